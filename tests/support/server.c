@@ -164,7 +164,7 @@ const char *server_place(const char *url)
 void *server_connect(const char *url)
 {
     const server *it = server_of(url);
-    return it->ops->connect(address_of(it));
+    return it->ops->connect(address_of(it), find_taken(url)->name);
 }
 
 void server_disconnect(const char *url, void *native)

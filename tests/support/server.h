@@ -34,8 +34,9 @@ typedef struct server_ops {
     /* False after a reason on standard error. Transactions that a failed test left open are
      * ended when they are in the way. */
     bool (*drop)(const char *server, const char *name);
-    /* native.h: a connection to the store, and SQL on one, also on a handler's. */
-    void *(*connect)(const char *server);
+    /* native.h: a connection to the store, and SQL on one, also on a handler's. Names are quoted by
+     * "..." in SQL. */
+    void *(*connect)(const char *server, const char *name);
     void (*disconnect)(void *native);
     bool (*try)(void *native, const char *sql, char *text, size_t size);
 } server_ops;

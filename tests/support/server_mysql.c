@@ -28,12 +28,24 @@ static MYSQL *dial(const char *server, const char *database)
     return made;
 }
 
+/* "name" is a text here, unless the session says otherwise. */
+static void quote(const char *sql, char *text, size_t size)
+{
+    size_t used = 0;
+    assert_true(strlen(sql) < size);
+    for (; *sql != '\0'; sql++)
+        text[used++] = *sql == '"' ? '`' : *sql;
+    text[used] = '\0';
+}
+
 /* The first values of all rows, with a blank between. */
 static bool try(void *native, const char *sql, char *text, size_t size)
 {
-    size_t used  = 0;
-    bool   is_ok = mysql_query(native, sql) == 0;
-    text[0]      = '\0';
+    char   quoted[2000];
+    size_t used = 0;
+    quote(sql, quoted, sizeof quoted);
+    bool is_ok = mysql_query(native, quoted) == 0;
+    text[0]    = '\0';
     if (is_ok) {
         MYSQL_RES *rows = mysql_store_result(native);
         for (MYSQL_ROW row; rows != NULL && (row = mysql_fetch_row(rows)) != NULL && used < size;)
@@ -146,9 +158,9 @@ static bool drop(const char *server, const char *name)
     return ask(server, "drop database if exists `%1$s`", name, text, sizeof text);
 }
 
-static void *connect_to(const char *server)
+static void *connect_to(const char *server, const char *name)
 {
-    return dial(server, NULL);
+    return dial(server, name);
 }
 
 static void disconnect(void *native)
@@ -182,9 +194,9 @@ static bool drop(const char *server, const char *name)
     return false;
 }
 
-static void *connect_to(const char *server)
+static void *connect_to(const char *server, const char *name)
 {
-    make_url(server, "", NULL, 0);
+    make_url(server, name, NULL, 0);
     return NULL;
 }
 

@@ -116,8 +116,9 @@ static bool drop(const char *server, const char *name)
            ask(server, drop_schema, name, text, sizeof text);
 }
 
-static void *connect_to(const char *server)
+static void *connect_to(const char *server, const char *name)
 {
+    (void)name;
     char    text[1000];
     PGconn *pg = PQconnectdb(server);
     if (!try(pg, "set client_min_messages = warning", text, sizeof text))
@@ -152,9 +153,9 @@ static bool drop(const char *server, const char *name)
     return false;
 }
 
-static void *connect_to(const char *server)
+static void *connect_to(const char *server, const char *name)
 {
-    describe(server, "", NULL, 0);
+    describe(server, name, NULL, 0);
     return NULL;
 }
 

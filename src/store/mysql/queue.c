@@ -112,20 +112,39 @@ static const pawl__sql_field  number_field[]  = {{0, PAWL__WIRE_INT}};
 static const pawl__sql_fields one_number      = PAWL__SQL_LIST(number_field);
 static const pawl__sql_fields by_number_again = PAWL__SQL_LIST(again_fields);
 
-/* Rows behind size_max stay locked, unclaimed, until the transaction ends. */
-static void cut(pawl_queue_rows *rows, size_t size_max)
+/* Of the rows behind size_max, which stay locked, unclaimed, until the transaction ends, only the
+ * number is kept. */
+static pawl_code read_rows(pawl__mysql *store, const pawl__sql_asked *asked, size_t size_max,
+                           pawl_arena *arena, pawl_queue_rows *rows, size_t *found,
+                           pawl_error *error)
 {
-    size_t size = 0, count = 0;
-    for (; count < rows->count && !PAWL_SIZE_IS_REACHED(size, size_max); count++)
-        size += PAWL_MESSAGE_SIZE(&rows->items[count].message);
-    rows->count = count;
+    pawl__sql_request *request  = NULL;
+    size_t             capacity = 0, size = 0;
+    pawl_code          code = pawl__sql_run(&store->sql.base, asked, arena, &request, error);
+    for (*found = 0; code == PAWL_OK && pawl__mysql_next(request); ++*found) {
+        if (PAWL_SIZE_IS_REACHED(size, size_max))
+            continue;
+        pawl_queue_row *row =
+            pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *row);
+        if (row == NULL) {
+            code = no_memory(store, error);
+            break;
+        }
+        rows->items = row;
+        row += rows->count++;
+        *row = (pawl_queue_row){0};
+        pawl__mysql_get(request, asked->columns, row);
+        size += PAWL_MESSAGE_SIZE(&row->message);
+    }
+    pawl_code ended = pawl__mysql_end(request);
+    return code != PAWL_OK ? code : ended;
 }
 
 static pawl_code claim_some(pawl__mysql *store, const pawl_queue_claim *claim, int64_t limit,
-                            pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+                            pawl_arena *arena, pawl_queue_rows *rows, size_t *found,
+                            pawl_error *error)
 {
     bool            is_more = store->claim_count != 0 || store->is_cluster;
-    pawl__sql_rows  found   = {0};
     claim_by        by      = {.queue   = claim->queue,
                                .due_max = claim->due_max,
                                .limit   = limit,
@@ -142,10 +161,10 @@ static pawl_code claim_some(pawl__mysql *store, const pawl_queue_claim *claim, i
     if (is_more && by.claimed.data == NULL)
         return no_memory(store, error);
     pawl_code code = pawl__mysql_begin(&store->sql.base, error);
+    *rows          = (pawl_queue_rows){0};
+    *found         = 0;
     if (code == PAWL_OK)
-        code = pawl__sql_read(&store->sql.base, &asked, arena, &found, error);
-    rows->items = found.items;
-    rows->count = found.count;
+        code = read_rows(store, &asked, claim->size_max, arena, rows, found, error);
     return code;
 }
 
@@ -171,15 +190,15 @@ static pawl_code claim_due(pawl__mysql *store, const pawl_queue_claim *claim, pa
     pawl_code code     = PAWL_OK;
     if (is_alone && !store->is_busy)
         code = count_due(store, claim, &count, error);
+    size_t found = 0;
     for (bool is_done = count == 0; code == PAWL_OK && !is_done;) {
-        code    = claim_some(store, claim, count, arena, rows, error);
-        is_done = !is_alone || rows->count == 0 || (int64_t)rows->count == count;
+        code    = claim_some(store, claim, count, arena, rows, &found, error);
+        is_done = !is_alone || found == 0 || (int64_t)found == count;
         if (code == PAWL_OK && !is_done)
             pawl__mysql_rollback(&store->main);
-        count = (int64_t)rows->count;
+        count = (int64_t)found;
     }
-    store->is_busy = (int64_t)rows->count == limit;
-    cut(rows, claim->size_max);
+    store->is_busy = (int64_t)found == limit;
     return code;
 }
 

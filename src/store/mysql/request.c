@@ -138,6 +138,9 @@ static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_err
     statement->place_count = (unsigned)pawl__sql_parameter_order(templates[which], statement->order,
                                                                  PAWL__MYSQL_PLACES_MAX);
     statement->ignores     = strstr(templates[which], "{ignore:") != NULL;
+    statement->streams     = which == PAWL__MYSQL_QUEUE_CLAIM ||
+                         which == PAWL__MYSQL_QUEUE_CLAIM_MORE ||
+                         which == PAWL__MYSQL_QUEUE_CLAIM_FREE;
     pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, templates[which]);
     pawl_code code = prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);
@@ -438,7 +441,7 @@ static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *
         failed = mysql_stmt_execute(stmt);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_execute, stmt, stmt);
-    if (failed != 0 || statement->column_count == 0)
+    if (failed != 0 || statement->column_count == 0 || statement->streams)
         return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
     if (connection->is_callers)
         failed = mysql_stmt_store_result(stmt);

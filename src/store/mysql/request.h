@@ -41,6 +41,7 @@ typedef struct pawl__mysql_statement {
     unsigned            place_count;
     unsigned            column_count;
     bool                ignores; /* a row whose key exists is left: the server says 1062 of it */
+    bool                streams; /* its rows are read as they come, not all before the first */
     pawl__mysql_column *columns;
 } pawl__mysql_statement;
 

@@ -162,11 +162,21 @@ pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_
     return made->code;
 }
 
+static int fetch(pawl__sql_request *request)
+{
+    MYSQL_STMT *stmt   = request->statement->stmt;
+    int         result = 0;
+    if (!request->statement->streams || request->connection->is_callers)
+        return mysql_stmt_fetch(stmt);
+    PAWL__MYSQL_CALL(request->connection, result, mysql_stmt_fetch, stmt, stmt);
+    return result;
+}
+
 bool pawl__mysql_next(pawl__sql_request *request)
 {
     if (request->code != PAWL_OK || request->statement->column_count == 0)
         return false;
-    int result = mysql_stmt_fetch(request->statement->stmt);
+    int result = fetch(request);
     if (result != 0 && result != MYSQL_NO_DATA && result != MYSQL_DATA_TRUNCATED)
         request->code =
             pawl__mysql_failed(request->connection, mysql_stmt_errno(request->statement->stmt),
@@ -186,6 +196,18 @@ int64_t pawl__mysql_changed(pawl__sql_request *request)
     return (int64_t)mysql_stmt_affected_rows(request->statement->stmt);
 }
 
+/* Rows that were not read are read over: nothing else may be sent before. */
+static void free_rows(pawl__sql_request *request)
+{
+    MYSQL_STMT *stmt   = request->statement->stmt;
+    my_bool     failed = 0;
+    if (!request->statement->streams || request->connection->is_callers)
+        (void)mysql_stmt_free_result(stmt);
+    else
+        PAWL__MYSQL_CALL(request->connection, failed, mysql_stmt_free_result, stmt, stmt);
+    (void)failed;
+}
+
 pawl_code pawl__mysql_end(pawl__sql_request *request)
 {
     if (request == NULL)
@@ -193,7 +215,7 @@ pawl_code pawl__mysql_end(pawl__sql_request *request)
     pawl__mysql_connection *connection = request->connection;
     pawl_code               code       = request->code;
     if (request->statement != NULL && request->statement->column_count != 0)
-        (void)mysql_stmt_free_result(request->statement->stmt);
+        free_rows(request);
     if (connection->spare != NULL)
         pawl_free(request);
     else
