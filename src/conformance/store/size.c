@@ -143,6 +143,26 @@ static void bodies_in_the_outbox_reach_their_limit(suite *s)
     try_body_sizes(s, pawl_change_outbox_add);
 }
 
+/* More in one commit than any packet of a server takes at once. */
+static void five_bodies_at_their_limit_are_sent_together(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    sent.body         = suite_bytes(s, PAWL_BODY_SIZE_MAX);
+    suite_set set     = suite_changes(s);
+    for (int i = 0; i < 5; i++) {
+        sent.id = suite_printf(s, "m-%d", i);
+        ADD(&set, queue_send, .queue = TEXT("orders"), .message = sent, .due = SUITE_NOW);
+    }
+    COMMIT(&set, a);
+    pawl_queue_rows rows = suite_queue(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 5);
+    for (size_t i = 0; i < rows.count; i++) {
+        sent.id = suite_printf(s, "m-%zu", i);
+        EXPECT_MESSAGE(s, &rows.items[i].message, &sent);
+    }
+}
+
 static void aggregated_bodies_reach_their_limit(suite *s)
 {
     try_body_sizes(s, pawl_change_aggregator_add);
@@ -313,6 +333,8 @@ static const suite_case cases[] = {
      a_snapshot_of_20000_rows_is_removed_at_once},
     {"E26 O24 bodies of a megabyte are kept byte for byte", bodies_of_a_megabyte_are_kept},
     {"E26 D19 a queued body reaches its limit and no byte more", queued_bodies_reach_their_limit},
+    {"E35 D19 five bodies at their limit are sent together",
+     five_bodies_at_their_limit_are_sent_together},
     {"O24 D19 a body in the outbox reaches its limit and no byte more",
      bodies_in_the_outbox_reach_their_limit},
     {"A1 D19 an aggregated body reaches its limit and no byte more",

@@ -110,6 +110,8 @@ static pawl_code prepare_text(pawl__mysql_connection *connection, pawl__mysql_st
     pawl_code code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
+    statement->inserts = !text->is_failed && strncmp(text->data, "insert", 6) == 0 &&
+                         strstr(text->data, " values ") != NULL;
     statement->stmt = text->is_failed ? NULL : mysql_stmt_init(connection->mysql);
     if (statement->stmt == NULL)
         return no_memory(connection, error);
@@ -173,6 +175,7 @@ static pawl_code prepare_saga(pawl__mysql_connection *connection, pawl__mysql_sa
 {
     pawl__mysql_statement *statement = &saga->statements[which];
     pawl__sql_text         text      = {0};
+    statement->place_count           = 0;
     pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
                         (pawl__sql_saga_statement)which);
     for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
@@ -429,8 +432,8 @@ static pawl_code send_ahead(pawl__mysql_connection      *connection,
     return code;
 }
 
-static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
-                     pawl_error *error)
+pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                          pawl_error *error)
 {
     MYSQL_STMT *stmt   = statement->stmt;
     int         failed = 0;
@@ -450,27 +453,43 @@ static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *
     return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
 }
 
+void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item)
+{
+    size_t count = fields != NULL ? fields->count : 0;
+    put->size = put->text_count = 0;
+    memset(put->binds, 0, count * sizeof put->binds[0]);
+    for (size_t i = 0; i < count; i++)
+        put_field(put, i, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+}
+
+void pawl__mysql_put_end(pawl__mysql_put *put)
+{
+    while (put->text_count > 0)
+        pawl_free(put->texts[--put->text_count]);
+}
+
+void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
+                            MYSQL_BIND *places)
+{
+    for (unsigned i = 0; i < statement->place_count; i++)
+        places[i] = put->binds[statement->order[i] - 1];
+}
+
 pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error)
 {
     pawl__mysql_put put;
     MYSQL_BIND      places[PAWL__MYSQL_PLACES_MAX];
-    size_t          count = fields != NULL ? fields->count : 0;
-    put.size = put.text_count = 0;
-    memset(put.binds, 0, count * sizeof put.binds[0]);
-    for (size_t i = 0; i < count; i++)
-        put_field(&put, i, fields->items[i].wire, (const char *)item + fields->items[i].offset);
-    for (unsigned i = 0; i < statement->place_count; i++)
-        places[i] = put.binds[statement->order[i] - 1];
-    pawl_code code = PAWL_OK;
+    pawl_code       code = PAWL_OK;
+    pawl__mysql_put_item(&put, fields, item);
+    pawl__mysql_put_places(statement, &put, places);
     if (statement->place_count != 0 && mysql_stmt_bind_param(statement->stmt, places) != 0)
         code = stmt_failed(connection, statement->stmt, error);
     if (code == PAWL_OK && connection->packet_max != 0 &&
         put.size + PAWL__MYSQL_PACKET_REST > connection->packet_max)
         code = send_ahead(connection, statement, places, error);
     if (code == PAWL_OK)
-        code = run(connection, statement, error);
-    while (put.text_count > 0)
-        pawl_free(put.texts[--put.text_count]);
+        code = pawl__mysql_run(connection, statement, error);
+    pawl__mysql_put_end(&put);
     return code;
 }

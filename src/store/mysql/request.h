@@ -41,6 +41,7 @@ typedef struct pawl__mysql_statement {
     unsigned            place_count;
     unsigned            column_count;
     bool                ignores; /* a row whose key exists is left: the server says 1062 of it */
+    bool                inserts; /* rows of values: a failed set of them leaves none */
     bool                streams; /* its rows are read as they come, not all before the first */
     pawl__mysql_column *columns;
 } pawl__mysql_statement;
@@ -113,6 +114,15 @@ typedef struct pawl__mysql_put {
     size_t        text_count;
 } pawl__mysql_put;
 
+/* The fields of an item; NULL: none. Each put is to be ended. */
+void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item);
+void pawl__mysql_put_end(pawl__mysql_put *put);
+/* Of a put, in the order in which the statement's text has them. */
+void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
+                            MYSQL_BIND *places);
+/* Runs it with the parameters that are bound. */
+pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                          pawl_error *error);
 /* Prepares the statement, or finds it: of the shared ones, the driver's own, or one of a saga's
  * table where `table` is not NULL. NULL: see the error. */
 pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
@@ -121,6 +131,16 @@ pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, 
 /* Runs it with the fields of the item; NULL: without parameters. Its rows are all here behind it. */
 pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error);
+/* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
+ * the write has a place for it, or where the statement leaves such rows. */
+bool pawl__mysql_is_refusal(const pawl__mysql_statement *statement, const pawl__sql_write *write,
+                            pawl__sql_fate *fate);
+/* Runs it once with all of the items, as if one after another, in one packet: a server that can
+ * (MariaDB), and a connection that is not a caller's. `*is_done` is false, and nothing was done,
+ * where it cannot say what became of each: they are to be written one by one. */
+pawl_code pawl__mysql_execute_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                                  pawl__mysql_statement *statement, const void *const *items,
+                                  size_t count, bool *is_done, pawl_error *error);
 void      pawl__mysql_statements_close(pawl__mysql_connection *connection);
 pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 

@@ -8,10 +8,8 @@
 
 #define NUMBER_NULL 1048
 
-/* A unique key, or a column that takes no null, refused the row: an end of the item where the write
- * has a place for it, or where the statement leaves such rows. */
-static bool is_expected(const pawl__mysql_statement *statement, const pawl__sql_write *write,
-                        pawl__sql_fate *fate)
+bool pawl__mysql_is_refusal(const pawl__mysql_statement *statement, const pawl__sql_write *write,
+                            pawl__sql_fate *fate)
 {
     unsigned number       = mysql_stmt_errno(statement->stmt);
     bool     is_duplicate = pawl__mysql_code_of(number, NULL) == PAWL_EDUPLICATE;
@@ -35,7 +33,7 @@ static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_
     MYSQL_STMT *stmt = statement->stmt;
     code             = pawl__mysql_execute(connection, statement, &write->parameters, item, error);
     if (code != PAWL_OK)
-        return is_expected(statement, write, fate) ? PAWL_OK : code;
+        return pawl__mysql_is_refusal(statement, write, fate) ? PAWL_OK : code;
     bool has_rows = statement->column_count != 0;
     bool is_found = (has_rows ? mysql_stmt_num_rows(stmt) : mysql_stmt_affected_rows(stmt)) != 0;
     *fate         = is_found ? PAWL__SQL_APPLIED : PAWL__SQL_MISSED;
@@ -44,12 +42,34 @@ static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_
     return PAWL_OK;
 }
 
+/* Whether all of them were written, at once. */
+static pawl_code write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                           const void *const *items, size_t count, bool *is_done, pawl_error *error)
+{
+    pawl_code              code;
+    pawl__mysql_statement *statement =
+        pawl__mysql_prepared(connection, write->statement,
+                             write->is_saga ? pawl__sql_saga_of(items[0]) : NULL, &code, error);
+    *is_done = false;
+    for (size_t i = 1; write->is_saga && i < count; i++)
+        if (!pawl__sql_saga_same(pawl__sql_saga_of(items[0]), pawl__sql_saga_of(items[i])))
+            return PAWL_OK;
+    if (statement == NULL)
+        return code;
+    return pawl__mysql_execute_set(connection, write, statement, items, count, is_done, error);
+}
+
 pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
                             const void *const *items, size_t count, pawl__sql_fate *fates,
                             size_t *failed, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+    bool      is_done = false;
+    pawl_code code =
+        count > 1 ? write_set(connection, write, items, count, &is_done, error) : PAWL_OK;
+    *failed = 0;
+    for (size_t i = 0; is_done && i < count; i++)
+        fates[i] = PAWL__SQL_APPLIED;
+    for (size_t i = 0; !is_done && code == PAWL_OK && i < count; i++) {
         code    = write_item(connection, write, items[i], &fates[i], error);
         *failed = i;
     }
