@@ -8,6 +8,7 @@
  *     connection.c   the generic store's connection (store/sql/connection.h)
  *     transaction.c  begin, commit, stamps, holds
  *     write.c        the writes of a commit
+ *     bulk.c         a set of them in one packet
  *     queue.c        claims of queue rows, which are row locks
  *     open.c         URL, hosts, connecting, settings
  *
