@@ -83,14 +83,22 @@ static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *
     return code;
 }
 
+/* A server of MySQL cannot, nor can a pooler before MariaDB that does not say it. */
+static bool can_bulk(MYSQL *mysql)
+{
+    unsigned long capabilities = 0;
+    (void)mariadb_get_infov(mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &capabilities);
+    return (capabilities & (MARIADB_CLIENT_STMT_BULK_OPERATIONS >> 32)) != 0;
+}
+
 /* Removals of all rows of a partition are counted by row, not by item. */
 static bool can_be_set(const pawl__mysql_connection *connection, const pawl__sql_write *write,
                        const pawl__mysql_statement *statement, size_t count)
 {
     bool counts_items = write->is_saga || write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
     return count >= SET_MIN && counts_items && !connection->is_callers &&
-           connection->store->dialect == &pawl__mariadb_dialect && statement->column_count == 0 &&
-           statement->place_count != 0;
+           statement->column_count == 0 && statement->place_count != 0 &&
+           can_bulk(connection->mysql);
 }
 
 pawl_code pawl__mysql_execute_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
