@@ -37,7 +37,7 @@
 /* Elements of a JSON array, in the order of which the table behind is read; `on` follows. */
 #define MY_KEYS(type) "json_table(?, '$[*]' columns (k " type " path '$')) as j straight_join "
 
-/* One statement, or with `row` its parts: head, as many rows as there are, tail. */
+/* A statement, or with `row` its parts: head, as many rows as there are, tail. */
 typedef struct my_text {
     const char *head; /* NULL in the text of MySQL: that of MariaDB */
     const char *row;

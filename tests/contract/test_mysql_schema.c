@@ -66,8 +66,8 @@ static void break_off(place *p, const script *s, size_t done)
     mysql_close(session); /* its lock and what it prepared are gone with it */
 }
 
-/* Whatever stays of a broken apply, no program opens it before it is whole, verify says what is
- * missing, and the next apply makes the rest. */
+/* An apply that broke off may leave anything: no program opens the store before it is whole, verify
+ * says what is missing, and the next apply makes the rest. */
 static void d34_an_apply_that_broke_off_is_finished_by_the_next(void **state)
 {
     place      *p     = place_of(state);

@@ -106,7 +106,7 @@ static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
 
 /* ---- Failures -------------------------------------------------------------------- */
 
-/* One row of each kind that is old enough. */
+/* A row of each kind, old enough to be swept. */
 static pawl_store *open_with_old_rows(place *p)
 {
     pawl_store *store = open_store(p, p->url);

@@ -58,7 +58,7 @@ static bool try(void *native, const char *sql, char *text, size_t size)
     return is_ok;
 }
 
-/* One for each server, made at its first use. */
+/* A connection for each server, made at its first use. */
 static MYSQL *connection(const char *server)
 {
     static MYSQL *made[2];

@@ -133,7 +133,7 @@ void pawl__mysql_own_unlock(pawl_store *base)
 
 /* ---- Who lives ----------------------------------------------------------- */
 
-/* One column for each: its lock is used, or its heartbeat is young. */
+/* GET_LOCK of a worker, or its heartbeat, as a column: the lock is used, the heartbeat young. */
 static void append_life(const pawl__mysql *store, pawl__sql_text *text, const pawl__sql_life *life)
 {
     if (life->process != 0)

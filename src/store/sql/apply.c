@@ -113,8 +113,7 @@ static const pawl__sql_write  hold_row          = {
               .parameters = {pending_columns, 1},
 };
 
-/* One walk for all holds: the pending rows are found by their id, there is no index on their
- * source. */
+/* Pending rows are walked by their id once for all holds: there is no index on their source. */
 static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *holds, size_t count,
                            pawl_arena *arena, pawl__sql_rows *held, pawl_error *error)
 {

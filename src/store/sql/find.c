@@ -38,7 +38,7 @@ static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
     return false;
 }
 
-/* One row more than those that do not count. */
+/* The limit is a row more than those of `except`, which are passed over here. */
 pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
                                  const int64_t *except, size_t except_count, pawl_time *placed,
                                  int64_t *seq, pawl_error *error)
