@@ -27,7 +27,7 @@ typedef struct session {
     pawl__bench_options         options; /* defaults filled in */
     const pawl__bench_workload *workload;
     pawl__bench_timed_fn       *limit; /* or NULL */
-    pawl__bench_place           place;
+    pawl__bench_ground          ground;
     pawl__bench_job             job;
     pawl__bench_handle          kept[2]; /* of a store that is gone with its last handle */
     double                      pawl_rates[PAWL__BENCH_ROUNDS_MAX];
@@ -65,13 +65,13 @@ static void close_kept(session *s)
 
 static pawl_code renew(session *s, pawl_error *error)
 {
-    if (s->place.kind->copy != NULL)
-        return s->place.kind->copy(&s->place, error);
+    if (s->ground.kind->copy != NULL)
+        return s->ground.kind->copy(&s->ground, error);
     close_kept(s);
-    pawl_code code = pawl__bench_open(s->place.round, &s->kept[0], error);
+    pawl_code code = pawl__bench_open(s->ground.round, &s->kept[0], error);
     if (code == PAWL_OK)
-        code = pawl__bench_open(s->place.target, &s->kept[1], error);
-    return code == PAWL_OK ? fill(s, s->place.round, error) : code;
+        code = pawl__bench_open(s->ground.target, &s->kept[1], error);
+    return code == PAWL_OK ? fill(s, s->ground.round, error) : code;
 }
 
 static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_error *error)
@@ -114,8 +114,8 @@ static pawl_code run_rounds(session *s, pawl_error *error)
                              {"limit", NULL, s->limit, w->check, s->limit_rates},
     };
     pawl_code code = PAWL_OK;
-    if (s->place.kind->copy != NULL)
-        code = fill(s, s->place.filled, error);
+    if (s->ground.kind->copy != NULL)
+        code = fill(s, s->ground.filled, error);
     for (int64_t i = 0; i < s->options.rounds; i++)
         for (size_t j = 0; code == PAWL_OK && j < sizeof sides / sizeof sides[0]; j++)
             code = take_turn(s, &sides[j], i, error);
@@ -128,11 +128,11 @@ static pawl_code run_rounds(session *s, pawl_error *error)
 /* Drops all tables. An earlier failure counts before a failure to drop them. */
 static pawl_code drop_all(session *s, pawl_code code, pawl_error *error)
 {
-    const char *urls[] = {s->place.filled, s->place.round, s->place.target};
+    const char *urls[] = {s->ground.filled, s->ground.round, s->ground.target};
     close_kept(s);
-    for (size_t i = 0; s->place.kind->drop != NULL && i < sizeof urls / sizeof urls[0]; i++) {
+    for (size_t i = 0; s->ground.kind->drop != NULL && i < sizeof urls / sizeof urls[0]; i++) {
         pawl_error failed = PAWL_ERROR_INIT;
-        if (s->place.kind->drop(urls[i], &failed) != PAWL_OK && code == PAWL_OK)
+        if (s->ground.kind->drop(urls[i], &failed) != PAWL_OK && code == PAWL_OK)
             code = pawl_error_set(error, failed.code, "%s", failed.text);
     }
     return code;
@@ -159,7 +159,7 @@ static pawl__bench_result result_of(session *s)
         r.ratio       = r.messages_per_s / r.limit_per_s;
     } else {
         r.no_limit =
-            s->workload->no_limit != NULL ? s->workload->no_limit : s->place.kind->no_limit;
+            s->workload->no_limit != NULL ? s->workload->no_limit : s->ground.kind->no_limit;
     }
     return r;
 }
@@ -236,10 +236,10 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     if (code == PAWL_OK)
         code = pawl__bench_peer_find(options, error);
     if (code == PAWL_OK)
-        code = pawl__bench_place_take(options->store, &s->place, error);
+        code = pawl__bench_ground_take(options->store, &s->ground, error);
     if (code != PAWL_OK)
         return code;
-    const pawl__bench_limit *limit = s->place.kind->limits;
+    const pawl__bench_limit *limit = s->ground.kind->limits;
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
@@ -247,9 +247,9 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     s->job    = (pawl__bench_job){.messages = s->options.messages,
                                   .batch    = s->options.batch,
                                   .seed     = SEED,
-                                  .url      = s->place.round,
-                                  .target   = s->place.target,
-                                  .kind     = s->place.kind,
+                                  .url      = s->ground.round,
+                                  .target   = s->ground.target,
+                                  .kind     = s->ground.kind,
                                   .options  = &s->options,
                                   .figures  = &s->figures};
     return PAWL_OK;

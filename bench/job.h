@@ -5,7 +5,7 @@
  *     figures.c        figures measured beside a rate
  *     verdict.c        conclusions from the figures
  *     watch.c          clock, signals, progress
- *     place.c          which kind of store a URL names
+ *     ground.c          which kind of store a URL names
  *     peer.c           the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
  *     handle.c         a store handle with what belongs to it, and filling through it
@@ -16,7 +16,7 @@
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
  *     limit.c          functions of the hand-written loops
- *     KIND/place.c     where a round's tables are
+ *     KIND/ground.c     where a round's tables are
  *     KIND/ others     the loops on that kind of store
  *
  * A workload knows no store and a kind of store no workload, except for its
@@ -104,15 +104,15 @@ pawl_code pawl__bench_peer_find(const pawl__bench_options *options, pawl_error *
  * peer; PAWL_REJECT, with what it said, when that failed. */
 pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
 
-/* ---- Places --------------------------------------------------------------- */
+/* ---- Grounds --------------------------------------------------------------- */
 
 /* The URLs that belong to one run. */
-typedef struct pawl__bench_place {
+typedef struct pawl__bench_ground {
     const struct pawl__bench_kind *kind;
     char                           filled[PAWL_URL_SIZE_MAX + 1]; /* as fill left it */
     char                           round[PAWL_URL_SIZE_MAX + 1];  /* its copy, worked off */
     char                           target[PAWL_URL_SIZE_MAX + 1];
-} pawl__bench_place;
+} pawl__bench_ground;
 
 typedef struct pawl__bench_limit {
     const char           *workload; /* NULL ends the list */
@@ -126,10 +126,10 @@ typedef struct pawl__bench_snapshot pawl__bench_snapshot;
 typedef struct pawl__bench_kind {
     size_t kind_size; /* sizeof(pawl__bench_kind) the module was built with */
     /* Names the URLs; PAWL_ECONFIG when something stands there already. */
-    pawl_code (*take)(const char *url, pawl__bench_place *place, pawl_error *error);
-    /* Makes place->round equal to place->filled and place->target empty; NULL:
+    pawl_code (*take)(const char *url, pawl__bench_ground *ground, pawl_error *error);
+    /* Makes ground->round equal to ground->filled and ground->target empty; NULL:
      * `round` has to be filled anew for each round. */
-    pawl_code (*copy)(const pawl__bench_place *place, pawl_error *error);
+    pawl_code (*copy)(const pawl__bench_ground *ground, pawl_error *error);
     /* Removes the tables of one URL; harmless when there are none. NULL: they
      * are gone with their last handle, and one is kept open. */
     pawl_code (*drop)(const char *url, pawl_error *error);
@@ -146,9 +146,9 @@ typedef struct pawl__bench_kind {
 PAWL_API extern const pawl__bench_kind pawl_bench_kind;
 
 /* Loads the module of its kind. PAWL_EUNSUPPORTED: there is none on this machine. */
-pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error);
+pawl_code pawl__bench_ground_take(const char *url, pawl__bench_ground *ground, pawl_error *error);
 /* "SCHEME:PATH?OPTIONS" becomes "SCHEME:PATH-bench-2?OPTIONS", for each of the three. */
-pawl_code pawl__bench_name_urls(const char *url, pawl__bench_place *place, pawl_error *error);
+pawl_code pawl__bench_name_urls(const char *url, pawl__bench_ground *ground, pawl_error *error);
 
 /* ---- What the workloads share --------------------------------------------- */
 

@@ -104,10 +104,10 @@ static pawl_code timed_timeout_claim(pawl_store *store, const pawl_timeout_claim
 static const in_hand *find(pawl_timeout_id id, size_t *from)
 {
     for (size_t i = 0; i < timeout_count; i++) {
-        size_t place = (*from + i) % timeout_count;
-        if (pawl_uuid_compare(timeouts[place].id.uuid, id.uuid) == 0) {
-            *from = place + 1;
-            return &timeouts[place];
+        size_t index = (*from + i) % timeout_count;
+        if (pawl_uuid_compare(timeouts[index].id.uuid, id.uuid) == 0) {
+            *from = index + 1;
+            return &timeouts[index];
         }
     }
     return NULL;

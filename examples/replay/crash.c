@@ -78,7 +78,7 @@ pawl_code replay_child_finished(const replay_run *run, replay_child *child, pawl
 
 typedef struct crash_parent {
     const replay_options *options;
-    const replay_place   *place;
+    const replay_ground  *ground;
     const replay_log     *log;
     char                **words;
     pawl_random           random;
@@ -134,11 +134,11 @@ static pawl_code start_child(crash_parent *parent, pawl_error *error)
                                     "--child",
                                     told,
                                     "--run",
-                                    (char *)parent->place->run,
+                                    (char *)parent->ground->run,
                                     "--store",
-                                    parent->place->store,
+                                    parent->ground->store,
                                     "--archive",
-                                    parent->place->archive};
+                                    parent->ground->archive};
     memcpy(words, own, sizeof own);
     memcpy(words + CHILD_WORDS, parent->words + 1, count * sizeof *words);
     pawl_code code = spawn(parent, words, sockets, error);
@@ -252,23 +252,23 @@ static pawl_code seed_random(crash_parent *parent, pawl_error *error)
     fprintf(stderr,
             "pawl-replay: run %s, %" PRId64 " kills, --seed %" PRIu64 ", --batch-messages %" PRId64
             "\n",
-            parent->place->run, parent->options->kills, seed,
+            parent->ground->run, parent->options->kills, seed,
             replay_run_batch(parent->options, parent->log));
     return PAWL_OK;
 }
 
-pawl_code replay_crash_check(const replay_place *place, pawl_error *error)
+pawl_code replay_crash_check(const replay_ground *ground, pawl_error *error)
 {
-    pawl_code code = example_store_stays(place->store, error);
+    pawl_code code = example_store_stays(ground->store, error);
     if (code == PAWL_OK)
-        code = example_store_stays(place->archive, error);
+        code = example_store_stays(ground->archive, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--crash");
 }
 
-pawl_code replay_crash(const replay_options *options, const replay_place *place,
+pawl_code replay_crash(const replay_options *options, const replay_ground *ground,
                        const replay_log *log, char **words, int *exit_code, pawl_error *error)
 {
-    crash_parent parent = {.options = options, .place = place, .log = log, .words = words};
+    crash_parent parent = {.options = options, .ground = ground, .log = log, .words = words};
     int          status = 0;
     pawl_code    code   = seed_random(&parent, error);
     parent.started      = example_monotonic();

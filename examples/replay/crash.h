@@ -16,19 +16,19 @@
 #ifndef REPLAY_CRASH_H
 #define REPLAY_CRASH_H
 
+#include "ground.h"
 #include "options.h"
-#include "place.h"
 #include "run.h"
 
 /* ---- The parent ------------------------------------------------------------ */
 
 /* Refuses stores that would be gone with the child. */
-pawl_code replay_crash_check(const replay_place *place, pawl_error *error);
+pawl_code replay_crash_check(const replay_ground *ground, pawl_error *error);
 
 /* `words` are the program's own, its name first. `*exit_code` is that of the
  * last child, which has reported. Any other code than PAWL_OK: a child could
  * not be started, did not end by itself, or the user interrupted. */
-pawl_code replay_crash(const replay_options *options, const replay_place *place,
+pawl_code replay_crash(const replay_options *options, const replay_ground *ground,
                        const replay_log *log, char **words, int *exit_code, pawl_error *error);
 
 /* ---- The child ------------------------------------------------------------- */

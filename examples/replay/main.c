@@ -1,13 +1,13 @@
 /* main.c - pawl-replay: replays an event log in its own time and compares the
  * outcome with a single pass over the log.
  *
- *     read the log -> find a place -> run, or be killed and run -> report
+ *     read the log -> find a ground -> run, or be killed and run -> report
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "crash.h"
+#include "ground.h"
 #include "options.h"
-#include "place.h"
 #include "progress.h"
 #include "report.h"
 #include "run.h"
@@ -70,13 +70,13 @@ static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
     return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
 }
 
-static pawl_code run_here(const replay_options *options, const replay_place *place,
+static pawl_code run_here(const replay_options *options, const replay_ground *ground,
                           const replay_log *log, replay_patience *patience, int *exit_code,
                           pawl_error *error)
 {
     replay_run    run;
     replay_report report = {.events = 0};
-    pawl_code     code   = replay_run_open(&run, options, place, log, patience, error);
+    pawl_code     code   = replay_run_open(&run, options, ground, log, patience, error);
     if (code == PAWL_OK)
         code = work(&run, &report, error);
     replay_run_close(&run);
@@ -93,38 +93,38 @@ static pawl_code run_here(const replay_options *options, const replay_place *pla
 
 typedef struct site {
     const replay_options *options;
-    const replay_place   *place;
+    const replay_ground  *ground;
     replay_patience      *patience;
 } site;
 
 static pawl_code prepare(void *context, pawl_error *error)
 {
     const site *s = context;
-    return replay_place_prepare(s->place, s->options, &s->patience->was_reached, error);
+    return replay_ground_prepare(s->ground, s->options, &s->patience->was_reached, error);
 }
 
 static pawl_code drop(void *context, pawl_error *error)
 {
     const site *s = context;
-    return replay_place_drop(s->place, error);
+    return replay_ground_drop(s->ground, error);
 }
 
 /* A run with nothing outside its own folder goes with it. In the user's stores
  * the tables of a run that was verified go, unless they are to be kept, and so
  * do those of a run that never began. Else the user is told how to go on, and
  * true says that the folder, which may hold the archive, is part of that. */
-static bool clean_up(const replay_options *options, const replay_place *place,
+static bool clean_up(const replay_options *options, const replay_ground *ground,
                      replay_patience *patience, int exit_code)
 {
     pawl_error error       = PAWL_ERROR_INIT;
-    site       s           = {options, place, patience};
+    site       s           = {options, ground, patience};
     bool       has_outside = options->store != NULL || options->archive != NULL;
     if (!options->is_kept && options->work == NULL) {
         if (!has_outside ||
             (exit_code == 0 && replay_patiently(patience, drop, &s, &error) == PAWL_OK))
             return false;
     }
-    if (options->run == NULL && !replay_place_is_begun(place, options))
+    if (options->run == NULL && !replay_ground_is_begun(ground, options))
         return false;
     /* A child that failed said why on the last line; that is to stay the last. */
     if (options->kills > 0 && exit_code > REPLAY_NOT_VERIFIED)
@@ -132,8 +132,8 @@ static bool clean_up(const replay_options *options, const replay_place *place,
     pawl_arena *arena = pawl_arena_create(0);
     if (arena != NULL)
         fprintf(stderr, "pawl-replay: run %s stays in %.*s and %.*s, its tables are %s*\n",
-                place->run, PAWL_TEXT_ARGS(pawl_url_masked(place->store, arena)),
-                PAWL_TEXT_ARGS(pawl_url_masked(place->archive, arena)), place->system_prefix);
+                ground->run, PAWL_TEXT_ARGS(pawl_url_masked(ground->store, arena)),
+                PAWL_TEXT_ARGS(pawl_url_masked(ground->archive, arena)), ground->system_prefix);
     pawl_arena_destroy(arena);
     return true;
 }
@@ -142,36 +142,36 @@ static bool clean_up(const replay_options *options, const replay_place *place,
 static pawl_code run_all(const replay_options *options, const replay_log *log, char **words,
                          int *exit_code, pawl_error *error)
 {
-    replay_place    place;
+    replay_ground   ground;
     replay_patience patience = {.was_reached = false};
-    site            s        = {options, &place, &patience};
+    site            s        = {options, &ground, &patience};
     bool            is_kept  = false;
-    pawl_code       code     = replay_place_init(options, &place, error);
+    pawl_code       code     = replay_ground_init(options, &ground, error);
     if (code == PAWL_OK && options->kills > 0)
-        code = replay_crash_check(&place, error);
+        code = replay_crash_check(&ground, error);
     if (code == PAWL_OK)
         code = replay_patiently(&patience, prepare, &s, error);
     bool is_prepared = code == PAWL_OK;
     if (code == PAWL_OK && options->kills > 0)
-        code = replay_crash(options, &place, log, words, exit_code, error);
+        code = replay_crash(options, &ground, log, words, exit_code, error);
     else if (code == PAWL_OK)
-        code = run_here(options, &place, log, &patience, exit_code, error);
+        code = run_here(options, &ground, log, &patience, exit_code, error);
     if (is_prepared)
-        is_kept = clean_up(options, &place, &patience,
+        is_kept = clean_up(options, &ground, &patience,
                            code == PAWL_OK ? *exit_code : REPLAY_NOT_VERIFIED);
-    replay_place_clear(&place, is_kept);
+    replay_ground_clear(&ground, is_kept);
     return code;
 }
 
 static pawl_code run_child(const replay_options *options, const replay_log *log, int *exit_code,
                            pawl_error *error)
 {
-    replay_place    place;
+    replay_ground   ground;
     replay_patience patience = {.was_reached = true}; /* by the parent */
-    pawl_code       code     = replay_place_init(options, &place, error);
+    pawl_code       code     = replay_ground_init(options, &ground, error);
     if (code == PAWL_OK)
-        code = run_here(options, &place, log, &patience, exit_code, error);
-    replay_place_clear(&place, false);
+        code = run_here(options, &ground, log, &patience, exit_code, error);
+    replay_ground_clear(&ground, false);
     return code;
 }
 

@@ -47,8 +47,8 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     pawl_endpoint_options how     = PAWL_ENDPOINT_OPTIONS_INIT;
     how.store                     = url;
     how.mode                      = PAWL_OPEN_CREATE;
-    how.system_prefix             = run->place->system_prefix;
-    how.saga_prefix               = run->place->system_prefix;
+    how.system_prefix             = run->ground->system_prefix;
+    how.saga_prefix               = run->ground->system_prefix;
     how.routes                    = routes;
     how.batch_messages            = (int)replay_run_batch(options, run->job.log);
     how.outbox_batch              = how.batch_messages;
@@ -67,7 +67,7 @@ typedef struct census {
 static pawl_code count_workers(void *context, pawl_error *error)
 {
     census *c = context;
-    return replay_place_count_workers(c->run->place, c->run->options, &c->count, error);
+    return replay_ground_count_workers(c->run->ground, c->run->options, &c->count, error);
 }
 
 /* Waits until the claims of a killed process are free: at once where its session or a lock tells,
@@ -83,10 +83,10 @@ static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
         int64_t waited = example_monotonic() - begun;
         if (waited > PATIENCE)
             return pawl_error_set(error, PAWL_EBUSY, "run %s: another process works on it",
-                                  run->place->run);
+                                  run->ground->run);
         if (waited > SOON && !was_said)
             replay_say("run %s: waiting until the process before is known to be dead",
-                       run->place->run);
+                       run->ground->run);
         was_said = waited > SOON;
         poll(NULL, 0, was_said ? DEAD_WAIT_MS : WAIT_MS);
         code = example_interrupt_check(error);
@@ -101,29 +101,30 @@ static pawl_code open_both(void *context, pawl_error *error)
     replay_run *run  = context;
     pawl_code   code = PAWL_OK;
     if (run->replay == NULL)
-        code = open_endpoint(run, REPLAY_ENDPOINT, run->place->store, run->routes, &run->replay,
+        code = open_endpoint(run, REPLAY_ENDPOINT, run->ground->store, run->routes, &run->replay,
                              error);
     if (code == PAWL_OK)
-        code = open_endpoint(run, REPLAY_ARCHIVE, run->place->archive, NULL, &run->archive, error);
+        code = open_endpoint(run, REPLAY_ARCHIVE, run->ground->archive, NULL, &run->archive, error);
     run->patience->was_reached |= code == PAWL_OK;
     return code;
 }
 
-pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
-                          const replay_log *log, replay_patience *patience, pawl_error *error)
+pawl_code replay_run_open(replay_run *run, const replay_options *options,
+                          const replay_ground *ground, const replay_log *log,
+                          replay_patience *patience, pawl_error *error)
 {
     int64_t batch = replay_run_batch(options, log);
-    *run          = (replay_run){.options = options, .place = place, .patience = patience};
+    *run          = (replay_run){.options = options, .ground = ground, .patience = patience};
     run->job      = (replay_job){.log   = log,
-                                 .run   = place->run,
+                                 .run   = ground->run,
                                  .quiet = options->quiet,
                                  .batch = options->batch,
                                  .chunk = batch > 1 ? (size_t)batch - 1 : 1};
     /* With one store for both, the archive's queue is in reach without a route. */
     run->routes[0] = (pawl_route){.name          = REPLAY_ARCHIVE,
-                                  .url           = place->is_one_store ? NULL : place->archive,
+                                  .url           = ground->is_one_store ? NULL : ground->archive,
                                   .queue         = REPLAY_ARCHIVE,
-                                  .system_prefix = place->system_prefix};
+                                  .system_prefix = ground->system_prefix};
     replay_application_make(options->batch, &run->made);
     run->clock = pawl_clock_create(PAWL_TIME_MAX);
     run->arena = pawl_arena_create(0);
@@ -151,15 +152,15 @@ static pawl_code send_first(const replay_run *run, pawl_error *error)
     pawl_sender       *sender  = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
-    options.system_prefix      = run->place->system_prefix;
+    options.system_prefix      = run->ground->system_prefix;
     options.deadline_ms        = (run->options->deadline + 999) / 1000;
-    pawl_code code             = pawl_sender_open(run->place->store, &options, &sender, error);
+    pawl_code code             = pawl_sender_open(run->ground->store, &options, &sender, error);
     if (code == PAWL_OK)
         code = replay_application_start(&run->job, sender, error);
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     pawl_sender_close(sender);
-    return code == PAWL_OK ? code : example_store_wrap(run->place->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
 }
 
 /* The position is one in a certain log; another one would be replayed from its
@@ -173,13 +174,13 @@ static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl
     return pawl_error_set(error, PAWL_EINPUT,
                           "%s: this is not the log that run %s was begun with, which had %" PRId64
                           " events",
-                          run->options->log, run->place->run, reader->events);
+                          run->options->log, run->ground->run, reader->events);
 }
 
 static pawl_code begin(void *context, pawl_error *error)
 {
     replay_run *run     = context;
-    pawl_value  value   = pawl_value_text(pawl_text_of(run->place->run));
+    pawl_value  value   = pawl_value_text(pawl_text_of(run->ground->run));
     pawl_text   data    = {0};
     int64_t     version = 0;
     log_reader  reader;
@@ -190,7 +191,7 @@ static pawl_code begin(void *context, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl_record_decode(log_reader_pawl_record(), data, 0, run->arena, &reader, error);
     if (code != PAWL_OK)
-        return example_store_wrap(run->place->store, code, error);
+        return example_store_wrap(run->ground->store, code, error);
     run->job.position = (size_t)reader.position;
     code              = check_log(run, &reader, error);
     pawl_arena_reset(run->arena);
@@ -281,15 +282,15 @@ static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, 
 static pawl_code flush(const replay_run *run, pawl_error *error)
 {
     pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
-    return code == PAWL_OK ? code : example_store_wrap(run->place->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
 }
 
 /* Steps until nothing is left. An idle endpoint may still have a delivery that
  * waits for its next attempt, or a queue that another process has not let go. */
 static pawl_code settle(replay_run *run, pawl_error *error)
 {
-    side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->place->store},
-                        {.run = run, .endpoint = run->archive, .url = run->place->archive}};
+    side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->ground->store},
+                        {.run = run, .endpoint = run->archive, .url = run->ground->archive}};
     int64_t moved_at = example_monotonic();
     for (;;) {
         bool      is_idle;
@@ -309,7 +310,7 @@ static pawl_code settle(replay_run *run, pawl_error *error)
         else if (example_monotonic() - moved_at > PATIENCE)
             return pawl_error_set(error, PAWL_ETIMEOUT,
                                   "run %s: nothing moved for 60 s, and not all is done",
-                                  run->place->run);
+                                  run->ground->run);
         else
             wait_for_work(run);
     }

@@ -12,9 +12,9 @@
 #define REPLAY_RUN_H
 
 #include "application.h"
+#include "ground.h"
 #include "options.h"
 #include "patience.h"
-#include "place.h"
 
 /* Exit code of a replay that came to something else than the single pass. */
 #define REPLAY_NOT_VERIFIED 1
@@ -27,7 +27,7 @@ typedef pawl_code replay_watch_fn(const replay_run *run, void *context, pawl_err
 
 struct replay_run {
     const replay_options *options;
-    const replay_place   *place;
+    const replay_ground  *ground;
     replay_patience      *patience; /* with stores that were reached */
     replay_application    made;
     replay_job            job;
@@ -47,8 +47,9 @@ struct replay_run {
 int64_t replay_run_batch(const replay_options *options, const replay_log *log);
 
 /* Opens the run; the arguments must outlive it. It may be closed whatever the answer. */
-pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
-                          const replay_log *log, replay_patience *patience, pawl_error *error);
+pawl_code replay_run_open(replay_run *run, const replay_options *options,
+                          const replay_ground *ground, const replay_log *log,
+                          replay_patience *patience, pawl_error *error);
 /* Goes on until nothing is left to do. PAWL_EINPUT: the run was begun with
  * another log. */
 pawl_code replay_run_work(replay_run *run, replay_watch_fn *watch, void *context,

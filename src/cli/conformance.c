@@ -60,9 +60,9 @@ const pawl__option   pawl__conformance_verb_options[]   = {
 
 /* ---- The store ------------------------------------------------------------ */
 
-static void fresh(const suite_place *place, unsigned number, suite_address *address)
+static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
-    const verb_fields *fields = place->context;
+    const verb_fields *fields = ground->context;
     (void)number;
     snprintf(address->url, sizeof address->url, "%s", fields->at.store);
     snprintf(address->prefix, sizeof address->prefix, "%s", fields->at.prefix);
@@ -74,17 +74,17 @@ static void ignore_line(pawl_text line, void *context)
     (void)context;
 }
 
-static pawl_code make(const suite_place *place, const suite_address *address,
+static pawl_code make(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)place;
+    (void)ground;
     return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore_line, NULL, error);
 }
 
-static pawl_code drop(const suite_place *place, const suite_address *address,
+static pawl_code drop(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)place;
+    (void)ground;
     return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore_line, NULL, error);
 }
 
@@ -290,7 +290,7 @@ static int run(const verb_fields *fields)
     if (all == NULL)
         return pawl__fail(PAWL_ENOMEM, NULL);
     unsigned            items[SUITE_RESULT_COUNT] = {0};
-    const suite_place   place                     = {.name    = fields->at.store,
+    const suite_ground  ground                    = {.name    = fields->at.store,
                                                      .context = (void *)(uintptr_t)fields,
                                                      .fresh   = fresh,
                                                      .make    = make,
@@ -301,7 +301,7 @@ static int run(const verb_fields *fields)
                                                      .context = all};
     all->fields                                   = fields;
     suite_items_make(all->list);
-    unsigned failed = suite_run(&place, &options);
+    unsigned failed = suite_run(&ground, &options);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
     print_items(all, items);
@@ -339,17 +339,17 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
  * that a store which cannot be used is one line and not a failure of each case. */
 static pawl_code prepare(const verb_fields *fields, pawl_error *error)
 {
-    const suite_place place   = {.context = (void *)(uintptr_t)fields};
-    suite_address     address = {.url = ""};
-    suite_tables      tables;
-    pawl_code         code = PAWL_OK;
-    fresh(&place, 0, &address);
+    const suite_ground ground  = {.context = (void *)(uintptr_t)fields};
+    suite_address      address = {.url = ""};
+    suite_tables       tables;
+    pawl_code          code = PAWL_OK;
+    fresh(&ground, 0, &address);
     suite_tables_make(&tables, &address);
     if (!fields->is_drop)
         code = check_free(fields, error);
     if (code == PAWL_OK && !fields->is_drop)
-        code = make(&place, &address, &tables.spec, error);
-    return code == PAWL_OK ? drop(&place, &address, &tables.spec, error) : code;
+        code = make(&ground, &address, &tables.spec, error);
+    return code == PAWL_OK ? drop(&ground, &address, &tables.spec, error) : code;
 }
 
 int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)

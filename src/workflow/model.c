@@ -111,7 +111,7 @@ static pawl_code build_saga(pawl__model *model, const pawl_saga *saga, pawl_text
 /* ---- Bindings ----------------------------------------------------------- */
 
 /* Index of the first type that is not below `type`. */
-static size_t type_place(const pawl__model *model, pawl_text type)
+static size_t type_index(const pawl__model *model, pawl_text type)
 {
     size_t low = 0, high = model->type_count;
     while (low < high) {
@@ -128,9 +128,9 @@ static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__t
                           pawl_error *error)
 {
     pawl_text type  = pawl_text_of(pawl_record_type(record));
-    size_t    place = type_place(model, type);
-    if (place < model->type_count && pawl_text_equal(model->types[place]->type, type)) {
-        *added = model->types[place];
+    size_t    index = type_index(model, type);
+    if (index < model->type_count && pawl_text_equal(model->types[index]->type, type)) {
+        *added = model->types[index];
         return PAWL_OK;
     }
     pawl_code code = pawl_record_check(record, error);
@@ -144,8 +144,8 @@ static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__t
     made->type   = type;
     made->record = record;
     model->types = grown;
-    memmove(&grown[place + 1], &grown[place], (model->type_count - place) * sizeof grown[0]);
-    grown[place] = made;
+    memmove(&grown[index + 1], &grown[index], (model->type_count - index) * sizeof grown[0]);
+    grown[index] = made;
     model->type_count++;
     *added = made;
     return PAWL_OK;
@@ -564,7 +564,7 @@ void pawl__model_destroy(pawl__model *model)
 
 const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type)
 {
-    size_t place    = type_place(model, type);
-    bool   is_found = place < model->type_count && pawl_text_equal(model->types[place]->type, type);
-    return is_found ? model->types[place] : NULL;
+    size_t index    = type_index(model, type);
+    bool   is_found = index < model->type_count && pawl_text_equal(model->types[index]->type, type);
+    return is_found ? model->types[index] : NULL;
 }

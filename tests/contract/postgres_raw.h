@@ -24,14 +24,14 @@
 
 /* ---- Whether there is a server ------------------------------------------ */
 
-static inline const char *place_server(void)
+static inline const char *ground_server(void)
 {
     const char *url = getenv("PAWL_TEST_POSTGRES");
     return url != NULL && url[0] != '\0' ? url : NULL;
 }
 
 /* The program's exit code where there is no server. */
-static inline int place_skip(void)
+static inline int ground_skip(void)
 {
     const char *required = getenv("PAWL_REQUIRE");
     const char *missing  = getenv("PAWL_MISSING_SERVERS");
@@ -46,7 +46,7 @@ static inline int place_skip(void)
 static inline PGconn *raw_open(const char *schema)
 {
     char    path[200];
-    PGconn *pg = PQconnectdb(place_server());
+    PGconn *pg = PQconnectdb(ground_server());
     if (PQstatus(pg) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(pg));
     snprintf(path, sizeof path, "set search_path = \"%s\"; set client_min_messages = warning",

@@ -10,7 +10,7 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 
 #include "store/postgres/postgres.h"
 
@@ -53,7 +53,7 @@ static inline void expect_woken(sleeper *it)
 }
 
 /* Nothing was found: the handle knows when it means to look again. */
-static inline void find_nothing(place *p, pawl_store *store, const char *queue)
+static inline void find_nothing(ground *p, pawl_store *store, const char *queue)
 {
     pawl_next_due next;
     assert_int_equal(claim_some(p, store, queue, NOW, 10).count, 0);
@@ -61,13 +61,13 @@ static inline void find_nothing(place *p, pawl_store *store, const char *queue)
                 PAWL_OK);
 }
 
-static inline void sleep_briefly(place *p, pawl_store *store)
+static inline void sleep_briefly(ground *p, pawl_store *store)
 {
     expect_code(p, pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error), PAWL_OK);
 }
 
 /* A handle that sleeps for the queue, and whose locks are taken. */
-static inline pawl_store *open_sleeper(place *p, const char *queue)
+static inline pawl_store *open_sleeper(ground *p, const char *queue)
 {
     pawl_store *store = open_store(p, p->url);
     find_nothing(p, store, queue);
@@ -77,7 +77,7 @@ static inline pawl_store *open_sleeper(place *p, const char *queue)
 }
 
 /* Not woken by what came before: it sleeps as long as it is told. */
-static inline void expect_sleeps_on(place *p, pawl_store *store)
+static inline void expect_sleeps_on(ground *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
     expect_code(p, pawl_store_wait(store, PAWL_MILLISECONDS(60), -1, &p->error), PAWL_OK);
@@ -85,7 +85,7 @@ static inline void expect_sleeps_on(place *p, pawl_store *store)
 }
 
 /* Woken by what came before: it does not sleep at all. */
-static inline void expect_does_not_sleep(place *p, pawl_store *store)
+static inline void expect_does_not_sleep(ground *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
     expect_code(p, pawl_store_wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error), PAWL_OK);
@@ -102,7 +102,7 @@ static inline int64_t lock_of(pawl_store *store)
     return driver->sleep_locks[0];
 }
 
-static inline void wait_for_lock(place *p, int64_t lock, bool is_granted, int64_t count)
+static inline void wait_for_lock(ground *p, int64_t lock, bool is_granted, int64_t count)
 {
     char sql[400];
     snprintf(sql, sizeof sql,
@@ -125,7 +125,7 @@ static inline void wait_for_lock(place *p, int64_t lock, bool is_granted, int64_
     "(gen_random_uuid(), 1, '', 't', 'orders', '%s', 0, '', '')"
 
 /* QUEUE_ROW or TIMEOUT_ROW, due at the time. */
-static inline void add_row(place *p, bool is_timeout, const char *due)
+static inline void add_row(ground *p, bool is_timeout, const char *due)
 {
     char sql[600];
     if (is_timeout)

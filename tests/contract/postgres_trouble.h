@@ -5,7 +5,7 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "contract/postgres_proxy.h"
 
 #include "store/postgres/postgres.h"
@@ -21,8 +21,8 @@
 #define SHORT_MS 2000
 #define ENOUGH_MS PATIENCE_MS /* for all others */
 
-/* Every session of the place's URL has this name. */
-static inline void name_sessions(place *p)
+/* Every session of the ground's URL has this name. */
+static inline void name_sessions(ground *p)
 {
     size_t size = strlen(p->url);
     snprintf(p->url + size, sizeof p->url - size, "&application_name=%s", p->schema);
@@ -30,7 +30,7 @@ static inline void name_sessions(place *p)
 
 static inline int trouble_setup(void **state)
 {
-    int result = place_setup(state);
+    int result = ground_setup(state);
     if (result == 0)
         name_sessions(*state);
     return result;
@@ -38,7 +38,7 @@ static inline int trouble_setup(void **state)
 
 /* ---- Waiting for others ------------------------------------------------- */
 
-static inline void wait_for_waiting(place *p, int64_t number)
+static inline void wait_for_waiting(ground *p, int64_t number)
 {
     char sql[200];
     snprintf(sql, sizeof sql,
@@ -63,7 +63,7 @@ static inline int pid_of(pawl_store *store)
 }
 
 /* Ends a back end and waits until it has gone. */
-static inline void kill_pid(place *p, int pid)
+static inline void kill_pid(ground *p, int pid)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, %d)::integer", pid, PATIENCE_MS);
@@ -72,7 +72,7 @@ static inline void kill_pid(place *p, int pid)
 
 #define SESSIONS_SQL "select count(*) from pg_stat_activity where application_name = '%s'"
 
-static inline int64_t session_count(place *p)
+static inline int64_t session_count(ground *p)
 {
     char sql[200];
     snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
@@ -80,7 +80,7 @@ static inline int64_t session_count(place *p)
 }
 
 /* A session that its client has left is there for a moment. */
-static inline void wait_for_sessions(place *p, int64_t number)
+static inline void wait_for_sessions(ground *p, int64_t number)
 {
     char sql[200];
     snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
@@ -109,14 +109,14 @@ static inline void *run_job(void *context)
     return NULL;
 }
 
-static inline void start_job(place *p, job *j, pawl_store *store, pawl_changes *changes)
+static inline void start_job(ground *p, job *j, pawl_store *store, pawl_changes *changes)
 {
     *j = (job){.store = store, .changes = changes, .arena = p->arena};
     assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
 }
 
-/* Leaves the text in the place's error. */
-static inline void expect_job(place *p, job *j, pawl_code expected)
+/* Leaves the text in the ground's error. */
+static inline void expect_job(ground *p, job *j, pawl_code expected)
 {
     assert_int_equal(pthread_join(j->thread, NULL), 0);
     p->error = j->error;
@@ -152,7 +152,7 @@ static inline pawl_value text_value(const char *text)
 }
 
 /* A saga with this number and version 1, and the update of it to version 2. */
-static inline pawl_saga_update begin_order(place *p, pawl_store *store, unsigned number)
+static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigned number)
 {
     char name[20];
     snprintf(name, sizeof name, "order-%u", number);
@@ -166,7 +166,7 @@ static inline pawl_saga_update begin_order(place *p, pawl_store *store, unsigned
                               .data     = TEXT("{\"n\":2}")};
 }
 
-static inline int64_t order_version(place *p, unsigned number)
+static inline int64_t order_version(ground *p, unsigned number)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
     pawl_uuid_format(uuid_of(number), text);
@@ -176,7 +176,7 @@ static inline int64_t order_version(place *p, unsigned number)
 }
 
 /* The other connection holds the saga's row until it is told otherwise. */
-static inline void lock_order(place *p, unsigned number)
+static inline void lock_order(ground *p, unsigned number)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
     pawl_uuid_format(uuid_of(number), text);
@@ -185,13 +185,13 @@ static inline void lock_order(place *p, unsigned number)
     raw_run(p->pg, sql);
 }
 
-static inline int64_t queue_count(place *p)
+static inline int64_t queue_count(ground *p)
 {
     return raw_number(p->pg, "select count(*) from pawl_queue");
 }
 
 /* A handle where the tables are there already; a worker too. */
-static inline pawl_store *open_more(place *p, const char *url)
+static inline pawl_store *open_more(ground *p, const char *url)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -213,7 +213,7 @@ typedef struct pair {
     pawl_changes     changes;
 } pair;
 
-static inline void begin_pair(place *p, pair *it)
+static inline void begin_pair(ground *p, pair *it)
 {
     apply_schema(p, p->url, order_tables, 1);
     it->first   = open_more(p, p->url);
@@ -231,22 +231,22 @@ static inline void end_pair(pair *it)
 /* ---- Behind a proxy ----------------------------------------------------- */
 
 /* NULL where the server is not to be reached by TCP. */
-static inline proxy *open_proxy(place *p)
+static inline proxy *open_proxy(ground *p)
 {
     const char *host = PQhost(p->pg);
     return host[0] != '/' ? proxy_open(host, PQport(p->pg)) : NULL;
 }
 
-/* The place's URL, through the proxy. */
-static inline void proxy_url(const place *p, const proxy *between, char *url, size_t size)
+/* The ground's URL, through the proxy. */
+static inline void proxy_url(const ground *p, const proxy *between, char *url, size_t size)
 {
     snprintf(url, size, "%s&host=127.0.0.1&port=%d&sslmode=disable&gssencmode=disable", p->url,
              proxy_port(between));
 }
 
-/* In front of the pooler that the environment names, and the place's URL through both;
+/* In front of the pooler that the environment names, and the ground's URL through both;
  * NULL where it names none. */
-static inline proxy *open_pooled_proxy(place *p, char *url, size_t size)
+static inline proxy *open_pooled_proxy(ground *p, char *url, size_t size)
 {
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;

@@ -16,9 +16,9 @@
 static time_t begun;
 
 /* Schemas of a killed run stay on the server, and process numbers come again. */
-static void fresh(const suite_place *place, unsigned number, suite_address *address)
+static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
-    snprintf(address->url, sizeof address->url, "%s", (const char *)place->context);
+    snprintf(address->url, sizeof address->url, "%s", (const char *)ground->context);
     snprintf(address->prefix, sizeof address->prefix, "c%05d%06x_%u_", (int)(getpid() % 100000),
              (unsigned)begun & 0xffffff, number);
 }
@@ -29,17 +29,17 @@ static void ignore(pawl_text line, void *context)
     (void)context;
 }
 
-static pawl_code make(const suite_place *place, const suite_address *address,
+static pawl_code make(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)place;
+    (void)ground;
     return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
 }
 
-static pawl_code drop(const suite_place *place, const suite_address *address,
+static pawl_code drop(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)place;
+    (void)ground;
     return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore, NULL, error);
 }
 
@@ -59,8 +59,8 @@ int server_suite_main(const char *variable, const char *server, int argument_cou
     char *url = getenv(variable);
     if (url == NULL || url[0] == '\0')
         return skip(variable, server);
-    begun                   = time(NULL);
-    const suite_place place = {
+    begun                     = time(NULL);
+    const suite_ground ground = {
         .name = server, .context = url, .fresh = fresh, .make = make, .drop = drop};
-    return suite_main(&place, argument_count, arguments);
+    return suite_main(&ground, argument_count, arguments);
 }

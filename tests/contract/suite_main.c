@@ -23,7 +23,7 @@ static void print_result(const suite_report *report, void *context)
     fflush(stdout); /* a later case may crash */
 }
 
-int suite_main(const suite_place *place, int argument_count, char **arguments)
+int suite_main(const suite_ground *ground, int argument_count, char **arguments)
 {
     const char *filter = argument_count > 1 ? arguments[1] : NULL;
     if (filter != NULL && strcmp(filter, "--list") == 0) {
@@ -34,10 +34,10 @@ int suite_main(const suite_place *place, int argument_count, char **arguments)
     uint64_t      seed    = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     suite_options options = {.filter = filter, .seed = seed, .report = print_result};
     unsigned      count   = suite_count(filter);
-    unsigned      failed  = suite_run(place, &options);
+    unsigned      failed  = suite_run(ground, &options);
     printf("%s: %u cases, %u failed; seed %" PRIu64 " (again with PAWL_SEED=%" PRIu64 ")\n",
-           place->name, count, failed, seed, seed);
+           ground->name, count, failed, seed, seed);
     if (count == 0)
-        printf("%s: no case is named like '%s'\n", place->name, filter);
+        printf("%s: no case is named like '%s'\n", ground->name, filter);
     return count > 0 && failed == 0 ? 0 : 1;
 }

@@ -17,13 +17,13 @@
 #define DEFECTS_MIN 20
 #define SEED 1
 
-static void fresh(const suite_place *place, unsigned number, suite_address *address)
+static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
-    (void)place;
+    (void)ground;
     snprintf(address->url, sizeof address->url, "broken:defect-%u", number);
 }
 
-static const suite_place broken_place = {.name = "broken", .fresh = fresh};
+static const suite_ground broken_ground = {.name = "broken", .fresh = fresh};
 
 /* Failures of the cases. */
 typedef struct catch
@@ -63,7 +63,7 @@ static void is_caught(void **state)
     suite_options options = {.filter = filter, .seed = SEED, .report = take, .context = &all};
     snprintf(filter, sizeof filter, "%s ", it->item);
     broken_set(it);
-    suite_run(&broken_place, &options);
+    suite_run(&broken_ground, &options);
     broken_set(NULL);
     if (all.run == 0)
         fail_msg("no case names %s", it->item);
@@ -84,7 +84,7 @@ static void without_a_defect_all_pass(void **state)
     suite_options options = {.seed = SEED, .report = expect_pass};
     (void)state;
     broken_set(NULL);
-    assert_int_equal(suite_run(&broken_place, &options), 0);
+    assert_int_equal(suite_run(&broken_ground, &options), 0);
 }
 
 static void every_item_has_a_case_or_a_reason(void **state)

@@ -13,10 +13,10 @@
 
 static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */
 
-static void fresh(const suite_place *place, unsigned number, suite_address *address)
+static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
     char url[100];
-    (void)place;
+    (void)ground;
     snprintf(url, sizeof url, "memory:locks-%u", number);
     snprintf(address->url, sizeof address->url, "%s", locks_url(url));
     locks_take_as(taken_as);
@@ -41,12 +41,12 @@ static void take(const suite_report *report, void *context)
 
 static results run(pawl_saga_lock lock)
 {
-    const suite_place place   = {.name = "locks", .fresh = fresh};
-    results           all     = {0};
-    suite_options     options = {
-            .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
+    const suite_ground ground  = {.name = "locks", .fresh = fresh};
+    results            all     = {0};
+    suite_options      options = {
+             .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
     taken_as = lock;
-    suite_run(&place, &options);
+    suite_run(&ground, &options);
     return all;
 }
 

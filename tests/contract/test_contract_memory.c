@@ -4,14 +4,14 @@
  */
 #include "contract/suite_main.h"
 
-static void fresh(const suite_place *place, unsigned number, suite_address *address)
+static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
-    (void)place;
+    (void)ground;
     snprintf(address->url, sizeof address->url, "memory:contract-%u", number);
 }
 
 int main(int argument_count, char **arguments)
 {
-    const suite_place place = {.name = "memory", .fresh = fresh};
-    return suite_main(&place, argument_count, arguments);
+    const suite_ground ground = {.name = "memory", .fresh = fresh};
+    return suite_main(&ground, argument_count, arguments);
 }

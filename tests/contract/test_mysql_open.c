@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/mysql_place.h"
+#include "contract/mysql_ground.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -31,7 +31,7 @@ static int64_t clock_ms(void)
 }
 
 /* `format` has the place of "host:port", and of the database behind it. */
-static void leads_nowhere(place *p, const char *format, pawl_code code, const char *part)
+static void leads_nowhere(ground *p, const char *format, pawl_code code, const char *part)
 {
     char        url[400], hosts[120];
     pawl_store *store;
@@ -46,7 +46,7 @@ static void leads_nowhere(place *p, const char *format, pawl_code code, const ch
 
 static void d37_urls_that_lead_nowhere(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     leads_nowhere(p, "%s://pawl_nobody:" SECRET "@%s/%s", PAWL_EDENIED, "Access denied for user");
     leads_nowhere(p, "%s://root@%s/x%s", PAWL_ENOTSTORE, "Unknown database");
     leads_nowhere(p, "%s://root:" SECRET "@127.0.0.1:1/x?application_name=%s%s", PAWL_EUNREACHABLE,
@@ -76,7 +76,7 @@ static int listen_silently(unsigned *port)
 
 static void d37_the_first_host_that_answers_is_taken(void **state)
 {
-    place      *p = place_of(state);
+    ground     *p = ground_of(state);
     char        url[400];
     unsigned    silent;
     pawl_store *store;
@@ -94,7 +94,7 @@ static void d37_the_first_host_that_answers_is_taken(void **state)
 /* Without a limit of its own a host has the call's deadline. */
 static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(void **state)
 {
-    place      *p = place_of(state);
+    ground     *p = ground_of(state);
     char        url[400];
     unsigned    silent;
     pawl_store *store;
@@ -109,7 +109,7 @@ static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(void **state)
 
 /* ---- Sessions ------------------------------------------------------------------ */
 
-static pawl_store *open_worker(place *p, const char *url)
+static pawl_store *open_worker(ground *p, const char *url)
 {
     pawl_store *store;
     expect_code(p, open_at(p, url, 5000, &store), PAWL_OK);
@@ -120,7 +120,7 @@ static pawl_store *open_worker(place *p, const char *url)
 
 static void d20_a_session_has_pawls_settings(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     MYSQL      *own   = pawl_store_native(store, "MYSQL");
@@ -141,7 +141,7 @@ static void d20_a_session_has_pawls_settings(void **state)
     pawl_store_close(store);
 }
 
-static size_t living(place *p, pawl_store *store)
+static size_t living(ground *p, pawl_store *store)
 {
     pawl_worker_info *items;
     size_t            count = 0;
@@ -149,7 +149,7 @@ static size_t living(place *p, pawl_store *store)
     return count;
 }
 
-static void kill_session(place *p, pawl_store *of)
+static void kill_session(ground *p, pawl_store *of)
 {
     char sql[120];
     snprintf(sql, sizeof sql, "kill %lu", mysql_thread_id(pawl_store_native(of, "MYSQL")));
@@ -163,7 +163,7 @@ static void kill_session(place *p, pawl_store *of)
 /* Its worker is dead at once for the others; at its next call it connects again and lives. */
 static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
     assert_int_equal(living(p, b), 2);
@@ -181,7 +181,7 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **st
  * other databases. */
 static void o20_a_worker_has_one_session(void **state)
 {
-    place      *p = place_of(state);
+    ground     *p = ground_of(state);
     pawl_store *second;
     apply(p);
     pawl_store *first = open_worker(p, p->url);
@@ -202,7 +202,7 @@ static void o20_a_worker_has_one_session(void **state)
 
 /* ---- Waiting --------------------------------------------------------------------- */
 
-static int64_t waited(place *p, pawl_store *store, int64_t milliseconds, pawl_code expected)
+static int64_t waited(ground *p, pawl_store *store, int64_t milliseconds, pawl_code expected)
 {
     int64_t begun = clock_ms();
     expect_code(p, pawl_store_wait(store, milliseconds * 1000, -1, &p->error), expected);
@@ -211,7 +211,7 @@ static int64_t waited(place *p, pawl_store *store, int64_t milliseconds, pawl_co
 
 static void o21_a_wait_ends_with_a_row_that_another_commits(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     assert_true(waited(p, store, 60, PAWL_OK) >= 59);
@@ -238,7 +238,7 @@ static void *interrupt_soon(void *store)
 
 static void o21_a_wait_is_interrupted_from_another_thread(void **state)
 {
-    place    *p = place_of(state);
+    ground   *p = ground_of(state);
     pthread_t thread;
     pawl_code code = PAWL_OK;
     apply(p);
@@ -255,7 +255,7 @@ static void o21_a_wait_is_interrupted_from_another_thread(void **state)
 
 /* ---- Connections of callers --------------------------------------------------------- */
 
-static void enlist_is_refused(place *p, pawl_store *store, MYSQL *native, const char *words)
+static void enlist_is_refused(ground *p, pawl_store *store, MYSQL *native, const char *words)
 {
     pawl_changes changes = {0};
     expect_code(p, pawl_store_enlist(store, native, &changes, &p->error), PAWL_EINVAL);
@@ -264,7 +264,7 @@ static void enlist_is_refused(place *p, pawl_store *store, MYSQL *native, const 
 
 static void a_connection_that_is_not_fit_is_refused(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     MYSQL      *own   = raw_connect(p, p->database);
@@ -292,7 +292,7 @@ int main(void)
         ON_BOTH(o21_a_wait_is_interrupted_from_another_thread),
         ON_BOTH(a_connection_that_is_not_fit_is_refused),
     };
-    int missing = places_are_missing();
+    int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_open", tests, NULL, NULL);
 }
 #endif

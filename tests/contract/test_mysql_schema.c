@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/mysql_place.h"
+#include "contract/mysql_ground.h"
 
 #define STATEMENTS_MAX 120
 
@@ -47,7 +47,7 @@ static void cut(script *s)
     }
 }
 
-static void empty_database(place *p)
+static void empty_database(ground *p)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "drop database %s", p->database);
@@ -58,7 +58,7 @@ static void empty_database(place *p)
 }
 
 /* All statements but the last `left` ones were done when the run was broken off. */
-static void break_off(place *p, const script *s, size_t done)
+static void break_off(ground *p, const script *s, size_t done)
 {
     MYSQL *session = raw_connect(p, p->database);
     for (size_t i = 0; i < done; i++)
@@ -70,7 +70,7 @@ static void break_off(place *p, const script *s, size_t done)
  * says what is missing, and the next apply makes the rest. */
 static void d34_an_apply_that_broke_off_is_finished_by_the_next(void **state)
 {
-    place      *p     = place_of(state);
+    ground     *p     = ground_of(state);
     script     *s     = calloc(1, sizeof *s);
     pawl_store *store = NULL;
     size_t      half  = 0;
@@ -114,7 +114,7 @@ static void keep_line(pawl_text line, void *context)
 }
 
 /* After `sql` verify says this, and nothing else; apply and `undo` make it whole. */
-static void differs(place *p, const char *sql, const char *words, const char *undo)
+static void differs(ground *p, const char *sql, const char *words, const char *undo)
 {
     found_lines l = {{0}, 0};
     raw_run(p->raw, sql);
@@ -129,9 +129,9 @@ static void differs(place *p, const char *sql, const char *words, const char *un
 
 static void d38_verify_sees_every_difference(void **state)
 {
-    place *p = place_of(state);
-    char   undo[300];
-    bool   is_mariadb = strcmp(p->scheme, "mariadb") == 0;
+    ground *p = ground_of(state);
+    char    undo[300];
+    bool    is_mariadb = strcmp(p->scheme, "mariadb") == 0;
     apply(p);
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
     differs(p, "alter table pawl_queue modify Due datetime not null",
@@ -183,7 +183,7 @@ static void d38_verify_sees_every_difference(void **state)
 
 static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **state)
 {
-    place           *p    = place_of(state);
+    ground          *p    = ground_of(state);
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL),
@@ -201,7 +201,7 @@ static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **st
 
 static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **state)
 {
-    place      *p     = place_of(state);
+    ground     *p     = ground_of(state);
     pawl_store *store = NULL;
     apply(p);
     raw_run(p->raw, "update pawl_schema set Version = 99");
@@ -217,7 +217,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
 
 static void d27_drop_leaves_what_is_not_pawls(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     raw_run(p->raw, "create table mine (id int primary key)");
     expect_code(p, schema_at(p, PAWL_SCHEMA_DROP, no_line, NULL), PAWL_OK);
@@ -233,7 +233,7 @@ static void d27_drop_leaves_what_is_not_pawls(void **state)
 /* A correlation that is new gets its column, with null in the rows that are there. */
 static void d12_apply_adds_what_is_missing(void **state)
 {
-    place *p = place_of(state);
+    ground *p = ground_of(state);
     apply(p);
     raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
                     "drop column Correlation_order_id");
@@ -255,7 +255,7 @@ int main(void)
         ON_BOTH(d27_drop_leaves_what_is_not_pawls),
         ON_BOTH(d12_apply_adds_what_is_missing),
     };
-    int missing = places_are_missing();
+    int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_schema", tests, NULL, NULL);
 }
 #endif

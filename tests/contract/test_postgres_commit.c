@@ -19,7 +19,7 @@ int main(void)
  * connection would wait for it until the deadline. */
 static void a_saga_is_saved_where_it_was_locked(void **state)
 {
-    place           *p      = *state;
+    ground          *p      = *state;
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_update update = begin_order(p, store, 1);
     pawl_value       id     = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
@@ -43,7 +43,7 @@ static void a_saga_is_saved_where_it_was_locked(void **state)
  * sees the message, and the row stays, else nobody would hand the message over. */
 static void a_flush_row_waits_for_an_add(void **state)
 {
-    place              *p       = *state;
+    ground             *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     PGconn             *other   = raw_open(p->schema);
     pawl_flush_set      sets[]  = {{.partition = TEXT("car"), .due = NOW, .is_done = true},
@@ -83,7 +83,7 @@ static void a_flush_row_waits_for_an_add(void **state)
  * in a circle. */
 static void sagas_of_one_set_are_locked_by_their_ids(void **state)
 {
-    place           *p     = *state;
+    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_saga_update updates[3];
     pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -110,7 +110,7 @@ static void sagas_of_one_set_are_locked_by_their_ids(void **state)
     pawl_store_close(store);
 }
 
-static void expect_no_transaction(place *p, pawl_store *store)
+static void expect_no_transaction(ground *p, pawl_store *store)
 {
     char sql[200];
     snprintf(sql, sizeof sql,
@@ -122,7 +122,7 @@ static void expect_no_transaction(place *p, pawl_store *store)
 /* Nothing behind a transaction that stays open can be vacuumed. */
 static void a_claim_of_nothing_leaves_no_transaction(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_no_transaction(p, store);
@@ -141,7 +141,7 @@ static void a_wait_ends_a_transaction_without_claims(void **state)
 {
     static const char free_count[] = "select count(*) from (select 1 from \"shop_Order\" "
                                      "for update skip locked) as free";
-    place            *p            = *state;
+    ground           *p            = *state;
     pawl_store       *store        = open_store(p, p->url);
     pawl_value        id           = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row     row;
@@ -160,7 +160,7 @@ static void a_wait_ends_a_transaction_without_claims(void **state)
 /* An operator reads in the inbox how each message ended. */
 static void marks_say_how_it_ended(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
     pawl_inbox_mark marks[] = {
@@ -182,7 +182,7 @@ static void marks_say_how_it_ended(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_saga_is_saved_where_it_was_locked),
         CASE(a_flush_row_waits_for_an_add),
@@ -191,8 +191,8 @@ int main(void)
         CASE(a_wait_ends_a_transaction_without_claims),
         CASE(marks_say_how_it_ended),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_commit", tests, NULL, NULL);
 }
 

@@ -21,7 +21,7 @@ int main(void)
 
 static void an_idle_handle_connects_again(void **state)
 {
-    place          *p     = *state;
+    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows;
     int             first = pid_of(store);
@@ -48,7 +48,7 @@ static void an_idle_handle_connects_again(void **state)
 /* Nothing is lost: what was held is free at once, and this handle is told. */
 static void claims_end_with_the_back_end(void **state)
 {
-    place            *p     = *state;
+    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_store       *other = open_store(p, p->url);
     pawl_worker_info *workers;
@@ -77,7 +77,7 @@ static void claims_end_with_the_back_end(void **state)
 
 static void killed_in_a_commit_nothing_is_applied(void **state)
 {
-    place           *p       = *state;
+    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_queue_send  send    = send_of("orders", "m-1");
@@ -102,7 +102,7 @@ static void killed_in_a_commit_nothing_is_applied(void **state)
 /* In a hold the pipeline is off, which is another way to the same answers. */
 static void killed_in_a_hold_nothing_is_applied(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -152,12 +152,12 @@ static const loss_case loss_cases[] = {
 };
 
 /* A refusal makes the next commits careful. */
-static void be_refused(place *p, pawl_store *store)
+static void be_refused(ground *p, pawl_store *store)
 {
     expect_code(p, settle_one(p, store, "orders", 1000000), PAWL_EGONE);
 }
 
-static void try_loss(place *p, proxy *between, pawl_store *store, const loss_case *c, int number)
+static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_case *c, int number)
 {
     char            id[20], sql[200];
     pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
@@ -180,7 +180,7 @@ static void try_loss(place *p, proxy *between, pawl_store *store, const loss_cas
         expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void expect_each_once(place *p)
+static void expect_each_once(ground *p)
 {
     int64_t expected = sizeof loss_cases / sizeof loss_cases[0];
     assert_int_equal(queue_count(p), expected);
@@ -189,9 +189,9 @@ static void expect_each_once(place *p)
 
 static void a_lost_answer_is_found_out(void **state)
 {
-    place *p       = *state;
-    proxy *between = open_proxy(p);
-    char   url[1400];
+    ground *p       = *state;
+    proxy  *between = open_proxy(p);
+    char    url[1400];
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -212,9 +212,9 @@ static void a_lost_answer_is_found_out(void **state)
  * row is all that tells which one it is. */
 static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
 {
-    place *p = *state;
-    char   url[1400];
-    proxy *between = open_pooled_proxy(p, url, sizeof url);
+    ground *p = *state;
+    char    url[1400];
+    proxy  *between = open_pooled_proxy(p, url, sizeof url);
     if (between == NULL)
         skip();
     apply_schema(p, p->url, order_tables, 1);
@@ -232,9 +232,9 @@ static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
  * the worker's row tells of it. */
 static void a_lost_second_connection_is_found_out(void **state)
 {
-    place *p       = *state;
-    proxy *between = open_proxy(p);
-    char   url[1400];
+    ground *p       = *state;
+    proxy  *between = open_proxy(p);
+    char    url[1400];
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -263,7 +263,7 @@ static void a_lost_second_connection_is_found_out(void **state)
 /* A server that says nothing, not even to a cancel, costs a deadline and a bit. */
 static void a_silent_server_is_given_up(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     proxy          *between = open_proxy(p);
     char            url[1400];
     pawl_queue_rows rows;
@@ -297,10 +297,10 @@ static void a_silent_server_is_given_up(void **state)
 
 static void connecting_can_be_interrupted(void **state)
 {
-    place *p       = *state;
-    proxy *between = open_proxy(p);
-    char   url[1400];
-    job    look;
+    ground *p       = *state;
+    proxy  *between = open_proxy(p);
+    char    url[1400];
+    job     look;
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -326,7 +326,7 @@ static void connecting_can_be_interrupted(void **state)
 
 /* ---- Fork --------------------------------------------------------------- */
 
-static int refuse_in_child(place *p, pawl_store *store)
+static int refuse_in_child(ground *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
@@ -341,7 +341,7 @@ static int refuse_in_child(place *p, pawl_store *store)
 
 static void a_child_leaves_the_parents_session_alone(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     int         status = -1;
     char        sql[100];
     pawl_store *store = open_store(p, p->url);
@@ -366,7 +366,7 @@ static void a_child_leaves_the_parents_session_alone(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(an_idle_handle_connects_again),
         CASE(claims_end_with_the_back_end),
@@ -379,8 +379,8 @@ int main(void)
         CASE(connecting_can_be_interrupted),
         CASE(a_child_leaves_the_parents_session_alone),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_connection", tests, NULL, NULL);
 }
 

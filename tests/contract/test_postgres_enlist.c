@@ -29,7 +29,7 @@ static pawl_changes one_send(pawl_queue_send *send, const char *id)
     return changes;
 }
 
-static pawl_code enlist_one(place *p, pawl_store *store, PGconn *pg, const char *id)
+static pawl_code enlist_one(ground *p, pawl_store *store, PGconn *pg, const char *id)
 {
     pawl_queue_send send;
     pawl_changes    changes = one_send(&send, id);
@@ -37,7 +37,7 @@ static pawl_code enlist_one(place *p, pawl_store *store, PGconn *pg, const char 
 }
 
 /* The store, a table of the caller's, and a second connection to look with. */
-static pawl_store *open_with_own_table(place *p, PGconn **other)
+static pawl_store *open_with_own_table(ground *p, PGconn **other)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "create table mine (id integer primary key)");
@@ -59,7 +59,7 @@ static int64_t mine(PGconn *pg)
 
 static void enlisted_changes_follow_the_caller(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin; insert into mine values (1)");
@@ -86,7 +86,7 @@ static void enlisted_changes_follow_the_caller(void **state)
 /* Nothing that pawl did is left on the connection, but for the rows. */
 static void the_connection_is_left_as_it_was(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin");
@@ -108,7 +108,7 @@ static void the_connection_is_left_as_it_was(void **state)
 /* Savepoints of the caller hold for changes that were enlisted after them. */
 static void savepoints_of_the_caller_hold(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin; savepoint pawl_enlist; insert into mine values (1)");
@@ -131,7 +131,7 @@ static void savepoints_of_the_caller_hold(void **state)
 
 static void a_refused_change_leaves_the_transaction_usable(void **state)
 {
-    place          *p = *state;
+    ground         *p = *state;
     PGconn         *other;
     pawl_store     *store = open_with_own_table(p, &other);
     pawl_queue_send send;
@@ -159,7 +159,7 @@ static void a_refused_change_leaves_the_transaction_usable(void **state)
 /* The same when it is the server that refuses: no table. */
 static void a_failed_statement_leaves_the_transaction_usable(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "alter table pawl_queue rename to away; begin; insert into mine values (1)");
@@ -175,7 +175,7 @@ static void a_failed_statement_leaves_the_transaction_usable(void **state)
 
 static void a_claim_is_settled_by_its_worker_alone(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -194,7 +194,7 @@ static void a_claim_is_settled_by_its_worker_alone(void **state)
     pawl_store_close(store);
 }
 
-static void expect_no_enlist(place *p, pawl_store *store, PGconn *pg, const char *says)
+static void expect_no_enlist(ground *p, pawl_store *store, PGconn *pg, const char *says)
 {
     expect_code(p, enlist_one(p, store, pg, "m-1"), PAWL_EINVAL);
     expect_text(p, says);
@@ -202,7 +202,7 @@ static void expect_no_enlist(place *p, pawl_store *store, PGconn *pg, const char
 
 static void enlist_wants_a_transaction_on_the_same_database(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_no_enlist(p, store, NULL, "the connection is NULL");
     expect_no_enlist(p, store, p->pg, "begin first");
@@ -218,7 +218,7 @@ static void enlist_wants_a_transaction_on_the_same_database(void **state)
 
     /* Of two, the later one counts. */
     const char *keys[]   = {"dbname", "dbname", NULL};
-    const char *values[] = {place_server(), "template1", NULL};
+    const char *values[] = {ground_server(), "template1", NULL};
     PGconn     *other    = PQconnectdbParams(keys, values, 1);
     assert_int_equal(PQstatus(other), CONNECTION_OK);
     raw_run(other, "begin");
@@ -232,7 +232,7 @@ static void enlist_wants_a_transaction_on_the_same_database(void **state)
 /* The caller's session is gone: an error, whose rows went with the session. */
 static void a_lost_connection_is_told(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     PGconn     *other;
     char        sql[100];
     pawl_store *store = open_with_own_table(p, &other);
@@ -332,7 +332,7 @@ static void make_all(all_kinds *all, pawl_changes *changes)
 }
 
 /* Changes what make_all made, or takes it away again. */
-static void change_all(place *p, all_kinds *all, pawl_changes *changes)
+static void change_all(ground *p, all_kinds *all, pawl_changes *changes)
 {
     pawl_text orders = TEXT("orders");
     *changes         = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
@@ -391,7 +391,7 @@ static void expect_picture(PGconn *pg, const char *expected)
 
 static void all_kinds_follow_the_caller(void **state)
 {
-    place       *p = *state;
+    ground      *p = *state;
     PGconn      *other;
     all_kinds    all;
     pawl_changes changes;
@@ -436,7 +436,7 @@ PAWL_RECORD(paid, PAID)
 
 static void a_sender_writes_at_once(void **state)
 {
-    place                *p = *state;
+    ground               *p = *state;
     PGconn               *other;
     pawl_sender          *sender       = NULL;
     pawl_store           *store        = open_with_own_table(p, &other);
@@ -478,7 +478,7 @@ static void a_sender_writes_at_once(void **state)
 
 static void a_sleeper_wakes_at_the_commit_and_not_before(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     sleeper     it;
     PGconn     *other;
     pawl_store *store  = open_with_own_table(p, &other);
@@ -505,7 +505,7 @@ static void a_sleeper_wakes_at_the_commit_and_not_before(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(enlisted_changes_follow_the_caller),
         CASE(the_connection_is_left_as_it_was),
@@ -519,8 +519,8 @@ int main(void)
         CASE(a_sender_writes_at_once),
         CASE(a_sleeper_wakes_at_the_commit_and_not_before),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_enlist", tests, NULL, NULL);
 }
 

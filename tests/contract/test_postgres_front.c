@@ -15,12 +15,12 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
 
 #define PAUSE_MS 60000
 
-static void send_due(place *p, pawl_store *store, const char *id, pawl_time due)
+static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
 {
     pawl_queue_send send     = {.queue = TEXT("orders"), .message = message_of(id), .due = due};
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -40,7 +40,7 @@ static void pretend_long_claim(pawl_store *store, int64_t ago_ms, pawl_time now)
 }
 
 /* A queue whose front is at NOW, and a row that is due an hour earlier. */
-static pawl_store *open_behind(place *p)
+static pawl_store *open_behind(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     send_due(p, store, "first", NOW);
@@ -53,7 +53,7 @@ static pawl_store *open_behind(place *p)
 
 static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
@@ -62,7 +62,7 @@ static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(void **
 
 static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, 0, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -78,7 +78,7 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(void **sta
 
 static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
     send_due(p, store, "third", NOW);
@@ -91,7 +91,7 @@ static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(void **s
 
 /* A clock that jumps, stands still or is set back: `moved` is what the due times moved by while the
  * monotonic clock went on for `passed_ms`. */
-static void expect_first_row(place *p, int64_t passed_ms, int64_t moved)
+static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
 {
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
@@ -103,7 +103,7 @@ static void expect_first_row(place *p, int64_t passed_ms, int64_t moved)
 
 static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     expect_first_row(p, 0, PAWL_SECONDS(2));
     expect_first_row(p, 0, -PAWL_SECONDS(2));
     expect_first_row(p, 3000, 0);
@@ -111,15 +111,15 @@ static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(void **stat
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(e15_a_row_before_the_front_is_claimed_when_there_is_no_other),
         CASE(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause),
         CASE(e15_a_row_before_the_front_waits_for_others_up_to_the_pause),
         CASE(e15_with_a_virtual_clock_claims_begin_with_the_first_row),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -25,7 +25,7 @@ typedef struct held {
     pawl_changes      changes; /* settles it */
 } held;
 
-static void begin_hold(place *p, held *h)
+static void begin_hold(ground *p, held *h)
 {
     char sql[100];
     h->store = open_store(p, p->url);
@@ -42,13 +42,13 @@ static void begin_hold(place *p, held *h)
     raw_run(h->pg, sql);
 }
 
-static int64_t mine_count(place *p)
+static int64_t mine_count(ground *p)
 {
     return raw_number(p->pg, "select count(*) from mine");
 }
 
 /* The claim is this handle's still, and its commit works. */
-static void end_hold(place *p, held *h)
+static void end_hold(ground *p, held *h)
 {
     pawl_store *other = open_more(p, p->url);
     assert_int_equal(queue_count(p), 1);
@@ -63,8 +63,8 @@ static void end_hold(place *p, held *h)
 
 static void own_sql_commits_with_the_changes(void **state)
 {
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     assert_int_equal(mine_count(p), 0);
@@ -79,9 +79,9 @@ static void own_sql_commits_with_the_changes(void **state)
 /* Other calls of the handle run in the hold's transaction, and change no setting of it. */
 static void a_lease_in_a_hold_is_part_of_it(void **state)
 {
-    place *p       = *state;
-    bool   is_held = false;
-    held   h;
+    ground *p       = *state;
+    bool    is_held = false;
+    held    h;
     begin_hold(p, &h);
     expect_code(
         p, pawl_store_lead(h.store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
@@ -101,8 +101,8 @@ static void own_sql_is_planned_as_the_server_would(void **state)
         "enable_seqscan", "enable_bitmapscan",       "enable_hashjoin", "enable_mergejoin",
         "enable_sort",    "enable_incremental_sort", "plan_cache_mode", "jit",
     };
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char sql[100], expected[100];
@@ -118,8 +118,8 @@ static void own_sql_is_planned_as_the_server_would(void **state)
 
 static void a_failed_statement_fails_the_commit(void **state)
 {
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     expect_refused(h.pg, "insert into mine values ('x')", "22P02", "invalid input syntax");
@@ -131,8 +131,8 @@ static void a_failed_statement_fails_the_commit(void **state)
 
 static void only_pawl_ends_the_transaction(void **state)
 {
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1); commit");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
@@ -149,8 +149,8 @@ static void only_pawl_ends_the_transaction(void **state)
 
 static void an_unfinished_statement_loses_the_connection(void **state)
 {
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     PQclear(PQexec(h.pg, "copy mine from stdin"));
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_ELOST);
@@ -164,7 +164,7 @@ static void an_unfinished_statement_loses_the_connection(void **state)
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 static void a_refusal_in_a_hold_refuses_everything(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_inbox_mark marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
@@ -199,7 +199,7 @@ static void *sleep_long(void *context)
 }
 
 /* A session that sleeps for its queue holds a lock that many can share. */
-static void expect_waking(place *p, pawl_store *sleeper, pawl_store *sender, const char *id)
+static void expect_waking(ground *p, pawl_store *sleeper, pawl_store *sender, const char *id)
 {
     struct timespec end;
     char            sql[300];
@@ -224,7 +224,7 @@ static void expect_waking(place *p, pawl_store *sleeper, pawl_store *sender, con
 
 static void a_handle_is_woken_after_a_hold_too(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     pawl_store *sender = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -248,7 +248,7 @@ static void a_handle_is_woken_after_a_hold_too(void **state)
 /* The second connection carries a change set that settles no claim: its rows are there at once. */
 static void a_send_that_does_not_wait_keeps_the_claims(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -267,7 +267,7 @@ static void a_send_that_does_not_wait_keeps_the_claims(void **state)
 
 static void refused_groups_stay_claimed(void **state)
 {
-    place            *p         = *state;
+    ground           *p         = *state;
     pawl_store       *store     = open_store(p, p->url);
     pawl_store       *other     = open_store(p, p->url);
     pawl_inbox_mark   marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
@@ -307,8 +307,8 @@ static void refused_groups_stay_claimed(void **state)
 
 static void forgotten_statements_are_prepared_anew(void **state)
 {
-    place *p = *state;
-    held   h;
+    ground *p = *state;
+    held    h;
     begin_hold(p, &h);
     raw_run(h.pg, "deallocate all");
     pawl_store_hold_end(h.store);
@@ -319,7 +319,7 @@ static void forgotten_statements_are_prepared_anew(void **state)
 
 static void an_altered_table_is_planned_anew(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_value  id    = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_store *store = open_store(p, p->url);
     begin_order(p, store, 1);
@@ -337,7 +337,7 @@ static void an_altered_table_is_planned_anew(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(own_sql_commits_with_the_changes),
         CASE(a_lease_in_a_hold_is_part_of_it),
@@ -352,8 +352,8 @@ int main(void)
         CASE(forgotten_statements_are_prepared_anew),
         CASE(an_altered_table_is_planned_anew),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_hold", tests, NULL, NULL);
 }
 

@@ -53,7 +53,7 @@ static void stay_away_from_the_whole(pawl_store *store)
     outbox->pause_ms              = 1;
 }
 
-static size_t claim(place *p, pawl_store *store)
+static size_t claim(ground *p, pawl_store *store)
 {
     pawl_outbox_rows rows;
     stay_away_from_the_whole(store);
@@ -64,7 +64,7 @@ static size_t claim(place *p, pawl_store *store)
     return rows.count;
 }
 
-static void deliver_all(const place *p)
+static void deliver_all(const ground *p)
 {
     raw_run(p->pg, "update pawl_outbox set \"State\" = 'dispatched', \"DispatchedAt\" = \"At\" "
                    "where \"State\" = 'pending'");
@@ -80,7 +80,7 @@ static int64_t numbers_from(pawl_store *store)
     return pawl__pg_of(store)->numbering.horizon.from;
 }
 
-static int64_t number(place *p, pawl_store *store)
+static int64_t number(ground *p, pawl_store *store)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_event_number(store, 2 * MANY, &count, &p->error), PAWL_OK);
@@ -91,7 +91,7 @@ typedef void insert_fn(PGconn *pg, const char *name, int count);
 
 /* One row in a transaction that is still under way, and many of one that began before
  * it: that this one is over says nothing of the other. */
-static PGconn *insert_beside_late(const place *p, insert_fn *insert)
+static PGconn *insert_beside_late(const ground *p, insert_fn *insert)
 {
     PGconn *early = raw_open(p->schema), *late = raw_open(p->schema);
     raw_run(early, "begin; select pg_current_xact_id()");
@@ -104,7 +104,7 @@ static PGconn *insert_beside_late(const place *p, insert_fn *insert)
 }
 
 /* The late row comes, and one more behind it. */
-static void commit_late(const place *p, PGconn *late, insert_fn *insert)
+static void commit_late(const ground *p, PGconn *late, insert_fn *insert)
 {
     raw_run(late, "commit");
     insert(p->pg, "after", 1);
@@ -113,7 +113,7 @@ static void commit_late(const place *p, PGconn *late, insert_fn *insert)
 
 static void a_claim_begins_before_what_is_committed_late(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim(p, store), 0);
     PGconn *late = insert_beside_late(p, insert_rows);
@@ -128,7 +128,7 @@ static void a_claim_begins_before_what_is_committed_late(void **state)
 
 static void an_event_of_such_a_transaction_is_numbered(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
     PGconn *late = insert_beside_late(p, insert_events);
@@ -141,7 +141,7 @@ static void an_event_of_such_a_transaction_is_numbered(void **state)
     pawl_store_close(store);
 }
 
-static int64_t number_some(place *p, pawl_store *store, size_t count_max)
+static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_event_number(store, count_max, &count, &p->error), PAWL_OK);
@@ -151,7 +151,7 @@ static int64_t number_some(place *p, pawl_store *store, size_t count_max)
 /* The horizon can move over events that the scan before it left for the next one. */
 static void events_that_a_scan_left_are_numbered_by_the_next(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     assert_int_equal(number(p, store), 0); /* a look at the whole, for a minute the last */
@@ -171,7 +171,7 @@ static void events_that_a_scan_left_are_numbered_by_the_next(void **state)
 /* Were the horizon wrong, an event would wait for a minute and not for ever. */
 static void the_whole_is_looked_at_from_time_to_time(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
     insert_events(p->pg, "one", 1);
@@ -187,7 +187,7 @@ static void the_whole_is_looked_at_from_time_to_time(void **state)
 }
 
 /* The horizon does not move before transactions are over that were under way. */
-static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
+static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
 {
     int64_t end = clock_ms() + OTHERS_MS;
     while (claims_from(store) < from && clock_ms() < end) {
@@ -200,7 +200,7 @@ static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
  * that one writes nothing, and so nothing can come late. */
 static void claims_begin_behind_what_was_delivered(void **state)
 {
-    place      *p        = *state;
+    ground     *p        = *state;
     pawl_store *store    = open_store(p, p->url);
     PGconn     *snapshot = raw_open(p->schema);
     raw_run(snapshot, "begin isolation level repeatable read; select 1 from pawl_outbox limit 1");
@@ -222,7 +222,7 @@ static void claims_begin_behind_what_was_delivered(void **state)
 /* The horizon is that of the endpoint whose rows were claimed last. */
 static void each_endpoint_has_a_horizon_of_its_own(void **state)
 {
-    place           *p     = *state;
+    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
     insert_rows(p->pg, "other", 1);
@@ -242,7 +242,7 @@ static void each_endpoint_has_a_horizon_of_its_own(void **state)
 }
 
 /* Fails for a row that has its number before its transaction has. */
-static void check_rows_of(const place *p, const char *table)
+static void check_rows_of(const ground *p, const char *table)
 {
     char sql[200];
     snprintf(sql, sizeof sql,
@@ -256,7 +256,7 @@ static void check_rows_of(const place *p, const char *table)
  * any number of others are numbered, delivered and over before it is there. */
 static void a_transaction_is_numbered_before_its_rows(void **state)
 {
-    place            *p      = *state;
+    ground           *p      = *state;
     pawl_store       *store  = open_store(p, p->url);
     pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
                                 .source      = TEXT("Order/1"),
@@ -303,7 +303,7 @@ static void a_transaction_is_numbered_before_its_rows(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_claim_begins_before_what_is_committed_late),
         CASE(an_event_of_such_a_transaction_is_numbered),
@@ -313,8 +313,8 @@ int main(void)
         CASE(each_endpoint_has_a_horizon_of_its_own),
         CASE(a_transaction_is_numbered_before_its_rows),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_horizon", tests, NULL, NULL);
 }
 

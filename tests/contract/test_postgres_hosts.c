@@ -46,7 +46,7 @@ typedef struct hosts {
     int files[4];
 } hosts;
 
-static void hosts_open(place *p, hosts *h)
+static void hosts_open(ground *p, hosts *h)
 {
     *h = (hosts){.port = atoi(PQport(p->pg))};
     if (strcmp(PQhost(p->pg), "127.0.0.1") != 0)
@@ -66,7 +66,7 @@ static void hosts_close(const hosts *h)
 }
 
 /* Opens the store there, in `at_least` milliseconds, and, when that went well, sends. */
-static void open_at(place *p, const char *list, const char *parameters, int64_t at_least,
+static void open_at(ground *p, const char *list, const char *parameters, int64_t at_least,
                     pawl_code wanted)
 {
     char        url[1000];
@@ -83,9 +83,9 @@ static void open_at(place *p, const char *list, const char *parameters, int64_t 
 
 static void the_next_host_is_tried(void **state)
 {
-    place *p = *state;
-    char   list[200], parameters[200];
-    hosts  h;
+    ground *p = *state;
+    char    list[200], parameters[200];
+    hosts   h;
     hosts_open(p, &h);
     snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.port);
     open_at(p, list, "&sslmode=disable", LIMIT_MS, PAWL_OK);
@@ -120,7 +120,7 @@ static void *start_up(void *context)
 
 static void a_host_s_time_begins_with_it(void **state)
 {
-    place    *p = *state;
+    ground   *p = *state;
     char      list[200];
     hosts     h;
     pthread_t server;
@@ -134,9 +134,9 @@ static void a_host_s_time_begins_with_it(void **state)
 
 static void the_last_host_has_its_time_too(void **state)
 {
-    place *p = *state;
-    char   list[100], text[200];
-    hosts  h;
+    ground *p = *state;
+    char    list[100], text[200];
+    hosts   h;
     hosts_open(p, &h);
     snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute);
     snprintf(text, sizeof text, "no connection to 127.0.0.1:%d within 1000 ms", h.mute);
@@ -151,14 +151,14 @@ static void the_last_host_has_its_time_too(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_next_host_is_tried),
         CASE(a_host_s_time_begins_with_it),
         CASE(the_last_host_has_its_time_too),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_hosts", tests, NULL, NULL);
 }
 

@@ -40,7 +40,7 @@ static pawl_changes changes_of(pawl_event_append *items, size_t count)
     return changes;
 }
 
-static pawl_code append(place *p, pawl_store *store, const char *stream, int64_t version,
+static pawl_code append(ground *p, pawl_store *store, const char *stream, int64_t version,
                         size_t count)
 {
     pawl_event_append items[EVENTS_MAX];
@@ -48,7 +48,7 @@ static pawl_code append(place *p, pawl_store *store, const char *stream, int64_t
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static int64_t number(place *p, pawl_store *store, size_t count_max)
+static int64_t number(ground *p, pawl_store *store, size_t count_max)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_event_number(store, count_max, &count, &p->error), PAWL_OK);
@@ -56,7 +56,7 @@ static int64_t number(place *p, pawl_store *store, size_t count_max)
 }
 
 /* "stream@version", in the order of the positions. */
-static void expect_positions(const place *p, const char *expected)
+static void expect_positions(const ground *p, const char *expected)
 {
     expect_raw_text(p->pg,
                     "select string_agg(\"Position\" || ':' || \"Stream\" || '@' || \"Version\", "
@@ -79,7 +79,7 @@ static void insert_raw(PGconn *pg, const char *stream)
 
 static void an_event_committed_late_comes_behind(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     raw_run(late, "begin");
@@ -98,7 +98,7 @@ static void an_event_committed_late_comes_behind(void **state)
     pawl_store_close(store);
 }
 
-static void number_more(place *p, pawl_store *store, int count)
+static void number_more(ground *p, pawl_store *store, int count)
 {
     char sql[400];
     snprintf(sql, sizeof sql,
@@ -112,7 +112,7 @@ static void number_more(place *p, pawl_store *store, int count)
     assert_int_equal(number(p, store, 10000), 0);
 }
 
-static void number_many(place *p, pawl_store *store)
+static void number_many(ground *p, pawl_store *store)
 {
     number_more(p, store, 9000);
 }
@@ -126,7 +126,7 @@ static int64_t begins_at(pawl_store *store)
 /* However many were numbered since: what its commit was followed by comes behind it. */
 static void an_event_committed_very_late_comes_before_what_followed(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     expect_code(p, append(p, store, "first", 0, 1), PAWL_OK);
@@ -153,7 +153,7 @@ static void an_event_committed_very_late_comes_before_what_followed(void **state
  * when others are over that were under way, to an event that was seen before. */
 static void numbering_begins_behind_what_was_numbered(void **state)
 {
-    place      *p        = *state;
+    ground     *p        = *state;
     pawl_store *store    = open_store(p, p->url);
     PGconn     *snapshot = raw_open(p->schema);
     raw_run(p->pg, "create sequence many");
@@ -174,7 +174,7 @@ static void numbering_begins_behind_what_was_numbered(void **state)
 /* The claims' transaction is rolled back; what was numbered is durable. */
 static void numbering_is_no_part_of_the_claims(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     expect_code(p, append(p, store, "a", 0, 3), PAWL_OK);
@@ -207,7 +207,7 @@ static void *number_all(void *context)
 
 static void two_that_number_give_each_position_once(void **state)
 {
-    place    *p          = *state;
+    ground   *p          = *state;
     numbering numbers[2] = {{.error = PAWL_ERROR_INIT}, {.error = PAWL_ERROR_INIT}};
     for (size_t i = 0; i < 2; i++)
         numbers[i].store = open_store(p, p->url);
@@ -233,7 +233,7 @@ static void two_that_number_give_each_position_once(void **state)
  * other in a circle. */
 static void streams_are_appended_in_one_order(void **state)
 {
-    place            *p     = *state;
+    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[3 * 2];
     size_t            count = add_events(items, "b", 0, 2);
@@ -249,7 +249,7 @@ static void streams_are_appended_in_one_order(void **state)
 /* The first round of a commit says nothing of what it refuses: the second does. */
 static void both_rounds_tell_taken_from_missing(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, append(p, store, "a", 0, 2), PAWL_OK);
     for (int i = 0; i < 2; i++) {
@@ -264,7 +264,7 @@ static void both_rounds_tell_taken_from_missing(void **state)
 
 static void an_appender_waits_for_the_other(void **state)
 {
-    place             *p       = *state;
+    ground            *p       = *state;
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
@@ -283,7 +283,7 @@ static void an_appender_waits_for_the_other(void **state)
 
 static void an_enlist_sees_what_its_transaction_appended(void **state)
 {
-    place            *p     = *state;
+    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[EVENTS_MAX];
     raw_run(p->pg, "begin");
@@ -305,7 +305,7 @@ static void an_enlist_sees_what_its_transaction_appended(void **state)
 /* A statement moves a row once. */
 static void a_checkpoint_moves_twice_in_a_set(void **state)
 {
-    place              *p       = *state;
+    ground             *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     pawl_checkpoint_set moves[] = {
         {.name = TEXT("b"), .from = 0, .to = 4, .at = NOW},
@@ -330,7 +330,7 @@ static void a_checkpoint_moves_twice_in_a_set(void **state)
 
 /* Two messages, each a group: the second one's event has its stream's next version,
  * the first one's has none before it. */
-static void commit_one_of_two(place *p, pawl_store *store, int64_t version)
+static void commit_one_of_two(ground *p, pawl_store *store, int64_t version)
 {
     pawl_event_append items[2];
     pawl_queue_settle settles[2];
@@ -360,7 +360,7 @@ static void commit_one_of_two(place *p, pawl_store *store, int64_t version)
  * transaction, and in it the messages stayed locked. */
 static void a_refused_group_sets_no_claim_free(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
     for (int i = 0; i < 4; i++) {
         char id[20];
@@ -390,21 +390,21 @@ static void a_refused_group_sets_no_claim_free(void **state)
 
 int main(void)
 {
-    if (place_server() == NULL)
-        return place_skip();
-#define PLACED(name) cmocka_unit_test_setup_teardown(name, place_setup, place_teardown)
+    if (ground_server() == NULL)
+        return ground_skip();
+#define ON_GROUND(name) cmocka_unit_test_setup_teardown(name, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        PLACED(an_event_committed_late_comes_behind),
-        PLACED(an_event_committed_very_late_comes_before_what_followed),
-        PLACED(numbering_begins_behind_what_was_numbered),
-        PLACED(numbering_is_no_part_of_the_claims),
-        PLACED(two_that_number_give_each_position_once),
-        PLACED(streams_are_appended_in_one_order),
-        PLACED(both_rounds_tell_taken_from_missing),
-        PLACED(an_appender_waits_for_the_other),
-        PLACED(a_refused_group_sets_no_claim_free),
-        PLACED(an_enlist_sees_what_its_transaction_appended),
-        PLACED(a_checkpoint_moves_twice_in_a_set),
+        ON_GROUND(an_event_committed_late_comes_behind),
+        ON_GROUND(an_event_committed_very_late_comes_before_what_followed),
+        ON_GROUND(numbering_begins_behind_what_was_numbered),
+        ON_GROUND(numbering_is_no_part_of_the_claims),
+        ON_GROUND(two_that_number_give_each_position_once),
+        ON_GROUND(streams_are_appended_in_one_order),
+        ON_GROUND(both_rounds_tell_taken_from_missing),
+        ON_GROUND(an_appender_waits_for_the_other),
+        ON_GROUND(a_refused_group_sets_no_claim_free),
+        ON_GROUND(an_enlist_sees_what_its_transaction_appended),
+        ON_GROUND(a_checkpoint_moves_twice_in_a_set),
     };
     return cmocka_run_group_tests_name("postgres_journal", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ int main(void)
 
 #define LEASE PAWL_SECONDS(11)
 
-static bool leads(place *p, pawl_store *store, pawl_time now)
+static bool leads(ground *p, pawl_store *store, pawl_time now)
 {
     bool is_held = false;
     expect_code(p, pawl_store_lead(store, TEXT("outbox"), now, LEASE, &is_held, &p->error),
@@ -26,7 +26,7 @@ static bool leads(place *p, pawl_store *store, pawl_time now)
 }
 
 /* The worker's row, which every commit writes first, and a saga's. */
-static void make_sql(const place *p, const pawl_store *store, char update[300], char lock[200])
+static void make_sql(const ground *p, const pawl_store *store, char update[300], char lock[200])
 {
     char worker[PAWL_UUID_TEXT_SIZE + 1], order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -38,14 +38,14 @@ static void make_sql(const place *p, const pawl_store *store, char update[300], 
 }
 
 /* The first one leads. */
-static void begin_led(place *p, pair *it)
+static void begin_led(ground *p, pair *it)
 {
     begin_pair(p, it);
     assert_true(leads(p, it->first, NOW));
 }
 
 /* Its row is locked by nobody who is waited for here. */
-static void expect_saga_locked(place *p, bool is_locked)
+static void expect_saga_locked(ground *p, bool is_locked)
 {
     char sql[300], order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(1), order);
@@ -57,7 +57,7 @@ static void expect_saga_locked(place *p, bool is_locked)
 }
 
 /* A session of that number; one that was ended goes in a moment. */
-static void wait_for_end(place *p, int pid)
+static void wait_for_end(ground *p, int pid)
 {
     char sql[100];
     snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where pid = %d", pid);
@@ -65,7 +65,7 @@ static void wait_for_end(place *p, int pid)
 }
 
 /* As if the process were stopped: nothing more comes from it. */
-static void stand_still(place *p, pawl_store *store)
+static void stand_still(ground *p, pawl_store *store)
 {
     char update[300], lock[200];
     make_sql(p, store, update, lock);
@@ -76,7 +76,7 @@ static void stand_still(place *p, pawl_store *store)
 
 static void a_commit_that_stands_still_is_ended(void **state)
 {
-    place          *p = *state;
+    ground         *p = *state;
     pair            it;
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -108,9 +108,9 @@ static void a_commit_that_stands_still_is_ended(void **state)
  * forget a pipeline whose end never came, as it does a transaction. */
 static void a_pipeline_without_its_end_is_ended(void **state)
 {
-    place *p = *state;
-    pair   it;
-    char   update[300], lock[200];
+    ground *p = *state;
+    pair    it;
+    char    update[300], lock[200];
     begin_led(p, &it);
     make_sql(p, it.first, update, lock);
     PGconn *pg = raw_open(p->schema);
@@ -139,7 +139,7 @@ static void a_pipeline_without_its_end_is_ended(void **state)
 }
 
 /* In the first one's transaction; the others wait for a deadline of minutes. */
-static void lock_lease(place *p, pair *it, const char *sql)
+static void lock_lease(ground *p, pair *it, const char *sql)
 {
     char text[200];
     begin_led(p, it);
@@ -151,7 +151,7 @@ static void lock_lease(place *p, pair *it, const char *sql)
 
 #define SHORTLY_MS 20000 /* a lock is waited for half a second, by a machine that is not busy */
 
-static void expect_followed(place *p, pair *it)
+static void expect_followed(ground *p, pair *it)
 {
     int64_t begin = clock_ms();
     assert_true(leads(p, it->second, NOW + LEASE + 1));
@@ -164,21 +164,21 @@ static void expect_followed(place *p, pair *it)
 /* The lease's own row is locked: it is not waited for until the deadline. */
 static void o20_a_renewal_that_stands_still_is_ended(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_followed(p, &it);
 }
 
 static void o20_a_lead_given_back_that_stands_still_is_ended(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     lock_lease(p, &it, "delete from %s.pawl_leases");
     expect_followed(p, &it);
 }
 
-static int64_t lease_count(place *p, const pawl_store *store)
+static int64_t lease_count(ground *p, const pawl_store *store)
 {
     char sql[200], worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -190,9 +190,9 @@ static int64_t lease_count(place *p, const pawl_store *store)
  * whatever becomes of the claims. */
 static void o20_one_with_claims_follows_as_soon(void **state)
 {
-    place *p = *state;
-    pair   it;
-    bool   is_held = false;
+    ground *p = *state;
+    pair    it;
+    bool    is_held = false;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_code(p, send_one(p, it.second, "other", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, it.second, "other", NOW, 1);
@@ -211,7 +211,7 @@ static void o20_one_with_claims_follows_as_soon(void **state)
 /* The server works for it: its client is alive, or was until a moment ago. */
 static void o20_a_renewal_that_is_slow_is_left_alone(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     pair    it;
     bool    is_held = true;
     char    sql[200];
@@ -248,7 +248,7 @@ static void *run_try(void *context)
 }
 
 /* A transaction of the first one has the lease's row when the other one comes to it. */
-static pawl_code meet_over_the_lease(place *p, pair *it, const char *sql, bool *is_held)
+static pawl_code meet_over_the_lease(ground *p, pair *it, const char *sql, bool *is_held)
 {
     try_to_lead t = {.store = it->second, .is_held = true};
     pthread_t   thread;
@@ -264,7 +264,7 @@ static pawl_code meet_over_the_lease(place *p, pair *it, const char *sql, bool *
 
 /* Two find the lease free; the one that waited for the other looks again. On a busy machine
  * it may have waited for too long: once more. */
-static void expect_second_look(place *p, pair *it, const char *sql, bool expected)
+static void expect_second_look(ground *p, pair *it, const char *sql, bool expected)
 {
     bool      is_held = !expected;
     pawl_code code    = PAWL_EBUSY;
@@ -276,8 +276,8 @@ static void expect_second_look(place *p, pair *it, const char *sql, bool expecte
 
 static void o20_of_two_that_find_it_free_one_leads(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     begin_led(p, &it);
     expect_second_look(p, &it, "begin; update pawl_leases set \"Expires\" = '2100-01-01'", false);
     expect_second_look(p, &it, "begin; update pawl_leases set \"Worker\" = gen_random_uuid()",
@@ -290,8 +290,8 @@ static void o20_of_two_that_find_it_free_one_leads(void **state)
 /* Of a lease: how often it went from one to another. */
 static void o20_the_epoch_counts_take_overs(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     begin_led(p, &it);
     assert_int_equal(raw_number(p->pg, "select \"Epoch\" from pawl_leases"), 1);
     assert_true(leads(p, it.first, NOW + 1));
@@ -307,8 +307,8 @@ static void o20_the_epoch_counts_take_overs(void **state)
  * are in nobody's way. */
 static void a_leader_that_is_slow_is_left_alone(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     begin_led(p, &it);
     int pid = pid_of(it.first);
     raw_run(p->pg, "create table mine (id integer)");
@@ -331,9 +331,9 @@ static void a_leader_that_is_slow_is_left_alone(void **state)
 /* Whose sessions are another role's. */
 static void without_the_right_the_lead_is_taken_all_the_same(void **state)
 {
-    place *p = *state;
-    pair   it;
-    char   sql[400], url[1400];
+    ground *p = *state;
+    pair    it;
+    char    sql[400], url[1400];
     begin_led(p, &it);
     snprintf(sql, sizeof sql,
              "create role \"%s\"; grant usage on schema \"%s\" to \"%s\"; "
@@ -352,7 +352,7 @@ static void without_the_right_the_lead_is_taken_all_the_same(void **state)
     raw_run(p->pg, sql);
 }
 
-static size_t lead_count(place *p, pawl_store *store, pawl_time now)
+static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
@@ -363,8 +363,8 @@ static size_t lead_count(place *p, pawl_store *store, pawl_time now)
 /* Long before its lease is over. */
 static void a_leader_without_its_session_is_not_listed(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     begin_led(p, &it);
     assert_int_equal(lead_count(p, it.second, NOW), 1);
     kill_pid(p, pid_of(it.first));
@@ -375,8 +375,8 @@ static void a_leader_without_its_session_is_not_listed(void **state)
 /* The row of its lease would stay for ever. */
 static void a_leader_that_closes_leaves_no_lease(void **state)
 {
-    place *p = *state;
-    pair   it;
+    ground *p = *state;
+    pair    it;
     begin_led(p, &it);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
     expect_code(p, pawl_store_worker_close(it.second, NOW, &p->error), PAWL_OK);
@@ -388,7 +388,7 @@ static void a_leader_that_closes_leaves_no_lease(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_commit_that_stands_still_is_ended),
         CASE(a_pipeline_without_its_end_is_ended),
@@ -403,8 +403,8 @@ int main(void)
         CASE(a_leader_without_its_session_is_not_listed),
         CASE(a_leader_that_closes_leaves_no_lease),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_lead", tests, NULL, NULL);
 }
 

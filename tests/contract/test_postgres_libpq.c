@@ -95,7 +95,7 @@ static bool end_refusing(void)
 
 /* A message is claimed, its saga loaded, and one set settles it, saves the saga and sends. */
 typedef struct message_trip {
-    place            *p;
+    ground           *p;
     pawl_store       *store;
     pawl_arena       *arena;
     char              id[30];
@@ -165,9 +165,9 @@ static void check_applied(const message_trip *t, bool is_applied)
 
 static bool try_message(message_trip *t, long n, bool is_lasting)
 {
-    place *p = t->p;
-    t->store = open_more(p, p->url);
-    t->arena = pawl_arena_create(0);
+    ground *p = t->p;
+    t->store  = open_more(p, p->url);
+    t->arena  = pawl_arena_create(0);
     assert_non_null(t->arena);
     int64_t begun = clock_ms();
     begin_refusing(n, is_lasting ? LASTING : 0);
@@ -190,7 +190,7 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
     return is_met;
 }
 
-static void try_messages(place *p, size_t size, bool is_lasting)
+static void try_messages(ground *p, size_t size, bool is_lasting)
 {
     char        name   = is_lasting ? 'l' : 'o';
     char       *body   = malloc(size + 10);
@@ -238,7 +238,7 @@ static void a_large_message_survives_one_failure(void **state)
 /* Tries are over when the deadline is: the last pause and the last try do not go on behind it. */
 static void an_unknown_outcome_keeps_the_deadline(void **state)
 {
-    place          *p      = *state;
+    ground         *p      = *state;
     pawl_store     *keeper = open_store(p, p->url);
     pawl_queue_send send   = send_of("orders", "e-1");
     message_trip    t      = {.p = p, .id = "e-1"};
@@ -264,15 +264,15 @@ static void an_unknown_outcome_keeps_the_deadline(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_message_survives_one_failure),
         CASE(a_message_survives_a_shortage),
         CASE(a_large_message_survives_one_failure),
         CASE(an_unknown_outcome_keeps_the_deadline),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     (void)dl_iterate_phdr(find_libpq, NULL);
     if (libpq.end == 0) {
         print_error("libpq is not among the loaded libraries\n");

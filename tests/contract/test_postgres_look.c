@@ -13,11 +13,11 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 
 #include <sys/wait.h>
 
-static int64_t sweep_once(place *p, pawl_store *store, pawl_sweep what, bool *more)
+static int64_t sweep_once(ground *p, pawl_store *store, pawl_sweep what, bool *more)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_sweep(store, &what, &count, more, &p->error), PAWL_OK);
@@ -26,7 +26,7 @@ static int64_t sweep_once(place *p, pawl_store *store, pawl_sweep what, bool *mo
 
 /* Sweeps as the runtime does: again while there is more, then a minute later, up
  * to `rounds` minutes. */
-static int64_t sweep_rounds(place *p, pawl_store *store, pawl_sweep what, unsigned rounds)
+static int64_t sweep_rounds(ground *p, pawl_store *store, pawl_sweep what, unsigned rounds)
 {
     int64_t count = 0;
     bool    more  = false;
@@ -40,7 +40,7 @@ static int64_t sweep_rounds(place *p, pawl_store *store, pawl_sweep what, unsign
 }
 
 /* `count` marks at the end of the table, `age` seconds before NOW. */
-static void add_marks(place *p, int count, int age)
+static void add_marks(ground *p, int count, int age)
 {
     char sql[400];
     snprintf(sql, sizeof sql,
@@ -52,7 +52,7 @@ static void add_marks(place *p, int count, int age)
     raw_run(p->pg, sql);
 }
 
-static int64_t mark_count(place *p, const char *condition)
+static int64_t mark_count(ground *p, const char *condition)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "select count(*) from pawl_inbox where %s", condition);
@@ -66,7 +66,7 @@ static const pawl_sweep a_minute_old = {.inbox_before   = NOW - PAWL_MINUTES(1),
                                         .workers_before = PAWL_TIME_MIN,
                                         .count_max      = 2000};
 
-static int64_t keep_hand(place *p)
+static int64_t keep_hand(ground *p)
 {
     return raw_number(p->pg, "select \"Process\" from pawl_leases where \"Name\" = 'sweep:'");
 }
@@ -74,7 +74,7 @@ static int64_t keep_hand(place *p)
 /* Oldest first, as they are made: the hand follows them, for any worker. */
 static void the_hand_follows_the_oldest(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     bool        more   = false;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -104,7 +104,7 @@ static void the_hand_follows_the_oldest(void **state)
 /* Far from the hand, few or many: found by the strolls. */
 static void marks_out_of_order_go_too(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 10000, 10);
     add_marks(p, 5, 90);
@@ -121,7 +121,7 @@ static void marks_out_of_order_go_too(void **state)
 /* The table became smaller behind the hand. */
 static void a_hand_past_the_end_begins_again(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 100, 90);
     raw_run(p->pg, "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", "
@@ -135,7 +135,7 @@ static void a_hand_past_the_end_begins_again(void **state)
 /* A mark that a transaction holds is left for the next time. */
 static void a_held_mark_is_passed_over(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
     add_marks(p, 10, 90);
@@ -148,7 +148,7 @@ static void a_held_mark_is_passed_over(void **state)
 }
 
 /* In a process of its own: sweeps, and says with its exit code what it deleted. */
-static pid_t start_sweep(place *p)
+static pid_t start_sweep(ground *p)
 {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -170,7 +170,7 @@ static pid_t start_sweep(place *p)
  * one, which stands still where it writes down how far it came. */
 static void one_worker_sweeps_at_a_time(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
     int         status;
@@ -198,7 +198,7 @@ static void one_worker_sweeps_at_a_time(void **state)
 
 /* ---- Due times ---------------------------------------------------------- */
 
-static pawl_next_due next_of(place *p, pawl_store *store)
+static pawl_next_due next_of(ground *p, pawl_store *store)
 {
     static const pawl_text aggregators[] = {PAWL_TEXT_INIT("stock"), PAWL_TEXT_INIT("prices")};
     pawl_next_due          next          = {0};
@@ -211,7 +211,7 @@ static pawl_next_due next_of(place *p, pawl_store *store)
  * lock behind. */
 static void rows_in_hand_are_not_due(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => timestamptz "
@@ -231,7 +231,7 @@ static void rows_in_hand_are_not_due(void **state)
 
 static void flushes_and_timeouts_are_due(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_aggregator_flush values "
                    "('stock/a', 'stock', '2026-01-01 00:00:09Z', 0, 0, ''), "
@@ -251,15 +251,15 @@ static void flushes_and_timeouts_are_due(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_hand_follows_the_oldest),      CASE(marks_out_of_order_go_too),
         CASE(a_hand_past_the_end_begins_again), CASE(a_held_mark_is_passed_over),
         CASE(one_worker_sweeps_at_a_time),      CASE(rows_in_hand_are_not_due),
         CASE(flushes_and_timeouts_are_due),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_look", tests, NULL, NULL);
 }
 

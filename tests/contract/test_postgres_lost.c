@@ -37,7 +37,7 @@ static void take_url(suite_address *address, const char *url)
     memcpy(address->url, url, strlen(url) + 1);
 }
 
-static void expect_all_told(place *p, lossy *way, const char *through)
+static void expect_all_told(ground *p, lossy *way, const char *through)
 {
     char         failure[1000];
     suite_tables tables;
@@ -55,8 +55,8 @@ static void expect_all_told(place *p, lossy *way, const char *through)
 
 static void o32_what_is_told_is_what_is_there(void **state)
 {
-    place *p = *state;
-    char   url[1400];
+    ground *p = *state;
+    char    url[1400];
     strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
     lossy way = {.context = open_proxy(p), .lose = lose, .was_lost = was_lost};
     if (way.context == NULL)
@@ -67,9 +67,9 @@ static void o32_what_is_told_is_what_is_there(void **state)
 
 static void o32_what_is_told_is_what_is_there_behind_a_pooler(void **state)
 {
-    place *p = *state;
-    char   url[1400];
-    lossy  way  = {.is_brief = true, .lose = lose, .was_lost = was_lost};
+    ground *p = *state;
+    char    url[1400];
+    lossy   way = {.is_brief = true, .lose = lose, .was_lost = was_lost};
     way.context = open_pooled_proxy(p, url, sizeof url);
     if (way.context == NULL)
         skip();
@@ -78,13 +78,13 @@ static void o32_what_is_told_is_what_is_there_behind_a_pooler(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(o32_what_is_told_is_what_is_there),
         CASE(o32_what_is_told_is_what_is_there_behind_a_pooler),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_lost", tests, NULL, NULL);
 }
 

@@ -19,7 +19,7 @@ int main(void)
 #define FAULTS_MAX 2000 /* no scenario has as many allocations */
 
 /* A failure is that of the memory, or of the connection that it cost. */
-static void expect_failure(const place *p, pawl_code code, long n)
+static void expect_failure(const ground *p, pawl_code code, long n)
 {
     if (code != PAWL_ENOMEM && code != PAWL_ELOST)
         fail_msg("allocation %ld: is %s: %s", n, pawl_code_name(code), p->error.text);
@@ -27,7 +27,7 @@ static void expect_failure(const place *p, pawl_code code, long n)
 
 /* ---- Opening ------------------------------------------------------------ */
 
-static pawl_code open_and_attach(place *p, pawl_store **store)
+static pawl_code open_and_attach(ground *p, pawl_store **store)
 {
     pawl_code code = open_with(p, p->url, order_tables, 1, store);
     if (code != PAWL_OK)
@@ -41,8 +41,8 @@ static pawl_code open_and_attach(place *p, pawl_store **store)
 
 static void opening_survives(void **state)
 {
-    place *p      = *state;
-    bool   is_met = true;
+    ground *p      = *state;
+    bool    is_met = true;
     apply_schema(p, p->url, order_tables, 1);
     for (long n = 1; is_met; n++) {
         pawl_store *store = NULL;
@@ -72,7 +72,7 @@ static void opening_survives(void **state)
 /* A message is claimed, its saga loaded, and one set settles it, marks it, saves
  * the saga and sends. With a refusal a second group does what was done before. */
 typedef struct message_trip {
-    place            *p;
+    ground           *p;
     pawl_store       *store;
     pawl_arena       *arena; /* of the calls under test */
     long              n;
@@ -159,8 +159,8 @@ static void check_applied(const message_trip *t, bool is_applied)
 
 static bool try_message(message_trip *t)
 {
-    place *p    = t->p;
-    long   live = fault_memory_live();
+    ground *p    = t->p;
+    long    live = fault_memory_live();
     make_changes(t);
     t->store = open_more(p, p->url);
     t->arena = pawl_arena_create(0);
@@ -187,7 +187,7 @@ static bool try_message(message_trip *t)
     return is_met;
 }
 
-static void try_messages(place *p, bool is_refused, bool is_held)
+static void try_messages(ground *p, bool is_refused, bool is_held)
 {
     pawl_store *keeper = open_store(p, p->url);
     bool        is_met = true;
@@ -223,7 +223,7 @@ static void a_hold_survives(void **state)
 
 static void an_enlist_survives(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     PGconn     *pg     = raw_open(p->schema);
     bool        is_met = true;
@@ -261,13 +261,13 @@ static void an_enlist_survives(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(opening_survives), CASE(a_message_survives), CASE(a_refusal_survives),
         CASE(a_hold_survives),  CASE(an_enlist_survives),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     fault_memory_install();
     return cmocka_run_group_tests_name("postgres_memory", tests, NULL, NULL);
 }

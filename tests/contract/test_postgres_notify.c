@@ -16,7 +16,7 @@ int main(void)
 
 /* ---- Counting notifications ---------------------------------------------------- */
 
-static void listen_to(place *p, PGconn *pg, pawl_store *store)
+static void listen_to(ground *p, PGconn *pg, pawl_store *store)
 {
     char sql[100];
     (void)p;
@@ -53,7 +53,7 @@ static int count_notifies(pawl_store *store, PGconn *pg, char *last, size_t size
 /* ---- How often is notified ------------------------------------------------------ */
 
 /* Messages for three queues, a timeout and a row for the outbox. */
-static void send_everything(place *p, pawl_store *store, unsigned number)
+static void send_everything(ground *p, pawl_store *store, unsigned number)
 {
     char            ids[3][20];
     pawl_queue_send sends[3];
@@ -83,7 +83,7 @@ static void send_everything(place *p, pawl_store *store, unsigned number)
 
 static void one_notification_a_commit_at_most(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *ear   = raw_open(p->schema);
     char        last[300];
@@ -110,7 +110,7 @@ static void one_notification_a_commit_at_most(void **state)
 /* LISTEN is of handles that sleep, which one that claims again and again does not. */
 static void a_busy_queue_notifies_nobody(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *worker = open_sleeper(p, "orders");
     pawl_store *store  = open_store(p, p->url);
     PGconn     *ear    = raw_open(p->schema);
@@ -141,7 +141,7 @@ static void a_busy_queue_notifies_nobody(void **state)
     pawl_store_close(worker);
 }
 
-static pawl_code claim_outbox(place *p, pawl_store *store, pawl_outbox_rows *rows)
+static pawl_code claim_outbox(ground *p, pawl_store *store, pawl_outbox_rows *rows)
 {
     return pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, rows, &p->error);
 }
@@ -149,7 +149,7 @@ static pawl_code claim_outbox(place *p, pawl_store *store, pawl_outbox_rows *row
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
 static void each_sleeps_for_what_it_claims(void **state)
 {
-    place           *p      = *state;
+    ground          *p      = *state;
     pawl_store      *store  = open_store(p, p->url);
     pawl_store      *idle   = open_store(p, p->url);
     pawl_store      *runner = open_store(p, p->url);
@@ -178,14 +178,14 @@ static void each_sleeps_for_what_it_claims(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(one_notification_a_commit_at_most),
         CASE(a_busy_queue_notifies_nobody),
         CASE(each_sleeps_for_what_it_claims),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -20,7 +20,7 @@ int main(void)
 /* ---- Refused URLs ------------------------------------------------------- */
 
 /* The text says one thing, and never the password. */
-static void expect_no_store(place *p, const char *url, pawl_code code, const char *part)
+static void expect_no_store(ground *p, const char *url, pawl_code code, const char *part)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -80,8 +80,8 @@ static const url_case url_cases[] = {
 
 static void what_is_wrong_is_named(void **state)
 {
-    place *p = *state;
-    char   server[200], url[600];
+    ground *p = *state;
+    char    server[200], url[600];
     if (PQhost(p->pg)[0] == '/')
         skip();
     snprintf(server, sizeof server, "%s:%s", PQhost(p->pg), PQport(p->pg));
@@ -93,9 +93,9 @@ static void what_is_wrong_is_named(void **state)
 
 static void options_that_do_not_fit_are_refused(void **state)
 {
-    place *p = *state;
-    char   url[2000];
-    size_t size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
+    ground *p = *state;
+    char    url[2000];
+    size_t  size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
     for (; size < 1700; size += 10)
         memcpy(url + size, "-c%20a%3Db", 10);
     url[size] = '\0';
@@ -105,9 +105,9 @@ static void options_that_do_not_fit_are_refused(void **state)
 /* As the URL says it, decoded. */
 static void a_schema_may_be_written_as_urls_are(void **state)
 {
-    place *p = *state;
-    char   url[1400];
-    place_url("pawl%5Ftest", url, sizeof url);
+    ground *p = *state;
+    char    url[1400];
+    ground_url("pawl%5Ftest", url, sizeof url);
     snprintf(url + strlen(url), sizeof url - strlen(url), "%s", p->schema + strlen("pawl_test"));
     pawl_store *store = open_store(p, url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -118,8 +118,8 @@ static void a_schema_may_be_written_as_urls_are(void **state)
 /* Both names are libpq's, and the same place for whoever wakes or compares stores. */
 static void postgresql_is_the_same_scheme(void **state)
 {
-    place *p = *state;
-    char   url[1400];
+    ground *p = *state;
+    char    url[1400];
     assert_int_equal(strncmp(p->url, "postgres://", 11), 0);
     snprintf(url, sizeof url, "postgresql%s", p->url + strlen("postgres"));
     pawl_store *store = open_store(p, url);
@@ -137,8 +137,8 @@ static void postgresql_is_the_same_scheme(void **state)
 
 static void a_role_may_have_too_many_connections(void **state)
 {
-    place *p = *state;
-    char   url[1400], sql[300];
+    ground *p = *state;
+    char    url[1400], sql[300];
     snprintf(sql, sizeof sql, "create role %s login connection limit 0", p->schema);
     raw_run(p->pg, sql);
     snprintf(url, sizeof url, "%s&user=%s&password=" SECRET, p->url, p->schema);
@@ -156,8 +156,8 @@ static void a_role_may_have_too_many_connections(void **state)
 
 static void a_database_must_hold_utf8(void **state)
 {
-    place *p = *state;
-    char   url[1400], sql[300];
+    ground *p = *state;
+    char    url[1400], sql[300];
     snprintf(sql, sizeof sql,
              "create database %s encoding SQL_ASCII template template0 "
              "lc_collate 'C' lc_ctype 'C' locale_provider libc",
@@ -186,7 +186,7 @@ static void hear(pawl_log_level level, const char *text, void *context)
 }
 
 /* Two handles, so that sessions are mixed. */
-static void use_both(place *p, const char *url)
+static void use_both(ground *p, const char *url)
 {
     heard h = {.count = 0};
     pawl_log_set(hear, PAWL_LOG_WARNING, &h);
@@ -217,7 +217,7 @@ static void use_both(place *p, const char *url)
 /* PgBouncer refuses the session options. */
 static void a_pooler_is_noticed_by_what_it_refuses(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
     char        url[1400];
@@ -231,9 +231,9 @@ static void a_pooler_is_noticed_by_what_it_refuses(void **state)
 /* Another has the session's settings ignored, and shows itself by the process. */
 static void a_pooler_is_noticed_by_its_process(void **state)
 {
-    place *p       = *state;
-    proxy *between = open_proxy(p);
-    char   url[1400];
+    ground *p       = *state;
+    proxy  *between = open_proxy(p);
+    char    url[1400];
     if (between == NULL)
         skip();
     proxy_fake_pids(between);
@@ -245,7 +245,7 @@ static void a_pooler_is_noticed_by_its_process(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(what_is_wrong_is_named),
         CASE(options_that_do_not_fit_are_refused),
@@ -256,8 +256,8 @@ int main(void)
         CASE(a_pooler_is_noticed_by_what_it_refuses),
         CASE(a_pooler_is_noticed_by_its_process),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_open", tests, NULL, NULL);
 }
 

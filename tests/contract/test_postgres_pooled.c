@@ -17,8 +17,8 @@ int main(void)
 
 /* ---- Behind a pooler ------------------------------------------------------------ */
 
-/* The pooled form of the place's URL, or skips. */
-static void pooled_url(place *p, char *url, size_t size)
+/* The pooled form of the ground's URL, or skips. */
+static void pooled_url(ground *p, char *url, size_t size)
 {
     const char *pooler   = getenv("PAWL_TEST_PGBOUNCER");
     const char *required = getenv("PAWL_REQUIRE");
@@ -35,7 +35,7 @@ static void pooled_url(place *p, char *url, size_t size)
     skip();
 }
 
-static pawl_store *open_pooled(place *p, pawl_time now)
+static pawl_store *open_pooled(ground *p, pawl_time now)
 {
     char        url[1200];
     pawl_store *store = NULL;
@@ -51,7 +51,7 @@ static pawl_store *open_pooled(place *p, pawl_time now)
 /* Nothing is listened to: a wait is over soon, whoever sent what. */
 static void a_pooled_wait_is_short(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_pooled(p, NOW);
     sleeper     it;
     find_nothing(p, store, "orders");
@@ -75,7 +75,7 @@ static void let_pass(pawl_store *store, int64_t seconds)
 
 static void a_pooled_worker_says_that_it_lives(void **state)
 {
-    place      *p               = *state;
+    ground     *p               = *state;
     pawl_store *store           = open_pooled(p, NOW);
     pawl__pg_of(store)->beat_ms = clock_ms(); /* its heartbeat was just now */
     sleep_briefly(p, store);
@@ -91,7 +91,7 @@ static void a_pooled_worker_says_that_it_lives(void **state)
     pawl_store_close(store);
 }
 
-static size_t claim_timeouts(place *p, pawl_store *store, unsigned owner, pawl_time now)
+static size_t claim_timeouts(ground *p, pawl_store *store, unsigned owner, pawl_time now)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -104,7 +104,7 @@ static size_t claim_timeouts(place *p, pawl_store *store, unsigned owner, pawl_t
     return rows.count;
 }
 
-static size_t lead_count(place *p, pawl_store *store, pawl_time now)
+static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
@@ -115,7 +115,7 @@ static size_t lead_count(place *p, pawl_store *store, pawl_time now)
 /* The heartbeat of a worker that was seen at NOW, and is gone without a word, ends after 15 s. */
 static void a_dead_pooled_worker_is_known_after_15_s(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *dead  = open_pooled(p, NOW);
     bool        leads = false;
     add_row(p, true, "2026-01-01 00:00:00Z");
@@ -148,7 +148,7 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
  * not end. */
 static void a_pooled_commit_that_stands_still_is_ended(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
     char        sql[200];
@@ -178,15 +178,15 @@ static void a_pooled_commit_that_stands_still_is_ended(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_pooled_wait_is_short),
         CASE(a_pooled_worker_says_that_it_lives),
         CASE(a_dead_pooled_worker_is_known_after_15_s),
         CASE(a_pooled_commit_that_stands_still_is_ended),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -97,22 +97,22 @@ static void end_server(void)
         fprintf(stderr, "%s stays\n", shared.folder);
 }
 
-static void expect_no_secret(const place *p)
+static void expect_no_secret(const ground *p)
 {
     if (strstr(p->error.text, SECRET) != NULL)
         fail_msg("'%s' shows a password", p->error.text);
 }
 
 /* Nothing was applied, and the text says why. */
-static void expect_no_server(place *p, pawl_code code, pawl_code expected, const char *part)
+static void expect_no_server(ground *p, pawl_code code, pawl_code expected, const char *part)
 {
     expect_code(p, code, expected);
     expect_text(p, part);
     expect_no_secret(p);
 }
 
-/* The place's own connection, which the server ended too. */
-static void reopen(place *p)
+/* The ground's own connection, which the server ended too. */
+static void reopen(ground *p)
 {
     PQfinish(p->pg);
     p->pg = raw_open(p->schema);
@@ -120,7 +120,7 @@ static void reopen(place *p)
 
 /* ---- Stopping and starting ---------------------------------------------- */
 
-static void try_end(place *p, pawl_store *store, const char *verb, const char *id)
+static void try_end(ground *p, pawl_store *store, const char *verb, const char *id)
 {
     pawl_queue_rows rows;
     expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
@@ -145,7 +145,7 @@ static void try_end(place *p, pawl_store *store, const char *verb, const char *i
 
 static void a_handle_outlives_its_server(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     try_end(p, store, "stop", "m-1");
     try_end(p, store, "crash", "m-2");
@@ -156,7 +156,7 @@ static void a_handle_outlives_its_server(void **state)
 /* The server goes while a commit waits in it. */
 static void a_commit_meets_the_end_of_the_server(void **state)
 {
-    place           *p       = *state;
+    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_changes     changes = one_update(&update);
@@ -178,7 +178,7 @@ static void a_commit_meets_the_end_of_the_server(void **state)
 
 /* ---- A standby ---------------------------------------------------------- */
 
-static void set_standby(const place *p, const char *name)
+static void set_standby(const ground *p, const char *name)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "alter system set synchronous_standby_names = '%s'", name);
@@ -191,7 +191,7 @@ static void set_standby(const place *p, const char *name)
 }
 
 /* Whether a commit on this connection waits for the standby, instead of being over. */
-static bool waits_for_standby(const place *p, PGconn *pg)
+static bool waits_for_standby(const ground *p, PGconn *pg)
 {
     char    sql[200];
     int64_t end = clock_ms() + PATIENCE_MS;
@@ -215,7 +215,7 @@ static bool waits_for_standby(const place *p, PGconn *pg)
 
 /* Commits wait for a standby of that name; there is none. The checkpointer says so to all
  * sessions, at a time of its own: behind the sessions that have read the setting already. */
-static void lose_standby(const place *p)
+static void lose_standby(const ground *p)
 {
     PGconn *pg  = raw_open(p->schema);
     int64_t end = clock_ms() + PATIENCE_MS;
@@ -230,7 +230,7 @@ static void lose_standby(const place *p)
 static int standby_teardown(void **state)
 {
     set_standby(*state, "");
-    return place_teardown(state);
+    return ground_teardown(state);
 }
 
 /* A commit that no standby has is not said to stand, not even when the server, asked to
@@ -238,7 +238,7 @@ static int standby_teardown(void **state)
 static void a_commit_without_its_standby_is_unknown(void **state)
 {
     pawl_queue_rows rows;
-    place          *p     = *state;
+    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     lose_standby(p);
@@ -266,8 +266,8 @@ static void a_commit_without_its_standby_is_unknown(void **state)
 /* The set is durable then: what comes behind the commit cannot undo it. */
 static void a_wake_up_that_fails_is_no_failure(void **state)
 {
-    place *p = *state;
-    char   url[1400], sql[600];
+    ground *p = *state;
+    char    url[1400], sql[600];
     apply_schema(p, p->url, order_tables, 1);
     snprintf(sql, sizeof sql,
              "create role quiet login; grant usage on schema %s to quiet; "
@@ -307,7 +307,7 @@ static void wait_for_refusal(const char *user)
 
 static void a_wrong_password_is_refused(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = NULL;
     char        command[300], url[300];
     raw_run(p->pg, "create role clerk login superuser password 'right'");
@@ -334,7 +334,7 @@ static void a_wrong_password_is_refused(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_handle_outlives_its_server),
         CASE(a_commit_meets_the_end_of_the_server),
@@ -343,8 +343,8 @@ int main(void)
         CASE(a_wake_up_that_fails_is_no_failure),
         CASE(a_wrong_password_is_refused),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     if (!begin_server()) {
         end_server();
         puts("skipped: no server of the test's own can be started here");

@@ -14,7 +14,7 @@ int main(void)
 #else
 
 #include "contract/at_once.h"
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 
 /* A table of two correlation columns whose name is no plain word. */
 static const pawl_saga_table odd_table = {
@@ -29,9 +29,9 @@ static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 
 static void the_script_makes_what_apply_makes(void **state)
 {
-    place *p      = *state;
-    lines *script = calloc(2, sizeof *script);
-    char   other[60], sql[300];
+    ground *p      = *state;
+    lines  *script = calloc(2, sizeof *script);
+    char    other[60], sql[300];
     assert_non_null(script);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
     expect_code(
@@ -69,9 +69,9 @@ static void the_script_makes_what_apply_makes(void **state)
 /* The script by itself is what open, verify and the function want. */
 static void a_schema_made_by_hand_verifies(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
-    char   sql[100];
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
+    char    sql[100];
     assert_non_null(out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, out), PAWL_OK);
     snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
@@ -87,7 +87,7 @@ static void applying_twice_changes_nothing(void **state)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
-    place            *p          = *state;
+    ground           *p          = *state;
     lines            *out        = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, both_tables, 2);
@@ -101,7 +101,7 @@ static void applying_twice_changes_nothing(void **state)
     free(out);
 }
 
-static int64_t object_count(place *p)
+static int64_t object_count(ground *p)
 {
     return raw_number(p->pg, "select (select count(*) from pg_class where relnamespace = "
                              "to_regnamespace(current_schema())) + (select count(*) from pg_proc "
@@ -110,8 +110,8 @@ static int64_t object_count(place *p)
 
 static void dropping_leaves_what_is_not_ours(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     assert_non_null(out);
     /* Nothing is there, not even the schema. */
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
@@ -128,7 +128,7 @@ static void dropping_leaves_what_is_not_ours(void **state)
 
 static pawl_code apply_both(void *context, pawl_error *error)
 {
-    place           *p    = context;
+    ground          *p    = context;
     pawl_schema_spec spec = {.tables = both_tables, .table_count = 2};
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, error);
 }
@@ -136,7 +136,7 @@ static pawl_code apply_both(void *context, pawl_error *error)
 /* D34: whoever comes second waits, and finds it done. */
 static void processes_may_apply_at_once(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     run_at_once(apply_both, p);
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -217,7 +217,7 @@ static const difference differences[] = {
 
 #define DIFFERENCE_COUNT (sizeof differences / sizeof differences[0])
 
-static void verify_round(place *p, unsigned round, lines *out)
+static void verify_round(ground *p, unsigned round, lines *out)
 {
     size_t count = 0;
     char   says[100];
@@ -241,8 +241,8 @@ static void verify_round(place *p, unsigned round, lines *out)
 
 static void verify_names_each_difference(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     assert_non_null(out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
     assert_int_equal(out->count, 15 + 2 + 1);
@@ -254,8 +254,8 @@ static void verify_names_each_difference(void **state)
 /* Apply puts right all that it can. */
 static void apply_makes_what_is_missing(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, both_tables, 2);
     raw_run(p->pg, "drop table pawl_dead; drop index pawl_queue_due; delete from pawl_schema; "
@@ -270,7 +270,7 @@ static void apply_makes_what_is_missing(void **state)
 
 static void a_newer_schema_is_left_alone(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     lines      *out   = calloc(1, sizeof *out);
     pawl_store *store = NULL;
     assert_non_null(out);
@@ -291,7 +291,7 @@ static void a_newer_schema_is_left_alone(void **state)
 
 static void opening_says_what_to_run(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = NULL;
     char        url[1300];
     snprintf(url, sizeof url, "%s&password=open%%20sesame", p->url);
@@ -326,7 +326,7 @@ static void opening_says_what_to_run(void **state)
 /* D27: rows stay and are null in the new column; then it is used. */
 static void a_correlation_column_is_added(void **state)
 {
-    place                 *p     = *state;
+    ground                *p     = *state;
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
     pawl_store            *store = NULL;
@@ -353,7 +353,7 @@ static void another_type_of_correlation_is_refused(void **state)
 {
     static const char      says[]  = "column Correlation_order_id: incorrect data type: expected "
                                      "timestamp without time zone, found character varying(200)";
-    place                 *p       = *state;
+    ground                *p       = *state;
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
@@ -374,7 +374,7 @@ static void another_type_of_correlation_is_refused(void **state)
 static void a_strangers_table_is_refused(void **state)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
-    place            *p      = *state;
+    ground           *p      = *state;
     pawl_store       *store  = NULL;
     lines            *out    = calloc(1, sizeof *out);
     char              sql[300];
@@ -395,7 +395,7 @@ static void a_strangers_table_is_refused(void **state)
 static void quotes_in_names_are_refused(void **state)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
-    place                   *p       = *state;
+    ground                  *p       = *state;
     lines                   *out     = calloc(1, sizeof *out);
     assert_non_null(out);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -419,7 +419,7 @@ static void long_names_are_refused(void **state)
 {
     static const char      bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789"
                                      "abcdefghijklmnopqrstuvwxyz0123456789";
-    place                 *p       = *state;
+    ground                *p       = *state;
     pawl_saga_table        saga    = order_table;
     const pawl_saga_table *list    = &saga;
     lines                 *out     = calloc(1, sizeof *out);
@@ -449,7 +449,7 @@ static void long_names_are_refused(void **state)
 /* D10, D11: the same property in two tables; each has its own index. */
 static void index_names_are_short(void **state)
 {
-    place                 *p      = *state;
+    ground                *p      = *state;
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
     second.name                   = TEXT("shop_Return");
@@ -467,7 +467,7 @@ static void index_names_are_short(void **state)
 /* D12, D16: types, and what an operator reads with plain SQL. */
 static void columns_hold_readable_values(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_raw_text(p->pg,
                     "select string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' "
@@ -492,12 +492,12 @@ static void columns_hold_readable_values(void **state)
 /* D35 */
 static void schemas_do_not_see_one_another(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     char        schema[60], url[1200], sql[200];
     pawl_value  value = pawl_value_text(TEXT("order-1"));
     pawl_store *first = open_store(p, p->url);
     snprintf(schema, sizeof schema, "%s_2", p->schema);
-    place_url(schema, url, sizeof url);
+    ground_url(schema, url, sizeof url);
     pawl_store *second = open_store(p, url);
     expect_code(p, begin_saga(p, first, &order_table, uuid_of(1), value, "{}"), PAWL_OK);
     assert_int_equal(load_saga(p, second, &order_table, PAWL_SAGA_BY_MAIN, value).version, 0);
@@ -508,7 +508,7 @@ static void schemas_do_not_see_one_another(void **state)
     pawl_store_close(second);
     snprintf(sql, sizeof sql, "drop schema \"%s\" cascade", schema);
     raw_run(p->pg, sql);
-    place_url("", url, sizeof url);
+    ground_url("", url, sizeof url);
     expect_code(p, open_with(p, url, NULL, 0, &first), PAWL_EINVAL);
     expect_text(p, "schema is empty");
 }
@@ -516,9 +516,9 @@ static void schemas_do_not_see_one_another(void **state)
 /* The last table's name is taken, which is met when all others are made. */
 static void d34_a_failed_install_leaves_nothing(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
-    char   sql[100];
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
+    char    sql[100];
     assert_non_null(out);
     snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
     raw_run(p->pg, sql);
@@ -535,7 +535,7 @@ static void d34_a_failed_install_leaves_nothing(void **state)
 /* Before anything is sent: the schema is not even made. */
 static void d34_a_prefix_is_looked_at_first(void **state)
 {
-    place           *p    = *state;
+    ground          *p    = *state;
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
                 PAWL_ECONFIG);
@@ -547,7 +547,7 @@ static void d34_a_prefix_is_looked_at_first(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_script_makes_what_apply_makes),
         CASE(a_schema_made_by_hand_verifies),
@@ -569,8 +569,8 @@ int main(void)
         CASE(d34_a_failed_install_leaves_nothing),
         CASE(d34_a_prefix_is_looked_at_first),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_schema", tests, NULL, NULL);
 }
 

@@ -13,11 +13,11 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 
 static void a_message_sent_with_sql_is_claimed(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "begin");
     expect_raw_text(p->pg,
@@ -46,7 +46,7 @@ static void a_message_sent_with_sql_is_claimed(void **state)
 
 static void what_is_not_given_is_made(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "begin; select pawl_send('orders', 'ping', '')");
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue where \"Due\" = now() and "
@@ -61,8 +61,8 @@ static void what_is_not_given_is_made(void **state)
  * whatever its client has set. */
 static void the_function_finds_its_own_tables(void **state)
 {
-    place *p = *state;
-    char   sql[200];
+    ground *p = *state;
+    char    sql[200];
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "set search_path = pg_catalog");
     snprintf(sql, sizeof sql, "select %s.pawl_send('orders', 'ping', '', message_id => 'm-1')",
@@ -74,7 +74,7 @@ static void the_function_finds_its_own_tables(void **state)
 
 static void a_live_id_is_sent_once(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "select pawl_send('orders', 'ping', 'first', message_id => 'm-1')");
     expect_raw_text(p->pg, "select pawl_send('orders', 'pong', 'second', message_id => 'm-1')",
@@ -118,7 +118,7 @@ static void the_function_refuses_what_pawl_refuses(void **state)
         {"'q', 't', 'b', headers => '{\"a\":\"' || repeat('h', 65536) || '\"}'", "22023",
          "headers has 65544 bytes, limit 65536"},
     };
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         char sql[300];
@@ -140,7 +140,7 @@ static PGnotify *next_notify(PGconn *pg)
 
 static void sending_wakes_who_listens(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     char    sql[300];
     PGconn *other = raw_open(p->schema);
     apply_schema(p, p->url, NULL, 0);
@@ -164,14 +164,14 @@ static void sending_wakes_who_listens(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_message_sent_with_sql_is_claimed),     CASE(what_is_not_given_is_made),
         CASE(the_function_finds_its_own_tables),      CASE(a_live_id_is_sent_once),
         CASE(the_function_refuses_what_pawl_refuses), CASE(sending_wakes_who_listens),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_send", tests, NULL, NULL);
 }
 

@@ -67,7 +67,7 @@ static void lock_saga(const pawl_store *store, PGconn *pg)
     raw_run(pg, sql);
 }
 
-static void miss_the_saga(place *p, pair *it)
+static void miss_the_saga(ground *p, pair *it)
 {
     set_deadline(it->second, DEADLINE_MS);
     expect_code(p, pawl_store_commit(it->second, &it->changes, NULL, &p->error), PAWL_ETIMEOUT);
@@ -84,7 +84,7 @@ static void send_without_end(PGconn *pg, const char *sql)
 }
 
 /* Of what was sent, not of the transaction that it was sent in: that is idle until it comes. */
-static void wait_for_state(place *p, int pid, const char *event)
+static void wait_for_state(ground *p, int pid, const char *event)
 {
     char sql[300];
     snprintf(sql, sizeof sql,
@@ -96,7 +96,7 @@ static void wait_for_state(place *p, int pid, const char *event)
 
 #define THERE_SQL "select count(*) from pg_stat_activity where pid = %d"
 
-static int64_t is_there(place *p, int pid)
+static int64_t is_there(ground *p, int pid)
 {
     char sql[100];
     snprintf(sql, sizeof sql, THERE_SQL, pid);
@@ -104,7 +104,7 @@ static int64_t is_there(place *p, int pid)
 }
 
 /* A session that is ended leaves its locks first, and the list of sessions a moment later. */
-static void wait_for_end(place *p, int pid)
+static void wait_for_end(ground *p, int pid)
 {
     char sql[100];
     snprintf(sql, sizeof sql, THERE_SQL, pid);
@@ -113,7 +113,7 @@ static void wait_for_end(place *p, int pid)
 
 static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     pair    it;
     PGconn *pg = NULL;
     begin_pair(p, &it);
@@ -134,7 +134,7 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
 /* The server works for the one; the other one is no commit. */
 static void one_that_works_and_one_that_is_not_ours_are_left_alone(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     pair    it;
     PGconn *busy, *other;
     begin_pair(p, &it);
@@ -162,7 +162,7 @@ static void *number_events(void *context)
 }
 
 /* The lock that the store has, beside its worker's, while it numbers events. */
-static int64_t find_turn(place *p, pawl_store *store)
+static int64_t find_turn(ground *p, pawl_store *store)
 {
     char      sql[400];
     pthread_t thread;
@@ -181,7 +181,7 @@ static int64_t find_turn(place *p, pawl_store *store)
 
 static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     char    sql[100];
     int64_t count = -1;
     apply_schema(p, p->url, order_tables, 1);
@@ -205,7 +205,7 @@ static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void 
 }
 
 /* With claims it goes over the second connection. */
-static void expect_lead_in_one_piece(place *p, pawl_store *store)
+static void expect_lead_in_one_piece(ground *p, pawl_store *store)
 {
     bool is_held = false;
     flushes = syncs = 0;
@@ -223,7 +223,7 @@ static void expect_lead_in_one_piece(place *p, pawl_store *store)
 
 static void what_is_short_leaves_in_one_piece(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     int64_t     count = -1;
@@ -242,7 +242,7 @@ static void what_is_short_leaves_in_one_piece(void **state)
     pawl_store_close(store);
 }
 
-static pawl_code mark_one(place *p, pawl_store *store)
+static pawl_code mark_one(ground *p, pawl_store *store)
 {
     pawl_inbox_mark mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -255,7 +255,7 @@ static pawl_code mark_one(place *p, pawl_store *store)
  * nothing of what it refuses. */
 static void of_many_refusals_the_first_alone_costs_a_round(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     expect_code(p, mark_one(p, store), PAWL_OK);
@@ -272,7 +272,7 @@ static void of_many_refusals_the_first_alone_costs_a_round(void **state)
 
 static void a_client_that_is_gone_is_noticed(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     PGconn     *pg    = store->ops->native(store);
@@ -287,7 +287,7 @@ static void a_client_that_is_gone_is_noticed(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_worker_stopped_in_its_commit_is_waited_for_once),
         CASE(one_that_works_and_one_that_is_not_ours_are_left_alone),
@@ -296,8 +296,8 @@ int main(void)
         CASE(of_many_refusals_the_first_alone_costs_a_round),
         CASE(a_client_that_is_gone_is_noticed),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_stand", tests, NULL, NULL);
 }
 

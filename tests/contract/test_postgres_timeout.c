@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
 #include "support/fault_memory.h"
 
@@ -23,20 +23,20 @@ int main(void)
 #define IS_LEASED "\"Owner\" is not null"
 #define IS_MARK "\"Name\" like 'timeouts:%'"
 
-static int64_t count_of(place *p, const char *table, const char *condition)
+static int64_t count_of(ground *p, const char *table, const char *condition)
 {
     char sql[300];
     snprintf(sql, sizeof sql, "select count(*) from pawl_%s where %s", table, condition);
     return raw_number(p->pg, sql);
 }
 
-static int64_t leased_count(place *p)
+static int64_t leased_count(ground *p)
 {
     return count_of(p, "timeouts", IS_LEASED);
 }
 
 /* `count` timeouts of the destination, the first due at `due`, one a second. */
-static void add_timeouts(place *p, const char *destination, pawl_time due, int count)
+static void add_timeouts(ground *p, const char *destination, pawl_time due, int count)
 {
     char sql[500];
     snprintf(sql, sizeof sql,
@@ -58,14 +58,14 @@ static pawl_timeout_claim claim_of(const char *destination, pawl_time due_max, s
                                 .lease       = LEASE};
 }
 
-static pawl_timeout_rows claim(place *p, pawl_store *store, pawl_timeout_claim wanted)
+static pawl_timeout_rows claim(ground *p, pawl_store *store, pawl_timeout_claim wanted)
 {
     pawl_timeout_rows rows;
     expect_code(p, pawl_store_timeout_claim(store, &wanted, p->arena, &rows, &p->error), PAWL_OK);
     return rows;
 }
 
-static int64_t reap(place *p, pawl_store *store, pawl_time now)
+static int64_t reap(ground *p, pawl_store *store, pawl_time now)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_timeout_reap(store, now, &count, &p->error), PAWL_OK);
@@ -78,7 +78,7 @@ static int64_t reap(place *p, pawl_store *store, pawl_time now)
  * soon as its lease is over, and nobody looks so far once no lease is there. */
 static void leases_ahead_of_now_are_reaped(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW + FAR, 5);
     add_timeouts(p, "elsewhere", NOW + FAR, 1);
@@ -97,7 +97,7 @@ static void leases_ahead_of_now_are_reaped(void **state)
     pawl_store_close(store);
 }
 
-static int64_t mark_version(place *p)
+static int64_t mark_version(ground *p)
 {
     return raw_number(p->pg, "select xmin from pawl_leases where " IS_MARK);
 }
@@ -105,7 +105,7 @@ static int64_t mark_version(place *p)
 /* A mark is written when the due times leave it, not with each claim. */
 static void a_mark_is_written_once_a_minute(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(300), 200);
     assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 70)).count, 10);
@@ -140,7 +140,7 @@ static void a_mark_is_written_once_a_minute(void **state)
 /* A claim for any destination marks each of them; names are texts of any kind. */
 static void each_destination_has_a_mark(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(3), 1);
     add_timeouts(p, "a:b % _\\ caf\xC3\xA9", NOW - PAWL_DAYS(300), 1);
@@ -154,7 +154,7 @@ static void each_destination_has_a_mark(void **state)
 
 static void odd_due_times_are_marked(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", PAWL_TIME_MIN, 1);
     add_timeouts(p, "orders", PAWL_TIME_MAX - 999999, 1);
@@ -172,7 +172,7 @@ static void odd_due_times_are_marked(void **state)
 
 static void a_worker_that_closes_frees_its_own(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(9), 5);
@@ -187,7 +187,7 @@ static void a_worker_that_closes_frees_its_own(void **state)
 }
 
 /* The session ends without worker_close; the server has noticed when this returns. */
-static void die(place *p, pawl_store *store)
+static void die(ground *p, pawl_store *store)
 {
     char sql[400], worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -204,7 +204,7 @@ static void die(place *p, pawl_store *store)
 static const char freed_count[] = "select count(*) from pawl_workers where \"Pid\" < 0";
 
 /* The lease of the one timeout is again that of the dead worker. */
-static void lease_to(place *p, const char *worker)
+static void lease_to(ground *p, const char *worker)
 {
     char sql[300];
     snprintf(sql, sizeof sql,
@@ -218,7 +218,7 @@ static void lease_to(place *p, const char *worker)
  * seen again since died anew. */
 static void a_death_frees_once(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     char        dead[PAWL_UUID_TEXT_SIZE + 1];
@@ -247,7 +247,7 @@ static void a_death_frees_once(void **state)
  * leaves what it has. */
 static void reaping_does_not_guess(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW, 1);
@@ -265,7 +265,7 @@ static void reaping_does_not_guess(void **state)
 /* A sweep ends a worker that nobody had freed, too. */
 static void a_swept_worker_frees(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     pawl_sweep  sweep  = {.inbox_before   = PAWL_TIME_MIN,
@@ -297,7 +297,7 @@ static void look_at_all(pawl_store *store)
  * little earlier still comes first, and what is not there is not found. */
 static void full_claims_keep_the_order(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(60), 60);
     for (unsigned i = 0; i < 25; i++) {
@@ -323,7 +323,7 @@ static void full_claims_keep_the_order(void **state)
 /* Whatever allocation fails, a claim that failed leaves nothing leased. */
 static void a_failed_claim_leases_nothing(void **state)
 {
-    place             *p      = *state;
+    ground            *p      = *state;
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 1000, 70);
     pawl_timeout_rows  rows;
@@ -363,8 +363,8 @@ static const char index_count[] = "select count(*) from pg_index as i join pg_at
 
 static void apply_drops_indexes_on_leases(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, order_tables, 1);
     assert_int_equal(raw_number(p->pg, index_count), 0);
@@ -387,7 +387,7 @@ static void apply_drops_indexes_on_leases(void **state)
 /* A row that another transaction has is not waited for: the next ones are taken. */
 static void a_claim_passes_over_rows_that_others_have(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *other = raw_open(p->schema);
     add_timeouts(p, "orders", NOW, 3);
@@ -402,7 +402,7 @@ static void a_claim_passes_over_rows_that_others_have(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(leases_ahead_of_now_are_reaped),
         CASE(a_mark_is_written_once_a_minute),
@@ -417,8 +417,8 @@ int main(void)
         CASE(apply_drops_indexes_on_leases),
         CASE(a_claim_passes_over_rows_that_others_have),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     fault_memory_install();
     return cmocka_run_group_tests_name("postgres_timeout", tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ int main(void)
 
 static void a_replaced_worker_is_fenced(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     raw_run(p->pg, "update pawl_workers set \"Epoch\" = \"Epoch\" + 1");
@@ -40,7 +40,7 @@ static void a_replaced_worker_is_fenced(void **state)
 /* The commit looks for its worker's row where it was last. */
 static void a_worker_row_may_move(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
@@ -78,7 +78,7 @@ static bool costs_the_connection(const state_case *c)
 }
 
 /* Every kind of the set, and the claim that it settles, is as it was before. */
-static void try_state(place *p, pawl_store *store, const state_case *c, int64_t seq)
+static void try_state(ground *p, pawl_store *store, const state_case *c, int64_t seq)
 {
     char              text[20];
     pawl_queue_send   send     = send_of("orders", "m-2");
@@ -97,7 +97,7 @@ static void try_state(place *p, pawl_store *store, const state_case *c, int64_t 
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 0);
 }
 
-static void try_states(place *p, pawl_store *store, pawl_store *other)
+static void try_states(ground *p, pawl_store *store, pawl_store *other)
 {
     for (size_t i = 0; i < sizeof state_cases / sizeof state_cases[0]; i++) {
         const state_case *c    = &state_cases[i];
@@ -119,7 +119,7 @@ static void try_states(place *p, pawl_store *store, pawl_store *other)
 
 static void errors_leave_nothing_behind(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -142,7 +142,7 @@ static void errors_leave_nothing_behind(void **state)
 /* ---- Servers that can only be read -------------------------------------- */
 
 /* While the message with that id is to be stored. */
-static void refuse_writing(place *p, const char *id)
+static void refuse_writing(ground *p, const char *id)
 {
     char sql[300];
     raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
@@ -158,7 +158,7 @@ static void refuse_writing(place *p, const char *id)
  * the old one. */
 static void one_that_can_only_be_read_is_away(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int         pid   = pid_of(store);
     refuse_writing(p, "m-1");
@@ -176,7 +176,7 @@ static void one_that_can_only_be_read_is_away(void **state)
 /* The second connection, while messages are claimed: they stay claimed. */
 static void one_that_can_only_be_read_is_away_for_the_second_connection(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     refuse_writing(p, "m-3");
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -194,7 +194,7 @@ static void one_that_can_only_be_read_is_away_for_the_second_connection(void **s
 /* A standby can be opened, and looked at. */
 static void a_standby_can_be_read(void **state)
 {
-    place          *p     = *state;
+    ground         *p     = *state;
     pawl_store     *store = NULL;
     pawl_queue_rows rows;
     char            url[1400];
@@ -215,7 +215,7 @@ static void a_standby_can_be_read(void **state)
 
 /* A commit that has the row of the first saga waits for the advisory lock 1 before it goes
  * on to the second one. */
-static void stop_behind_the_first(place *p)
+static void stop_behind_the_first(ground *p)
 {
     raw_run(p->pg, "create function stop() returns trigger language plpgsql as $$ begin "
                    "perform pg_advisory_xact_lock(tg_relid::integer, 1); return new; end $$");
@@ -224,7 +224,7 @@ static void stop_behind_the_first(place *p)
 }
 
 /* Has the row of the second saga, and waits for ever, whatever deadlock it is in. */
-static PGconn *open_opponent(place *p)
+static PGconn *open_opponent(ground *p)
 {
     char    sql[200];
     PGconn *pg = raw_open(p->schema);
@@ -249,7 +249,7 @@ static void close_opponent(PGconn *pg)
  * last to wait: it finds the deadlock, however slow the others are. */
 static void a_deadlock_can_be_tried_again(void **state)
 {
-    place           *p         = *state;
+    ground          *p         = *state;
     pawl_store      *store     = open_store(p, p->url);
     pawl_saga_update updates[] = {begin_order(p, store, 1), begin_order(p, store, 2)};
     pawl_changes     changes   = one_update(updates);
@@ -295,7 +295,7 @@ static void limits_of_the_session_end_a_commit(void **state)
         {"-c%20statement_timeout%3D2s%20-c%20synchronous_commit%3Doff", PAWL_ETIMEOUT,
          "due to statement timeout [57014]"},
     };
-    place *p = *state;
+    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         char url[1400];
@@ -324,7 +324,7 @@ typedef struct waiting {
     pawl_changes      changes;
 } waiting;
 
-static void begin_waiting(place *p, waiting *w, int64_t deadline_ms)
+static void begin_waiting(ground *p, waiting *w, int64_t deadline_ms)
 {
     apply_schema(p, p->url, order_tables, 1);
     w->store  = open_more(p, p->url);
@@ -339,7 +339,7 @@ static void begin_waiting(place *p, waiting *w, int64_t deadline_ms)
     set_deadline(w->store, deadline_ms);
 }
 
-static void end_waiting(place *p, waiting *w)
+static void end_waiting(ground *p, waiting *w)
 {
     set_deadline(w->store, ENOUGH_MS);
     raw_run(p->pg, "rollback");
@@ -353,7 +353,7 @@ static void end_waiting(place *p, waiting *w)
 
 static void a_commit_keeps_to_its_deadline(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     waiting w;
     begin_waiting(p, &w, SHORT_MS);
     int pid = pid_of(w.store);
@@ -365,7 +365,7 @@ static void a_commit_keeps_to_its_deadline(void **state)
 
 static void o30_a_commit_is_interrupted(void **state)
 {
-    place  *p = *state;
+    ground *p = *state;
     waiting w;
     job     commit;
     begin_waiting(p, &w, ENOUGH_MS);
@@ -384,7 +384,7 @@ static void o30_a_commit_is_interrupted(void **state)
  * that follows takes their locks again. */
 static void a_read_that_fails_keeps_the_claims(void **state)
 {
-    place             *p    = *state;
+    ground            *p    = *state;
     pawl_subscriptions list = {0};
     waiting            w;
     begin_waiting(p, &w, SHORT_MS);
@@ -398,7 +398,7 @@ static void a_read_that_fails_keeps_the_claims(void **state)
 
 static void a_hold_keeps_to_its_deadline(void **state)
 {
-    place        *p   = *state;
+    ground       *p   = *state;
     pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row row = {0};
     waiting       w;
@@ -423,7 +423,7 @@ static void a_hold_keeps_to_its_deadline(void **state)
 /* The caller's transaction is as it was before. */
 static void an_enlist_keeps_to_its_deadline(void **state)
 {
-    place           *p       = *state;
+    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_store      *hasty   = open_more(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -446,7 +446,7 @@ static void an_enlist_keeps_to_its_deadline(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(one_that_can_only_be_read_is_away),
         CASE(one_that_can_only_be_read_is_away_for_the_second_connection),
@@ -462,8 +462,8 @@ int main(void)
         CASE(a_hold_keeps_to_its_deadline),
         CASE(an_enlist_keeps_to_its_deadline),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests_name("postgres_transaction", tests, NULL, NULL);
 }
 

@@ -13,13 +13,13 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 
 #include "contract/upgrade.h"
 
 #define AT "'2026-01-01 00:00:00+00'"
 
-static void make_version_1(place *p)
+static void make_version_1(ground *p)
 {
     char  sql[100];
     char *script = old_script("schema_1_postgres.sql");
@@ -34,7 +34,7 @@ static void the_first_version_is_upgraded(void **state)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
-    place            *p          = *state;
+    ground           *p          = *state;
     make_version_1(p);
     expect_refused_as_old(p);
     apply_upgrade(p, PAWL_OK);
@@ -52,7 +52,7 @@ static void the_first_version_is_upgraded(void **state)
 
 static void the_script_upgrades(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     raw_run(p->pg, script->text);
@@ -65,7 +65,7 @@ static void the_script_upgrades(void **state)
 /* Tables that a newer program made stay of its version. */
 static void the_script_lowers_no_version(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 4");
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -76,7 +76,7 @@ static void the_script_lowers_no_version(void **state)
 
 static void appliers_wait_for_one_another(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     apply_at_once(p);
     expect_differences(p, NULL, 0);
@@ -86,7 +86,7 @@ static void appliers_wait_for_one_another(void **state)
 /* A program of the version before is at work while its tables change. */
 static void an_older_program_goes_on(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "set plan_cache_mode = force_generic_plan; prepare go_on as " OLD_ROW(
                        "4", "pending", "0", AT, "null"));
@@ -103,8 +103,8 @@ static void an_older_program_goes_on(void **state)
  * where each of the two would wait for the other. */
 static void apply_waits_for_what_is_claimed(void **state)
 {
-    place *p      = *state;
-    int    status = -1;
+    ground *p      = *state;
+    int     status = -1;
     make_version_1(p);
     raw_run(p->pg, "begin; select * from pawl_queue for update");
     pid_t child = fork();
@@ -126,7 +126,7 @@ static void apply_waits_for_what_is_claimed(void **state)
 
 static void a_failed_upgrade_leaves_version_1(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "create type pawl_folds as enum ('mine')");
     apply_upgrade(p, PAWL_EPERSIST);
@@ -142,7 +142,7 @@ static void the_last_version_is_upgraded(void **state)
 {
     static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
                                          "table pawl_queue: column History is missing\n"};
-    place                   *p        = *state;
+    ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     raw_run(p->pg, "alter table pawl_queue drop column \"History\"");
@@ -155,9 +155,9 @@ static void the_last_version_is_upgraded(void **state)
 
 int main(void)
 {
-    if (place_server() == NULL)
-        return place_skip();
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    if (ground_server() == NULL)
+        return ground_skip();
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_last_version_is_upgraded),
         CASE(the_first_version_is_upgraded),

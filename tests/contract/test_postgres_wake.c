@@ -28,7 +28,7 @@ typedef struct sender {
     int   go;
 } sender;
 
-static sender start_sender(place *p, const char *queue)
+static sender start_sender(ground *p, const char *queue)
 {
     int    ends[2];
     sender it;
@@ -70,7 +70,7 @@ static void join_sender(const sender *it)
 
 static void a_commit_of_another_process_wakes(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     sender      other = start_sender(p, "orders");
     sleeper     it;
@@ -84,7 +84,7 @@ static void a_commit_of_another_process_wakes(void **state)
 
 static void a_message_sent_with_sql_wakes(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     sleeper     it;
     lie_down(&it, store);
@@ -96,7 +96,7 @@ static void a_message_sent_with_sql_wakes(void **state)
 
 static void another_queue_wakes_nobody(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
     raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
@@ -114,7 +114,7 @@ static void another_queue_wakes_nobody(void **state)
 /* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
 static void a_wake_up_counts_until_the_next_claim(void **state)
 {
-    place        *p     = *state;
+    ground       *p     = *state;
     pawl_store   *store = open_sleeper(p, "orders");
     pawl_next_due next;
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-02 00:00:00Z')");
@@ -131,7 +131,7 @@ static void a_wake_up_counts_until_the_next_claim(void **state)
 /* A row for the outbox wakes the handle that works on it; another one it does not. */
 static void a_call_for_the_outbox_wakes_its_runner(void **state)
 {
-    place           *p     = *state;
+    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
     char             sql[100];
@@ -153,7 +153,7 @@ static void a_call_for_the_outbox_wakes_its_runner(void **state)
 /* The server ended the session that listened, and its locks. */
 static void a_connection_made_again_listens(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
     expect_sleeps_on(p, store);
@@ -175,7 +175,7 @@ static void a_connection_made_again_listens(void **state)
 
 /* The sleeper has looked, and has not got its lock yet, when the row is committed
  * without a word. */
-static void commit_before_the_lock(place *p, bool is_timeout, const char *due)
+static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
 {
     char        lock_sql[100];
     sleeper     it;
@@ -199,7 +199,7 @@ static void commit_before_the_lock(place *p, bool is_timeout, const char *due)
 
 static void no_commit_is_slept_through(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
     /* The wait was to last longer than that. */
@@ -210,7 +210,7 @@ static void no_commit_is_slept_through(void **state)
 /* A NOTIFY of rows that the last claim left wakes nobody. */
 static void what_is_known_may_wait(void **state)
 {
-    place        *p = *state;
+    ground       *p = *state;
     pawl_next_due next;
     pawl_store   *store = open_store(p, p->url);
     add_row(p, false, "2026-01-01 00:00:07Z");
@@ -227,7 +227,7 @@ static void what_is_known_may_wait(void **state)
 /* ---- Take-over ------------------------------------------------------------------ */
 
 /* Has a message and a timeout in hand, says so, and is killed. */
-static pid_t start_holder(place *p)
+static pid_t start_holder(ground *p)
 {
     int   ends[2];
     char  byte;
@@ -268,7 +268,7 @@ static pid_t start_holder(place *p)
 
 static void what_the_dead_had_is_taken_over(void **state)
 {
-    place             *p     = *state;
+    ground            *p     = *state;
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  timeouts;
     pawl_timeout_claim timeout       = {.destination = TEXT("orders"),
@@ -307,7 +307,7 @@ static void what_the_dead_had_is_taken_over(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_commit_of_another_process_wakes),
         CASE(a_message_sent_with_sql_wakes),
@@ -319,8 +319,8 @@ int main(void)
         CASE(what_is_known_may_wait),
         CASE(what_the_dead_had_is_taken_over),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -17,7 +17,7 @@ int main(void)
 
 /* ---- Events ---------------------------------------------------------------------- */
 
-static void append_event(place *p, pawl_store *store, int64_t version)
+static void append_event(ground *p, pawl_store *store, int64_t version)
 {
     pawl_event_append append   = {.stream   = TEXT("A/1"),
                                   .version  = version,
@@ -34,7 +34,7 @@ static void append_event(place *p, pawl_store *store, int64_t version)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void expect_events(place *p, pawl_store *store, int64_t after, size_t count)
+static void expect_events(ground *p, pawl_store *store, int64_t after, size_t count)
 {
     pawl_event_query query = {.is_by_position = true, .after = after};
     pawl_event_rows  rows;
@@ -42,7 +42,7 @@ static void expect_events(place *p, pawl_store *store, int64_t after, size_t cou
     assert_int_equal(rows.count, count);
 }
 
-static void give_positions(place *p, pawl_store *store, int64_t expected)
+static void give_positions(ground *p, pawl_store *store, int64_t expected)
 {
     int64_t count = -1;
     expect_code(p, pawl_store_event_number(store, 100, &count, &p->error), PAWL_OK);
@@ -50,7 +50,7 @@ static void give_positions(place *p, pawl_store *store, int64_t expected)
 }
 
 /* A handle that sleeps for the journal, and whose locks are taken. */
-static pawl_store *open_reader(place *p)
+static pawl_store *open_reader(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_events(p, store, 0, 0);
@@ -58,7 +58,7 @@ static pawl_store *open_reader(place *p)
     return store;
 }
 
-static pawl_store *open_other(place *p)
+static pawl_store *open_other(ground *p)
 {
     pawl_store *store = NULL;
     expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_OK);
@@ -69,7 +69,7 @@ static pawl_store *open_other(place *p)
 
 static void events_and_their_positions_wake_a_reader(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *reader = open_reader(p), *other = open_other(p);
     sleeper     it;
     lie_down(&it, reader);
@@ -89,7 +89,7 @@ static void events_and_their_positions_wake_a_reader(void **state)
 /* Committed before the reader had the lock that makes others call it. */
 static void no_event_is_slept_through(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *reader = open_store(p, p->url), *other = open_other(p);
     expect_events(p, reader, 0, 0);
     append_event(p, other, 1);
@@ -111,7 +111,7 @@ static void no_event_is_slept_through(void **state)
 /* A handle that sleeps for a queue begins to read the journal. */
 static void what_it_sleeps_for_may_grow(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders"), *other = open_other(p);
     sleeper     it;
     expect_events(p, store, 0, 0);
@@ -126,7 +126,7 @@ static void what_it_sleeps_for_may_grow(void **state)
 
 static void others_are_not_called(void **state)
 {
-    place           *p      = *state;
+    ground          *p      = *state;
     pawl_store      *worker = open_sleeper(p, "orders");
     pawl_store      *reader = open_reader(p), *other = open_other(p);
     pawl_event_query query = {.stream = TEXT("A/1")};
@@ -153,15 +153,15 @@ static void others_are_not_called(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(events_and_their_positions_wake_a_reader),
         CASE(no_event_is_slept_through),
         CASE(what_it_sleeps_for_may_grow),
         CASE(others_are_not_called),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

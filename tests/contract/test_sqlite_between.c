@@ -16,19 +16,19 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #define LARGE ((size_t)3 << 20) /* of the body; nothing else asks for as much at once */
 
 static struct between {
     bool              is_armed;
-    place            *p;
+    ground           *p;
     pawl_store       *other;
     pawl_queue_settle settle;
     pawl_code         code;
 } between;
 
-static pawl_code settle(place *p, pawl_store *store, pawl_queue_settle *change)
+static pawl_code settle(ground *p, pawl_store *store, pawl_queue_settle *change)
 {
     pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
     changes.queue_settle.items = change;
@@ -50,7 +50,7 @@ static void *resize(void *memory, size_t size, void *context)
     return realloc(memory, size);
 }
 
-static void send_large(place *p, pawl_store *store)
+static void send_large(ground *p, pawl_store *store)
 {
     char *body = calloc(1, LARGE + 3);
     assert_non_null(body);
@@ -66,7 +66,7 @@ static void send_large(place *p, pawl_store *store)
 }
 
 /* Two rows; the second is in the other handle's hand. Its number. */
-static int64_t hold_second(place *p, pawl_store *other)
+static int64_t hold_second(ground *p, pawl_store *other)
 {
     send_large(p, other);
     expect_code(p, send_one(p, other, "orders", "m-2"), PAWL_OK);
@@ -79,7 +79,7 @@ static int64_t hold_second(place *p, pawl_store *other)
 }
 
 /* Claims all while the other handle settles its row. */
-static pawl_queue_rows claim_while(place *p, pawl_store *store, pawl_store *other,
+static pawl_queue_rows claim_while(ground *p, pawl_store *store, pawl_store *other,
                                    pawl_queue_settle change)
 {
     between = (struct between){.p = p, .other = other, .settle = change, .code = PAWL_EBUG};
@@ -95,7 +95,7 @@ static pawl_queue_rows claim_while(place *p, pawl_store *store, pawl_store *othe
 /* A due time that moves between the read and the claim: the claim neither gets nor keeps the row. */
 static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
 {
-    place            *p = *state;
+    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle later = {.queue    = TEXT("orders"),
                                .action   = PAWL_QUEUE_RETRY,
@@ -118,7 +118,7 @@ static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
 
 static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
 {
-    place            *p = *state;
+    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle done = {.queue = TEXT("orders"), .seq = hold_second(p, b)};
     pawl_queue_rows   rows = claim_while(p, a, b, done);
@@ -131,7 +131,7 @@ static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
 /* The row is due still, but no longer as it was read. */
 static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
 {
-    place            *p = *state;
+    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle again = {.queue    = TEXT("orders"),
                                .action   = PAWL_QUEUE_RETRY,
@@ -151,7 +151,7 @@ static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_row_put_off_in_the_middle_is_not_claimed),
         CASE(a_row_that_goes_in_the_middle_is_not_claimed),

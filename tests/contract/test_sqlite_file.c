@@ -14,17 +14,17 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #define DELETED "deleted, or moved away"
 #define REPLACED "another file took the place"
 
-static void delete_file(const place *p)
+static void delete_file(const ground *p)
 {
     assert_int_equal(unlink(p->path), 0);
 }
 
-static void move_away(const place *p)
+static void move_away(const ground *p)
 {
     char other[300];
     snprintf(other, sizeof other, "%s-copy", p->path);
@@ -32,7 +32,7 @@ static void move_away(const place *p)
 }
 
 /* The file as a restored backup: another inode under the same name. */
-static void replace_file(const place *p)
+static void replace_file(const ground *p)
 {
     char other[300];
     snprintf(other, sizeof other, "%s-copy", p->path);
@@ -42,7 +42,7 @@ static void replace_file(const place *p)
     assert_int_equal(rename(other, p->path), 0);
 }
 
-static void delete_log(const place *p)
+static void delete_log(const ground *p)
 {
     char other[300];
     snprintf(other, sizeof other, "%s-wal", p->path);
@@ -51,43 +51,43 @@ static void delete_log(const place *p)
     (void)unlink(other);
 }
 
-static pawl_code try_send(place *p, pawl_store *store)
+static pawl_code try_send(ground *p, pawl_store *store)
 {
     return send_one(p, store, "orders", "m-2");
 }
 
-static pawl_code try_claim(place *p, pawl_store *store)
+static pawl_code try_claim(ground *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
     return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_stats(place *p, pawl_store *store)
+static pawl_code try_stats(ground *p, pawl_store *store)
 {
     pawl_stats stats;
     return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
-static pawl_code try_lead(place *p, pawl_store *store)
+static pawl_code try_lead(ground *p, pawl_store *store)
 {
     bool is_held;
     return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
-static pawl_code try_hold(place *p, pawl_store *store)
+static pawl_code try_hold(ground *p, pawl_store *store)
 {
     return pawl_store_hold_begin(store, &p->error);
 }
 
-static pawl_code try_wait(place *p, pawl_store *store)
+static pawl_code try_wait(ground *p, pawl_store *store)
 {
     return pawl_store_wait(store, PAWL_SECONDS(60), -1, &p->error);
 }
 
-static void expect_noticed(place *p, pawl_store *store, const char *says)
+static void expect_noticed(ground *p, pawl_store *store, const char *says)
 {
-    static pawl_code (*const tries[])(place * p, pawl_store * store) = {
+    static pawl_code (*const tries[])(ground * p, pawl_store * store) = {
         try_send, try_claim, try_stats, try_lead, try_hold, try_wait, try_send};
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         p->error = (pawl_error)PAWL_ERROR_INIT;
@@ -99,7 +99,7 @@ static void expect_noticed(place *p, pawl_store *store, const char *says)
 
 static void a_file_that_is_gone_is_noticed(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     delete_file(p);
@@ -115,7 +115,7 @@ static void a_file_that_is_gone_is_noticed(void **state)
 
 static void another_file_in_its_place_is_noticed(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     replace_file(p);
     expect_noticed(p, store, REPLACED);
@@ -127,7 +127,7 @@ static void another_file_in_its_place_is_noticed(void **state)
 /* The handler's own SQL went into a file that nobody will find. */
 static void a_commit_of_a_hold_is_refused(void **state)
 {
-    place          *p        = *state;
+    ground         *p        = *state;
     pawl_store     *store    = open_store(p, p->url);
     pawl_queue_send send     = send_of("orders", "m-1");
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -145,14 +145,14 @@ static int delete_now(unsigned what, void *context, void *statement, void *text)
     (void)what;
     (void)statement;
     (void)text;
-    (void)unlink(((place *)context)->path);
+    (void)unlink(((ground *)context)->path);
     return 0;
 }
 
 /* A worker with nothing to do sleeps for half a minute. */
 static void a_wait_notices_it(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
     expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
@@ -162,7 +162,7 @@ static void a_wait_notices_it(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_file_that_is_gone_is_noticed),
         CASE(another_file_in_its_place_is_noticed),

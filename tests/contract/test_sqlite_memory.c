@@ -14,7 +14,7 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 /* ---- SQLite's allocator ----------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static void replace_files(void)
 
 /* ---- What is tried ------------------------------------------------------------ */
 
-typedef pawl_code try_fn(place *p, pawl_store *store);
+typedef pawl_code try_fn(ground *p, pawl_store *store);
 
 static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_mark *mark)
 {
@@ -109,7 +109,7 @@ static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_mark *mark)
     return changes;
 }
 
-static pawl_code try_commit(place *p, pawl_store *store)
+static pawl_code try_commit(ground *p, pawl_store *store)
 {
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_inbox_mark mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
@@ -117,7 +117,7 @@ static pawl_code try_commit(place *p, pawl_store *store)
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static pawl_code try_hold(place *p, pawl_store *store)
+static pawl_code try_hold(ground *p, pawl_store *store)
 {
     pawl_code code = pawl_store_hold_begin(store, &p->error);
     if (code != PAWL_OK)
@@ -130,26 +130,26 @@ static pawl_code try_hold(place *p, pawl_store *store)
     return try_commit(p, store);
 }
 
-static pawl_code try_resolve(place *p, pawl_store *store)
+static pawl_code try_resolve(ground *p, pawl_store *store)
 {
     bool is_applied;
     return pawl_store_resolve(store, uuid_of(1), &is_applied, &p->error);
 }
 
-static pawl_code try_claim(place *p, pawl_store *store)
+static pawl_code try_claim(ground *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("known"), .due_max = NOW, .count_max = 1, .now = NOW};
     return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_lead(place *p, pawl_store *store)
+static pawl_code try_lead(ground *p, pawl_store *store)
 {
     bool is_held;
     return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
-static pawl_code try_timeout_claim(place *p, pawl_store *store)
+static pawl_code try_timeout_claim(ground *p, pawl_store *store)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -161,7 +161,7 @@ static pawl_code try_timeout_claim(place *p, pawl_store *store)
     return pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_sweep(place *p, pawl_store *store)
+static pawl_code try_sweep(ground *p, pawl_store *store)
 {
     int64_t    count   = 0;
     bool       more    = false;
@@ -169,13 +169,13 @@ static pawl_code try_sweep(place *p, pawl_store *store)
     return pawl_store_sweep(store, &request, &count, &more, &p->error);
 }
 
-static pawl_code try_stats(place *p, pawl_store *store)
+static pawl_code try_stats(ground *p, pawl_store *store)
 {
     pawl_stats stats;
     return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
-static pawl_code try_wait(place *p, pawl_store *store)
+static pawl_code try_wait(ground *p, pawl_store *store)
 {
     return pawl_store_wait(store, 0, -1, &p->error);
 }
@@ -197,7 +197,7 @@ static const struct try_row {
 
 /* ---- What must then be true ------------------------------------------------------ */
 
-static void expect_no_lock(place *p, const char *label)
+static void expect_no_lock(ground *p, const char *label)
 {
     sqlite3 *db = raw_open(p->path);
     if (sqlite3_exec(db, "begin immediate; rollback", NULL, NULL, NULL) != SQLITE_OK)
@@ -206,7 +206,7 @@ static void expect_no_lock(place *p, const char *label)
 }
 
 /* All of a commit or nothing, and nothing but it. */
-static void expect_whole(place *p, const char *label, pawl_code code, bool is_hold)
+static void expect_whole(ground *p, const char *label, pawl_code code, bool is_hold)
 {
     int64_t sends = path_number(p->path, "select count(*) from pawl_queue where MessageId = 'm-1'");
     int64_t marks = path_number(p->path, "select count(*) from pawl_inbox");
@@ -217,7 +217,7 @@ static void expect_whole(place *p, const char *label, pawl_code code, bool is_ho
         fail_msg("%s: %s and applied", label, pawl_code_name(code));
 }
 
-static pawl_store *open_with_rows(place *p)
+static pawl_store *open_with_rows(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table if not exists mine (id integer)");
@@ -228,7 +228,7 @@ static pawl_store *open_with_rows(place *p)
 }
 
 /* False when the try passed untouched. */
-static bool fail_once(place *p, const struct try_row *row, long n, bool is_expired)
+static bool fail_once(ground *p, const struct try_row *row, long n, bool is_expired)
 {
     char        label[100];
     pawl_store *store = open_with_rows(p);
@@ -260,7 +260,7 @@ static bool fail_once(place *p, const struct try_row *row, long n, bool is_expir
     return is_met;
 }
 
-static void each_allocation_fails(place *p, bool shortage, bool is_expired)
+static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
 {
     long failed = 0;
     is_shortage = shortage;
@@ -291,8 +291,8 @@ static void o30_a_connection_that_cannot_roll_back_is_made_anew(void **state)
  * from another folder, too. */
 static void claims_outlive_a_connection(void **state)
 {
-    place *p = *state;
-    char   before_path[4096];
+    ground *p = *state;
+    char    before_path[4096];
     assert_non_null(getcwd(before_path, sizeof before_path));
     assert_int_equal(chdir(p->folder), 0);
     pawl_store *store = open_store(p, "sqlite:store.db");
@@ -317,7 +317,7 @@ static void claims_outlive_a_connection(void **state)
 /* The connection is made once more for it. */
 static void a_handle_that_lost_its_connection_ends_its_worker(void **state)
 {
-    place      *p      = *state;
+    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     void       *before = store->ops->native(store);
     is_shortage        = true;
@@ -337,7 +337,7 @@ static void a_handle_that_lost_its_connection_ends_its_worker(void **state)
 
 /* ---- The caller's own transaction -------------------------------------------------- */
 
-static pawl_code enlist(place *p, pawl_store *store, sqlite3 *db)
+static pawl_code enlist(ground *p, pawl_store *store, sqlite3 *db)
 {
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_inbox_mark mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
@@ -345,7 +345,7 @@ static pawl_code enlist(place *p, pawl_store *store, sqlite3 *db)
     return pawl_store_enlist(store, db, &changes, &p->error);
 }
 
-static bool enlist_fails_once(place *p, long n)
+static bool enlist_fails_once(ground *p, long n)
 {
     char        label[100];
     pawl_store *store = open_with_rows(p);
@@ -374,7 +374,7 @@ static bool enlist_fails_once(place *p, long n)
 
 static void s33_an_enlist_without_memory_leaves_nothing_half(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     for (int i = 0; i < 2; i++) {
         long n      = 1;
         is_shortage = i == 1;
@@ -386,7 +386,7 @@ static void s33_an_enlist_without_memory_leaves_nothing_half(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(o30_no_lock_stays_when_one_allocation_fails),
         CASE(o30_no_lock_stays_while_there_is_no_memory),

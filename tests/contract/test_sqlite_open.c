@@ -13,14 +13,14 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #include "support/modes.h"
 #include <time.h>
 
 #include <sys/stat.h>
 
-static void refuse_at(place *p, const char *url, pawl_open_mode mode, pawl_code expected,
+static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code expected,
                       const char *part)
 {
     pawl_store *store = NULL;
@@ -31,8 +31,8 @@ static void refuse_at(place *p, const char *url, pawl_open_mode mode, pawl_code 
 
 static void bad_urls_are_refused(void **state)
 {
-    place *p = *state;
-    char   url[400];
+    ground *p = *state;
+    char    url[400];
     refuse_at(p, "sqlite:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "a file is needed");
     refuse_at(p, "sqlite::memory:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "':memory:'");
     snprintf(url, sizeof url, "%s?synchronous=half", p->url);
@@ -50,8 +50,8 @@ static void bad_urls_are_refused(void **state)
 
 static void settings_reach_the_connection(void **state)
 {
-    place *p = *state;
-    char   url[400];
+    ground *p = *state;
+    char    url[400];
     snprintf(url, sizeof url, "%s?synchronous=normal&cache_mb=3", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = store->ops->native(store);
@@ -70,8 +70,8 @@ static void settings_reach_the_connection(void **state)
 
 static void a_missing_file_is_made_only_by_create(void **state)
 {
-    place *p = *state;
-    char   url[400];
+    ground *p = *state;
+    char    url[400];
     refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_EUNREACHABLE, p->path);
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
     snprintf(url, sizeof url, "%s?create=no", p->url);
@@ -88,8 +88,8 @@ static void a_missing_file_is_made_only_by_create(void **state)
 
 static void what_cannot_be_a_file_is_unreachable(void **state)
 {
-    place *p = *state;
-    char   url[400];
+    ground *p = *state;
+    char    url[400];
     snprintf(url, sizeof url, "sqlite:%s", p->folder);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
     snprintf(url, sizeof url, "sqlite:%s/none/store.db", p->folder);
@@ -98,7 +98,7 @@ static void what_cannot_be_a_file_is_unreachable(void **state)
 
 static void a_file_that_may_not_be_written_is_unreachable(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     pawl_store_close(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0444), 0);
     assert_true(modes_count(true));
@@ -112,8 +112,8 @@ static void a_file_that_may_not_be_written_is_unreachable(void **state)
 
 static void another_kind_of_file_is_no_store(void **state)
 {
-    place *p    = *state;
-    FILE  *file = fopen(p->path, "w");
+    ground *p    = *state;
+    FILE   *file = fopen(p->path, "w");
     assert_non_null(file);
     for (int i = 0; i < 300; i++)
         fputs("This is no database at all. ", file);
@@ -124,7 +124,7 @@ static void another_kind_of_file_is_no_store(void **state)
 
 static void another_encoding_is_no_store(void **state)
 {
-    place   *p  = *state;
+    ground  *p  = *state;
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "pragma encoding = 'UTF-16le'; create table mine (id integer)");
     sqlite3_close(db);
@@ -133,7 +133,7 @@ static void another_encoding_is_no_store(void **state)
 
 static void a_database_without_a_schema_names_the_command(void **state)
 {
-    place   *p  = *state;
+    ground  *p  = *state;
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
@@ -148,7 +148,7 @@ static void a_database_without_a_schema_names_the_command(void **state)
 
 static void a_missing_saga_table_names_the_table(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = NULL;
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
     pawl_store_close(store);
@@ -159,7 +159,7 @@ static void a_missing_saga_table_names_the_table(void **state)
 
 static void a_newer_schema_names_both_versions(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     pawl_store_close(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_schema set Version = 7");
@@ -177,8 +177,8 @@ static void a_newer_schema_names_both_versions(void **state)
 
 static void a_lock_held_past_the_deadline_is_busy(void **state)
 {
-    place *p = *state;
-    char   url[400];
+    ground *p = *state;
+    char    url[400];
     snprintf(url, sizeof url, "%s?busy_ms=0", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = raw_open(p->path);
@@ -195,7 +195,7 @@ static void a_lock_held_past_the_deadline_is_busy(void **state)
 
 static void a_full_disk_applies_nothing(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
     char        limit[60];
@@ -220,7 +220,7 @@ static void a_full_disk_applies_nothing(void **state)
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
 static void every_lock_is_waited_for_in_full(void **state)
 {
-    place          *p = *state;
+    ground         *p = *state;
     char            url[400];
     struct timespec begin, end;
     snprintf(url, sizeof url, "%s?busy_ms=40", p->url);
@@ -260,7 +260,7 @@ static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
 
 static void a_file_that_cannot_have_a_log_is_refused(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = NULL;
     system_vfs        = sqlite3_vfs_find(NULL);
     plain             = *system_vfs;
@@ -278,7 +278,7 @@ static void a_file_that_cannot_have_a_log_is_refused(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(bad_urls_are_refused),
         CASE(settings_reach_the_connection),

@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -39,10 +39,10 @@ static bool hear(int file)
     return read(file, &byte, 1) == 1;
 }
 
-typedef void child_fn(place *p, child *c);
+typedef void child_fn(ground *p, child *c);
 
 /* The child says one byte when it is where the test wants it, then waits. */
-static void start(place *p, child *c, child_fn *run)
+static void start(ground *p, child *c, child_fn *run)
 {
     assert_int_equal(pipe(c->to_child), 0);
     assert_int_equal(pipe(c->to_parent), 0);
@@ -70,7 +70,7 @@ static void finish(child *c, bool is_killed)
     close(c->to_parent[0]);
 }
 
-static void claim_and_wait(place *p, child *c)
+static void claim_and_wait(ground *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     if (claim_some(p, store, "orders", 1).count != 1)
@@ -81,7 +81,7 @@ static void claim_and_wait(place *p, child *c)
     pawl_store_close(store);
 }
 
-static void send_some(place *p, int count)
+static void send_some(ground *p, int count)
 {
     pawl_store *store = open_store(p, p->url);
     for (int i = 0; i < count; i++) {
@@ -94,9 +94,9 @@ static void send_some(place *p, int count)
 
 static void one_process_works_a_queue(void **state)
 {
-    place *p = *state;
-    child  c;
-    char   name[40];
+    ground *p = *state;
+    child   c;
+    char    name[40];
     send_some(p, 3);
     start(p, &c, claim_and_wait);
     pawl_store     *store = open_store(p, p->url);
@@ -118,7 +118,7 @@ static void one_process_works_a_queue(void **state)
 
 static void handles_of_a_process_share_the_claims(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     send_some(p, 3);
     pawl_store     *a    = open_store(p, p->url);
     pawl_store     *b    = open_store(p, p->url);
@@ -139,7 +139,7 @@ static void handles_of_a_process_share_the_claims(void **state)
 }
 
 /* A handle becomes the worker of another one. Claims in its hands are not asked for. */
-static pawl_store *take_over(place *p, const pawl_store *old)
+static pawl_store *take_over(ground *p, const pawl_store *old)
 {
     pawl_store *by = NULL;
     expect_code(p, pawl_store_open(p->url, NULL, &by, &p->error), PAWL_OK);
@@ -153,7 +153,7 @@ static pawl_store *take_over(place *p, const pawl_store *old)
  * is given back all the same, by the last one that claims from it. */
 static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     send_some(p, 3);
     pawl_store *lost  = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
@@ -175,7 +175,7 @@ static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(void **st
     pawl_store_close(other);
 }
 
-static void lease_all_and_wait(place *p, child *c)
+static void lease_all_and_wait(ground *p, child *c)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  rows;
@@ -196,7 +196,7 @@ static void lease_all_and_wait(place *p, child *c)
     (void)hear(c->to_child[0]);
 }
 
-static void set_timeout(place *p)
+static void set_timeout(ground *p)
 {
     pawl_store      *store    = open_store(p, p->url);
     pawl_timeout_set set      = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
@@ -207,7 +207,7 @@ static void set_timeout(place *p)
     pawl_store_close(store);
 }
 
-static size_t lead_count(place *p, pawl_store *store)
+static size_t lead_count(ground *p, pawl_store *store)
 {
     pawl_lead_row *leads;
     size_t         count = 9;
@@ -216,7 +216,7 @@ static size_t lead_count(place *p, pawl_store *store)
 }
 
 /* In the list of workers, and in the statistics. */
-static void expect_workers(place *p, pawl_store *store, size_t expected)
+static void expect_workers(ground *p, pawl_store *store, size_t expected)
 {
     pawl_worker_info *workers;
     pawl_stats        stats;
@@ -229,9 +229,9 @@ static void expect_workers(place *p, pawl_store *store, size_t expected)
 
 static void a_dead_process_holds_nothing(void **state)
 {
-    place *p = *state;
-    child  c;
-    bool   is_led = true;
+    ground *p = *state;
+    child   c;
+    bool    is_led = true;
     send_some(p, 3);
     set_timeout(p);
     start(p, &c, lease_all_and_wait);
@@ -273,7 +273,7 @@ static void a_dead_process_holds_nothing(void **state)
     pawl_store_close(store);
 }
 
-static void lease_a_timeout_and_wait(place *p, child *c)
+static void lease_a_timeout_and_wait(ground *p, child *c)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  rows;
@@ -292,7 +292,7 @@ static void lease_a_timeout_and_wait(place *p, child *c)
 /* Leases of the dead are freed at worker_open, by an endpoint of another queue, too. */
 static void a_worker_that_opens_frees_what_the_dead_held(void **state)
 {
-    place            *p = *state;
+    ground           *p = *state;
     child             c;
     pawl_timeout_rows rows;
     set_timeout(p);
@@ -313,7 +313,7 @@ static void a_worker_that_opens_frees_what_the_dead_held(void **state)
  * process that lost it is refused. */
 static void a_lost_lease_refuses_the_settle(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     send_some(p, 1);
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows  = claim_some(p, store, "orders", 1);
@@ -343,7 +343,7 @@ static void a_lost_lease_refuses_the_settle(void **state)
 
 /* Nor may it open the file: SQLite would take no locks in it, and what it commits would go
  * when its parent closes and removes the log. */
-static int use_in_child(place *p, pawl_store *store)
+static int use_in_child(ground *p, pawl_store *store)
 {
     bool             known;
     pawl_text        id = TEXT("m-0");
@@ -367,7 +367,7 @@ static int use_in_child(place *p, pawl_store *store)
 
 static void a_child_may_not_use_the_handle(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int         status;
     send_some(p, 1);
@@ -385,7 +385,7 @@ static void a_child_may_not_use_the_handle(void **state)
 /* Another file, and this one once its parent had closed it. */
 static void a_child_opens_what_its_parent_had_not_open(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     char        other[sizeof p->url + 1];
     int         status;
     pawl_store *closed = open_store(p, p->url);
@@ -407,9 +407,9 @@ static void a_child_opens_what_its_parent_had_not_open(void **state)
 /* A child that was forked, and lives on, does not keep its parent alive. */
 static void a_forked_child_does_not_inherit_the_lease(void **state)
 {
-    place *p = *state;
-    child  c;
-    int    status;
+    ground *p = *state;
+    child   c;
+    int     status;
     send_some(p, 1);
     assert_int_equal(pipe(c.to_child), 0);
     assert_int_equal(pipe(c.to_parent), 0);
@@ -440,7 +440,7 @@ static void a_forked_child_does_not_inherit_the_lease(void **state)
     close(c.to_parent[1]);
 }
 
-static void send_when_told(place *p, child *c)
+static void send_when_told(ground *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     say(c->to_parent[1]);
@@ -451,8 +451,8 @@ static void send_when_told(place *p, child *c)
 
 static void another_process_wakes_a_wait(void **state)
 {
-    place *p = *state;
-    child  c;
+    ground *p = *state;
+    child   c;
     pawl_store_close(open_store(p, p->url));
     start(p, &c, send_when_told);
     pawl_store *store = open_store(p, p->url);
@@ -467,7 +467,7 @@ static void another_process_wakes_a_wait(void **state)
 /* Committed before the wait began, but after the last one ended. */
 static void a_commit_before_the_wait_is_noticed(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
@@ -501,7 +501,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_statement, NULL);
 }
 
-static void claim_when_told(place *p, child *c)
+static void claim_when_told(ground *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     say(c->to_parent[1]);
@@ -517,8 +517,8 @@ static void claim_when_told(place *p, child *c)
 /* Both saw that it is nobody's; the second looks again before it takes it. */
 static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(void **state)
 {
-    place *p = *state;
-    child  c;
+    ground *p = *state;
+    child   c;
     send_some(p, 2);
     start(p, &c, claim_when_told);
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
@@ -537,7 +537,7 @@ static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(void **state
 /* Many looks at the file later: none of them shortens it. */
 static void a_wait_that_nothing_ends_lasts_its_time(void **state)
 {
-    place          *p        = *state;
+    ground         *p        = *state;
     pawl_store     *store    = open_store(p, p->url);
     const int64_t   duration = PAWL_MILLISECONDS(60);
     struct timespec begin, end;
@@ -552,7 +552,7 @@ static void a_wait_that_nothing_ends_lasts_its_time(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(one_process_works_a_queue),
         CASE(handles_of_a_process_share_the_claims),

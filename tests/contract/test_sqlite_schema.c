@@ -14,7 +14,7 @@ int main(void)
 #else
 
 #include "contract/at_once.h"
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #define LINES_SIZE 60000
 
@@ -35,7 +35,7 @@ static void keep_line(pawl_text line, void *context)
     l->count++;
 }
 
-static pawl_code run_schema(place *p, const char *url, pawl_schema_verb verb,
+static pawl_code run_schema(ground *p, const char *url, pawl_schema_verb verb,
                             const pawl_saga_table *const *tables, size_t count, lines *out)
 {
     pawl_schema_spec spec = {.tables = tables, .table_count = count};
@@ -60,8 +60,8 @@ static int64_t object_count(const char *path)
 
 static void the_script_makes_what_create_makes(void **state)
 {
-    place *p      = *state;
-    lines *script = calloc(2, sizeof *script);
+    ground *p      = *state;
+    lines  *script = calloc(2, sizeof *script);
     assert_non_null(script);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
     expect_code(p,
@@ -94,8 +94,8 @@ static void the_script_makes_what_create_makes(void **state)
 
 static void applying_twice_changes_nothing(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
     int64_t version = path_number(p->path, "pragma schema_version");
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
@@ -107,8 +107,8 @@ static void applying_twice_changes_nothing(void **state)
 
 static void dropping_leaves_what_is_not_ours(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer); insert into mine values (1)");
@@ -124,8 +124,8 @@ static void dropping_leaves_what_is_not_ours(void **state)
 
 static void verify_names_each_difference(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
                 PAWL_EUNREACHABLE);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
@@ -159,8 +159,8 @@ static void verify_names_each_difference(void **state)
 /* The version says that all is there; apply looks further, as verify does. */
 static void apply_makes_what_verify_misses(void **state)
 {
-    place *p   = *state;
-    lines *out = calloc(1, sizeof *out);
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index pawl_outbox_tried; drop index pawl_queue_due");
@@ -175,7 +175,7 @@ static void apply_makes_what_verify_misses(void **state)
 /* D27: rows stay and are null in the new column; then it is used. */
 static void a_correlation_column_is_added(void **state)
 {
-    place                 *p     = *state;
+    ground                *p     = *state;
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
     pawl_store            *store = NULL;
@@ -204,7 +204,7 @@ static void a_correlation_column_is_added(void **state)
 /* D28: nothing is converted, nothing else is made either. */
 static void another_type_of_correlation_is_refused(void **state)
 {
-    place                 *p       = *state;
+    ground                *p       = *state;
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
@@ -221,7 +221,7 @@ static void another_type_of_correlation_is_refused(void **state)
 static void a_strangers_table_is_refused(void **state)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
-    place            *p      = *state;
+    ground           *p      = *state;
     pawl_store       *store  = NULL;
     lines            *out    = calloc(1, sizeof *out);
     char              sql[200];
@@ -244,7 +244,7 @@ static void a_strangers_table_is_refused(void **state)
 static void quotes_in_names_are_refused(void **state)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
-    place                   *p       = *state;
+    ground                  *p       = *state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         pawl_store            *store = NULL;
         pawl_saga_table        bad   = order_table;
@@ -261,7 +261,7 @@ static void quotes_in_names_are_refused(void **state)
 /* D11: the same property in two tables; each has its own index. */
 static void index_names_hold_the_table(void **state)
 {
-    place                 *p      = *state;
+    ground                *p      = *state;
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
     pawl_store            *store  = NULL;
@@ -276,7 +276,7 @@ static void index_names_hold_the_table(void **state)
 /* D39: what an operator reads with plain SQL. */
 static void columns_hold_readable_values(void **state)
 {
-    place           *p        = *state;
+    ground          *p        = *state;
     pawl_store      *store    = open_store(p, p->url);
     pawl_saga_insert insert   = {.table    = &order_table,
                                  .id       = {uuid_of(1)},
@@ -310,7 +310,7 @@ static void columns_hold_readable_values(void **state)
 /* No number is used again, even when the newest row is gone. */
 static void ids_are_never_used_again(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int64_t     last  = 0;
     for (int i = 0; i < 3; i++) {
@@ -326,7 +326,7 @@ static void ids_are_never_used_again(void **state)
 
 static pawl_code create_both(void *context, pawl_error *error)
 {
-    place      *p     = context;
+    ground     *p     = context;
     pawl_store *store = NULL;
     pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
     *error            = p->error;
@@ -337,7 +337,7 @@ static pawl_code create_both(void *context, pawl_error *error)
 /* D34: whoever comes second waits, and finds it done. */
 static void processes_may_create_at_once(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     run_at_once(create_both, p);
     lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
@@ -347,7 +347,7 @@ static void processes_may_create_at_once(void **state)
 /* The last table's name is taken, which is met when all others are made. */
 static void d34_a_failed_install_leaves_nothing(void **state)
 {
-    place   *p   = *state;
+    ground  *p   = *state;
     lines   *out = calloc(1, sizeof *out);
     sqlite3 *db  = raw_open(p->path);
     assert_non_null(out);
@@ -391,7 +391,7 @@ static void d26_a_part_of_a_script_is_made_whole(void **state)
     static const pawl_saga_table plain    = {.type = PAWL_TEXT_INIT("Plain"),
                                              .name = PAWL_TEXT_INIT("shop_Plain")};
     const pawl_saga_table *const tables[] = {&order_table, &odd_table, &plain};
-    place                       *p        = *state;
+    ground                      *p        = *state;
     lines                       *script   = calloc(1, sizeof *script);
     lines                       *out      = calloc(1, sizeof *out);
     assert_non_null(script);
@@ -415,7 +415,7 @@ static void d26_a_part_of_a_script_is_made_whole(void **state)
 /* Before anything is sent: the file is not even made. */
 static void d34_a_prefix_is_looked_at_first(void **state)
 {
-    place           *p    = *state;
+    ground          *p    = *state;
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
                 PAWL_ECONFIG);
@@ -424,7 +424,7 @@ static void d34_a_prefix_is_looked_at_first(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_script_makes_what_create_makes),
         CASE(applying_twice_changes_nothing),

@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #include <sys/wait.h>
 
@@ -23,7 +23,7 @@ typedef struct swept {
     pawl_code code;
 } swept;
 
-static swept sweep_at(place *p, pawl_store *store, pawl_time before, size_t count_max)
+static swept sweep_at(ground *p, pawl_store *store, pawl_time before, size_t count_max)
 {
     swept      result = {.count = -1};
     pawl_sweep what   = {.inbox_before   = before,
@@ -34,7 +34,7 @@ static swept sweep_at(place *p, pawl_store *store, pawl_time before, size_t coun
     return result;
 }
 
-static void mark(place *p, pawl_store *store, const char *id, pawl_time at)
+static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
 {
     pawl_inbox_mark change = {.endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -43,7 +43,7 @@ static void mark(place *p, pawl_store *store, const char *id, pawl_time at)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void dispatch(place *p, pawl_store *store)
+static void dispatch(ground *p, pawl_store *store)
 {
     pawl_outbox_add add      = {.dispatch_id = {uuid_of(1)},
                                 .source      = TEXT("S"),
@@ -62,7 +62,7 @@ static void dispatch(place *p, pawl_store *store)
 }
 
 /* A worker whose process ended without a word. */
-static void leave_worker(place *p)
+static void leave_worker(ground *p)
 {
     int   status;
     pid_t pid = fork();
@@ -75,14 +75,14 @@ static void leave_worker(place *p)
     assert_int_equal(status, 0);
 }
 
-static int64_t workers(place *p)
+static int64_t workers(ground *p)
 {
     return path_number(p->path, "select count(*) from pawl_workers where Process <> 0");
 }
 
 static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     for (int i = 0; i < 3; i++)
         leave_worker(p);
     pawl_store *store = open_store(p, p->url);
@@ -107,7 +107,7 @@ static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
 /* ---- Failures -------------------------------------------------------------------- */
 
 /* A row of each kind, old enough to be swept. */
-static pawl_store *open_with_old_rows(place *p)
+static pawl_store *open_with_old_rows(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     mark(p, store, "m-1", NOW);
@@ -117,14 +117,14 @@ static pawl_store *open_with_old_rows(place *p)
     return open_store(p, p->url);
 }
 
-static int64_t old_rows(place *p)
+static int64_t old_rows(ground *p)
 {
     return path_number(p->path, "select (select count(*) from pawl_inbox) + "
                                 "(select count(*) from pawl_outbox)") +
            workers(p) - 1;
 }
 
-static void expect_nothing_swept(place *p, swept result, const char *label)
+static void expect_nothing_swept(ground *p, swept result, const char *label)
 {
     if (result.code == PAWL_OK || result.count != 0 || result.more)
         fail_msg("%s: %s, %d rows%s", label, pawl_code_name(result.code), (int)result.count,
@@ -136,7 +136,7 @@ static void expect_nothing_swept(place *p, swept result, const char *label)
 static void e34_a_sweep_that_fails_leaves_everything(void **state)
 {
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
-    place                   *p        = *state;
+    ground                  *p        = *state;
     pawl_store              *store    = open_with_old_rows(p);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char     text[200];
@@ -175,7 +175,7 @@ static void *resize(void *memory, size_t size, void *context)
 static void e34_a_sweep_without_memory_leaves_everything(void **state)
 {
     const pawl_allocator allocator = {resize, NULL};
-    place               *p         = *state;
+    ground              *p         = *state;
     pawl_store          *store     = open_with_old_rows(p);
     swept                result;
     pawl_allocator_set(&allocator);
@@ -217,7 +217,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
 
 static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
     pawl_store *store = open_store(p, p->url);
     sqlite3_cancel_auto_extension((void (*)(void))trace);
@@ -235,7 +235,7 @@ static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(e28_dead_workers_go_a_bounded_number_at_a_time),
         CASE(e34_a_sweep_that_fails_leaves_everything),

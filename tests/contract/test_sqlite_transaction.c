@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 /* ---- Holds -------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ static pawl_changes one_send(pawl_queue_send *send)
     return changes;
 }
 
-static pawl_store *open_with_own_table(place *p)
+static pawl_store *open_with_own_table(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table mine (id integer primary key)");
@@ -34,7 +34,7 @@ static pawl_store *open_with_own_table(place *p)
 
 static void own_sql_commits_with_the_changes(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -56,7 +56,7 @@ static void own_sql_commits_with_the_changes(void **state)
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 static void a_refusal_in_a_hold_refuses_everything(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     pawl_inbox_mark marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
@@ -89,7 +89,7 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
 
 static void a_hold_that_was_rolled_back_is_lost(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -105,7 +105,7 @@ static void a_hold_that_was_rolled_back_is_lost(void **state)
 
 static void enlisted_changes_follow_the_caller(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -128,7 +128,7 @@ static void enlisted_changes_follow_the_caller(void **state)
 /* The rows to hold are looked for where they were added: another connection does not see them. */
 static void an_enlist_holds_rows_of_its_own_transaction(void **state)
 {
-    place           *p      = *state;
+    ground          *p      = *state;
     pawl_store      *store  = open_with_own_table(p);
     sqlite3         *db     = raw_open(p->path);
     pawl_outbox_add  add    = {.dispatch_id = {uuid_of(1)},
@@ -161,7 +161,7 @@ static void an_enlist_holds_rows_of_its_own_transaction(void **state)
 
 static void a_failed_enlist_leaves_nothing(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -185,7 +185,7 @@ static void a_failed_enlist_leaves_nothing(void **state)
 
 static void enlist_wants_a_transaction_on_the_same_file(void **state)
 {
-    place          *p       = *state;
+    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -270,7 +270,7 @@ static void end_failing(void)
  * commit's place in the log, and the answer is no. */
 static void a_failed_sync_is_unknown_then_resolved(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     begin_failing();
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -301,7 +301,7 @@ static void a_failed_sync_is_unknown_then_resolved(void **state)
 /* Claims of a commit in doubt stay with the handle until the doubt is over. */
 static void claims_outlive_a_commit_in_doubt(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     begin_failing();
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -319,7 +319,7 @@ static void claims_outlive_a_commit_in_doubt(void **state)
 /* A lease taken inside a hold is written as a stamp elsewhere: here it waits for the end. */
 static void a_lease_in_a_hold_goes_with_it(void **state)
 {
-    place             *p = *state;
+    ground            *p = *state;
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
                                 .due_max     = NOW,
@@ -371,7 +371,7 @@ static void at_change(void *context, int kind, const char *database, const char 
 
 static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(void **state)
 {
-    place          *p     = *state;
+    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     sqlite3        *db    = raw_open(p->path);
     pawl_queue_send send  = send_of("orders", "m-1");
@@ -393,7 +393,7 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(voi
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(own_sql_commits_with_the_changes),
         CASE(a_refusal_in_a_hold_refuses_everything),

@@ -13,13 +13,13 @@ int main(void)
 }
 #else
 
-#include "contract/sqlite_place.h"
+#include "contract/sqlite_ground.h"
 
 #include "contract/upgrade.h"
 
 #define AT "1767225600000000"
 
-static void make_version_1(place *p)
+static void make_version_1(ground *p)
 {
     char    *script = old_script("schema_1_sqlite.sql");
     sqlite3 *db     = raw_open(p->path);
@@ -31,7 +31,7 @@ static void make_version_1(place *p)
 
 static void the_first_version_is_upgraded(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     expect_refused_as_old(p);
     apply_upgrade(p, PAWL_OK);
@@ -52,7 +52,7 @@ static void the_first_version_is_upgraded(void **state)
 /* Opening for work makes what is missing, here too. */
 static void opening_for_work_upgrades(void **state)
 {
-    place      *p     = *state;
+    ground     *p     = *state;
     pawl_store *store = NULL;
     char        url[400];
     make_version_1(p);
@@ -67,7 +67,7 @@ static void opening_for_work_upgrades(void **state)
 
 static void appliers_wait_for_one_another(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     apply_at_once(p);
     expect_differences(p, NULL, 0);
@@ -77,7 +77,7 @@ static void appliers_wait_for_one_another(void **state)
 /* A program of the version before is at work while its tables change. */
 static void an_older_program_goes_on(void **state)
 {
-    place        *p         = *state;
+    ground       *p         = *state;
     sqlite3_stmt *statement = NULL;
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
@@ -99,7 +99,7 @@ static void the_script_leaves_the_column_to_apply(void **state)
 {
     static const char *const left[] = {"column AttemptsBefore is missing",
                                        "column History is missing", "found 1"};
-    place                   *p      = *state;
+    ground                  *p      = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     assert_non_null(strstr(script->text, "-- lacks columns too: run \"pawl schema apply\""));
@@ -114,7 +114,7 @@ static void the_script_leaves_the_column_to_apply(void **state)
 
 static void a_failed_upgrade_leaves_version_1(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table pawl_events_stream (mine integer)");
@@ -132,7 +132,7 @@ static void the_last_version_is_upgraded(void **state)
 {
     static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
                                          "table pawl_queue: column History is missing\n"};
-    place                   *p        = *state;
+    ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     sqlite3 *db = raw_open(p->path);
@@ -147,7 +147,7 @@ static void the_last_version_is_upgraded(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(the_last_version_is_upgraded),      CASE(the_first_version_is_upgraded),
         CASE(opening_for_work_upgrades),         CASE(appliers_wait_for_one_another),

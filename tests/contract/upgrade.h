@@ -1,5 +1,5 @@
 /* upgrade.h - a database of schema version 1: its tables, rows as its programs
- * wrote them, and what has to come of them. Included behind the header of a place.
+ * wrote them, and what has to come of them. Included behind the header of a ground.
  *
  *     load schema_1_X.sql -> OLD_ROWS -> expect_refused_as_old -> apply
  *         -> expect_differences of none -> expect_delivered
@@ -74,7 +74,7 @@ static inline void keep_upgrade_line(pawl_text line, void *context)
     l->count++;
 }
 
-static inline upgrade_lines *run_verb(place *p, pawl_schema_verb verb, pawl_code expected)
+static inline upgrade_lines *run_verb(ground *p, pawl_schema_verb verb, pawl_code expected)
 {
     pawl_schema_spec spec = {.table_count = 0};
     upgrade_lines   *out  = calloc(1, sizeof *out);
@@ -84,12 +84,12 @@ static inline upgrade_lines *run_verb(place *p, pawl_schema_verb verb, pawl_code
     return out;
 }
 
-static inline void apply_upgrade(place *p, pawl_code expected)
+static inline void apply_upgrade(ground *p, pawl_code expected)
 {
     free(run_verb(p, PAWL_SCHEMA_APPLY, expected));
 }
 
-static inline void expect_differences(place *p, const char *const *expected, size_t count)
+static inline void expect_differences(ground *p, const char *const *expected, size_t count)
 {
     upgrade_lines *out = run_verb(p, PAWL_SCHEMA_VERIFY, count == 0 ? PAWL_OK : PAWL_ESCHEMA);
     for (size_t i = 0; i < count; i++)
@@ -115,7 +115,7 @@ static const char *const old_differences[] = {
 };
 #define OLD_DIFFERENCE_COUNT (sizeof old_differences / sizeof old_differences[0])
 
-static inline void expect_refused_as_old(place *p)
+static inline void expect_refused_as_old(ground *p)
 {
     static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK};
     for (size_t i = 0; i < 2; i++) {
@@ -170,7 +170,7 @@ static inline void expect_arrived(pawl_store *target, pawl_arena *arena, size_t 
 
 /* An endpoint finds the rows as they were and goes on with them: the one that waits
  * is delivered, the dead one after an operator enabled it. */
-static inline void expect_delivered(place *p)
+static inline void expect_delivered(ground *p)
 {
     static const pawl_route routes[] = {{.name = "far", .url = "memory:upgraded", .queue = "notes"},
                                         {.name = NULL}};
@@ -202,13 +202,13 @@ static inline void expect_delivered(place *p)
 
 static inline pawl_code apply_in_child(void *context, pawl_error *error)
 {
-    place           *p    = context;
+    ground          *p    = context;
     pawl_schema_spec spec = {.table_count = 0};
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, error);
 }
 
 /* The schema's lock lets the second apply wait, and find the work done. */
-static inline void apply_at_once(place *p)
+static inline void apply_at_once(ground *p)
 {
     run_at_once(apply_in_child, p);
 }

@@ -22,7 +22,7 @@
 
 typedef struct way {
     const char *name;
-    hook_place  place;
+    hook_point  place;
     pawl_code   code;
     pawl_code   answer; /* of the step that meets it */
 } way;
@@ -40,10 +40,10 @@ static const way *current;
 static long       countdown;
 static bool       has_failed;
 
-static pawl_code fail_nth(hook_place place, void *context)
+static pawl_code fail_nth(hook_point point, void *context)
 {
     (void)context;
-    if (place != current->place || countdown == 0 || --countdown > 0)
+    if (point != current->place || countdown == 0 || --countdown > 0)
         return PAWL_OK;
     has_failed = true;
     return current->code;

@@ -10,14 +10,14 @@
 
 #define QUEUE PAWL_TEXT("q")
 
-typedef struct place {
+typedef struct ground {
     pawl_store *behind; /* keeps a memory store, and looks */
     pawl_store *store;
     pawl_arena *arena;
     pawl_clock *clock;
-} place;
+} ground;
 
-static void open_place(place *it, const char *url, const fault_plan *plan)
+static void open_ground(ground *it, const char *url, const fault_plan *plan)
 {
     pawl_error error = PAWL_ERROR_INIT;
     memset(it, 0, sizeof *it);
@@ -35,7 +35,7 @@ static void open_place(place *it, const char *url, const fault_plan *plan)
     fault_plan_set(&made);
 }
 
-static void close_place(place *it)
+static void close_ground(ground *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan_set(NULL);
@@ -46,7 +46,7 @@ static void close_place(place *it)
     pawl_arena_destroy(it->arena);
 }
 
-static pawl_code send(place *it, const char *id, pawl_error *error)
+static pawl_code send(ground *it, const char *id, pawl_error *error)
 {
     pawl_queue_send change   = {.queue   = QUEUE,
                                 .message = {.id             = pawl_text_of(id),
@@ -60,7 +60,7 @@ static pawl_code send(place *it, const char *id, pawl_error *error)
     return pawl_store_commit(it->store, &changes, NULL, error);
 }
 
-static size_t count_sent(place *it)
+static size_t count_sent(ground *it)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
@@ -68,7 +68,7 @@ static size_t count_sent(place *it)
     return rows.count;
 }
 
-static pawl_queue_rows claim(place *it)
+static pawl_queue_rows claim(ground *it)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows  = {.count = 0};
@@ -78,7 +78,7 @@ static pawl_queue_rows claim(place *it)
     return rows;
 }
 
-static pawl_code finish(place *it, int64_t seq, pawl_error *error)
+static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 {
     pawl_queue_settle change   = {.action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq};
     pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
@@ -91,10 +91,10 @@ static pawl_code finish(place *it, int64_t seq, pawl_error *error)
 
 static void without_a_plan_calls_are_only_counted(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan none  = {.kind = FAULT_NONE};
-    open_place(&it, url, &none);
+    open_ground(&it, url, &none);
     world_ok(send(&it, "m-1", &error), &error);
     assert_int_equal(claim(&it).count, 1);
     assert_false(fault_is_met());
@@ -103,15 +103,15 @@ static void without_a_plan_calls_are_only_counted(const char *url)
     assert_int_equal(fault_counts_now().by_op[fault_op_queue_claim], 1);
     assert_int_equal(it.store->ops->promises, it.behind->ops->promises);
     assert_string_equal(it.store->identity, it.behind->identity);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void the_nth_call_fails_before_it_does_anything(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     assert_false(fault_is_met());
     assert_int_equal(send(&it, "m-2", &error), PAWL_EPERSIST);
@@ -121,19 +121,19 @@ static void the_nth_call_fails_before_it_does_anything(const char *url)
     assert_int_equal(count_sent(&it), 1);
     world_ok(send(&it, "m-2", &error), &error);
     assert_int_equal(count_sent(&it), 2);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void o32_the_answer_of_a_commit_is_lost(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error); /* found by the resolve */
     assert_int_equal(fault_counts_now().by_op[fault_op_resolve], 1);
     assert_int_equal(count_sent(&it), 1);
-    close_place(&it);
+    close_ground(&it);
 }
 
 /* Whatever a driver leaves in the list that does not know: of a set that nothing in can be
@@ -141,12 +141,12 @@ static void o32_the_answer_of_a_commit_is_lost(const char *url)
 static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
 {
     for (fault_list list = FAULT_LIST_EMPTY; list < FAULT_LIST_COUNT; list++) {
-        place      it;
+        ground     it;
         pawl_error error = PAWL_ERROR_INIT;
         fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1, .list = list};
         char       own[1000];
         scenario_url_like(url, own, sizeof own);
-        open_place(&it, own, &plan);
+        open_ground(&it, own, &plan);
         world_ok(send(&it, "m-1", &error), &error);
         assert_true(fault_is_met());
         pawl_queue_rows rows = claim(&it);
@@ -155,104 +155,104 @@ static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
         assert_int_equal(finish(&it, rows.items[0].seq, &error), PAWL_EUNKNOWN);
         assert_non_null(strstr(error.text, "the driver cannot say which changes it refused"));
         assert_int_equal(count_sent(&it), 0);
-        close_place(&it);
+        close_ground(&it);
         scenario_forget(own);
     }
 }
 
 static void the_answer_of_a_claim_is_lost(const char *url)
 {
-    place            it;
+    ground           it;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim what  = {
          .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     assert_int_equal(pawl_store_queue_claim(it.store, &what, it.arena, &rows, &error), PAWL_ELOST);
     assert_int_equal(claim(&it).count, 0); /* the row was claimed all the same */
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void o32_an_unknown_commit_did_nothing(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_UNKNOWN, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(count_sent(&it), 0);
     world_ok(send(&it, "m-1", &error), &error);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void o32_a_late_commit_is_fenced(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_LATE, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(fault_late_code(), PAWL_EFENCED);
     assert_int_equal(count_sent(&it), 0);
     world_ok(send(&it, "m-1", &error), &error); /* under the epoch that was raised */
     assert_int_equal(count_sent(&it), 1);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_JUST_LATE, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     assert_int_equal(fault_late_code(), PAWL_OK);
     assert_int_equal(count_sent(&it), 1);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     assert_int_equal(send(&it, "m-1", &error), PAWL_EUNKNOWN);
     assert_non_null(strstr(error.text, "the test says ELOST in resolve"));
     assert_int_equal(count_sent(&it), 1);
-    close_place(&it);
+    close_ground(&it);
     plan.kind = FAULT_DEAF_LOST;
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     size_t before = count_sent(&it);
     assert_int_equal(send(&it, "m-2", &error), PAWL_EUNKNOWN);
     assert_int_equal(count_sent(&it), before);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void a_call_takes_long_only_by_the_clock(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {
          .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
     world_ok(send(&it, "m-2", &error), &error);
     assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
     assert_int_equal(count_sent(&it), 2);
-    close_place(&it);
+    close_ground(&it);
 }
 
 /* The second claim hands out what the first one did, though it is settled. */
 static void a_row_is_handed_out_again(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     pawl_queue_rows first = claim(&it);
     assert_int_equal(first.count, 1);
@@ -264,7 +264,7 @@ static void a_row_is_handed_out_again(const char *url)
     assert_int_equal(fault_row_count(), 1);
     assert_int_equal(finish(&it, second.items[0].seq, &error), PAWL_EGONE);
     assert_int_equal(claim(&it).count, 0);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static bool is_always(const pawl_message *left, const pawl_message *right)
@@ -276,12 +276,12 @@ static bool is_always(const pawl_message *left, const pawl_message *right)
 
 static void rows_change_places_and_none_is_lost(const char *url)
 {
-    place      it;
+    ground     it;
     pawl_error error    = PAWL_ERROR_INIT;
     fault_plan plan     = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
     bool       seen[5]  = {false};
     bool       is_moved = false;
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     static const char *const ids[] = {"m-0", "m-1", "m-2", "m-3", "m-4"};
     for (size_t i = 0; i < 5; i++)
         world_ok(send(&it, ids[i], &error), &error);
@@ -295,12 +295,12 @@ static void rows_change_places_and_none_is_lost(const char *url)
     }
     assert_true(is_moved);
     assert_true(fault_row_count() > 0);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void a_timeout_is_stolen_and_given_back(const char *url)
 {
-    place              it;
+    ground             it;
     pawl_error         error   = PAWL_ERROR_INIT;
     fault_plan         plan    = {.kind = FAULT_STEAL, .n = 1};
     pawl_timeout_set   set     = {.id          = {{{1}}},
@@ -316,7 +316,7 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
                                   .now         = WORLD_START,
                                   .lease       = PAWL_MINUTES(5)};
     pawl_timeout_rows  rows    = {.count = 0};
-    open_place(&it, url, &plan);
+    open_ground(&it, url, &plan);
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
     world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
@@ -334,7 +334,7 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     assert_int_equal(pawl_store_commit(it.store, &changes, NULL, &error), PAWL_EGONE);
     world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
-    close_place(&it);
+    close_ground(&it);
 }
 
 static void an_unbound_name_is_unreachable(void **state)

@@ -13,7 +13,7 @@
 root=$(mysql_root)
 
 # Where things lie: it was built for other folders.
-places=("--basedir=$root/usr" "--plugin-dir=$root/usr/lib/mysql/plugin"
+folders=("--basedir=$root/usr" "--plugin-dir=$root/usr/lib/mysql/plugin"
     "--character-sets-dir=$root/usr/share/mysql/charsets" "--lc-messages-dir=$root/usr/share/mysql"
     --secure-file-priv=NULL --mysqlx=OFF)
 
@@ -24,14 +24,14 @@ client()
 
 server_make()
 {
-    "$root/mysqld" "${settings[@]}" "${places[@]}" "--datadir=$1" --log-error="$dir/make.log" \
+    "$root/mysqld" "${settings[@]}" "${folders[@]}" "--datadir=$1" --log-error="$dir/make.log" \
         --initialize-insecure
 }
 
 # The binary log is on by default, and stays it; a test's is of no use an hour later.
 server_start()
 {
-    setsid "$root/mysqld" "${settings[@]}" "${places[@]}" --innodb-redo-log-capacity=256M \
+    setsid "$root/mysqld" "${settings[@]}" "${folders[@]}" --innodb-redo-log-capacity=256M \
         --binlog-expire-logs-seconds=3600 </dev/null >/dev/null 2>&1 &
 }
 

@@ -9,7 +9,7 @@
 /* Copies live until the next plan: the engine may look at them for as long as
  * it likes. */
 static pawl_arena       *arena_kept;
-static pawl_random       places;
+static pawl_random       chance;
 static long              row_count;
 static pawl_text         kept_name;
 static pawl_queue_rows   kept_messages;
@@ -22,7 +22,7 @@ void fault_rows_begin(uint64_t seed)
     pawl_arena_destroy(arena_kept);
     arena_kept = NULL;
     row_count  = 0;
-    pawl_random_seed(&places, seed);
+    pawl_random_seed(&chance, seed);
     kept_messages = (pawl_queue_rows){.count = 0};
     kept_timeouts = (pawl_timeout_rows){.count = 0};
     kept_snapshot = (pawl_snapshot){.count = 0};
@@ -273,7 +273,7 @@ void fault_rows_steal_snapshot(const char *url, const pawl_snapshot_claim *claim
     close_thief(store, taken.now, arena);
 }
 
-/* ---- Other places ----------------------------------------------------------------- */
+/* ---- Other chance ----------------------------------------------------------------- */
 
 /* From the end of the claim each row moves before its neighbour or stays, by the
  * toss of a coin. */
@@ -282,7 +282,7 @@ void fault_rows_reorder(pawl_queue_rows *rows, fault_independent_fn *is_independ
     for (size_t i = rows->count; is_independent != NULL && i > 1; i--) {
         pawl_queue_row *before = &rows->items[i - 2], *row = &rows->items[i - 1];
         if (before->due != row->due || !is_independent(&before->message, &row->message) ||
-            pawl_random_below(&places, 2) == 0)
+            pawl_random_below(&chance, 2) == 0)
             continue;
         pawl_queue_row moved = *row;
         *row                 = *before;

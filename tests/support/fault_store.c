@@ -506,16 +506,16 @@ void fault_bind(const char *name, const char *url)
 {
     static bool is_registered;
     pawl_error  error = PAWL_ERROR_INIT;
-    size_t      place = 0;
+    size_t      index = 0;
     if (!is_registered)
         world_ok(pawl_store_register(&fault_driver, &error), &error);
     is_registered = true;
-    while (place < binding_count && strcmp(bindings[place].name, name) != 0)
-        place++;
-    assert_true(place < BINDINGS_MAX);
-    snprintf(bindings[place].name, sizeof bindings[place].name, "%s", name);
-    snprintf(bindings[place].url, sizeof bindings[place].url, "%s", url);
-    if (place == binding_count)
+    while (index < binding_count && strcmp(bindings[index].name, name) != 0)
+        index++;
+    assert_true(index < BINDINGS_MAX);
+    snprintf(bindings[index].name, sizeof bindings[index].name, "%s", name);
+    snprintf(bindings[index].url, sizeof bindings[index].url, "%s", url);
+    if (index == binding_count)
         binding_count++;
 }
 

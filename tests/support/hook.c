@@ -14,9 +14,9 @@ static char                  inner_url[1100];
 static hook_fn              *hook_call;
 static void                 *hook_context;
 
-static pawl_code run(hook_place place)
+static pawl_code run(hook_point point)
 {
-    return hook_call != NULL ? hook_call(place, hook_context) : PAWL_OK;
+    return hook_call != NULL ? hook_call(point, hook_context) : PAWL_OK;
 }
 
 static pawl_code fail_call(pawl_code code, pawl_error *error)

@@ -12,7 +12,7 @@
 
 #include "pawl/store_driver.h"
 
-typedef enum hook_place {
+typedef enum hook_point {
     HOOK_BEFORE_COMMIT,
     HOOK_AFTER_COMMIT,
     HOOK_BEFORE_COUNT, /* aggregator_count */
@@ -20,11 +20,11 @@ typedef enum hook_place {
     HOOK_BEFORE_CLAIM, /* queue_claim */
     HOOK_BEFORE_READ,  /* event_list */
     HOOK_BEFORE_LEASE, /* snapshot_claim */
-} hook_place;
+} hook_point;
 
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied
  * before a commit, and after one it is PAWL_ELOST, say, though it landed. */
-typedef pawl_code hook_fn(hook_place place, void *context);
+typedef pawl_code hook_fn(hook_point point, void *context);
 
 /* The hooked form of an existing store's URL; static text. NULL `call`: none. */
 const char *hook_url(const char *url);

@@ -14,13 +14,13 @@ mysql_databases=()
 # A URL without password: that of a server of the tests.
 mysql_server()
 {
-    local variable=PAWL_TEST_${1^^} place program=$1
+    local variable=PAWL_TEST_${1^^} login program=$1
     need_server "$1"
     [ "$1" != mysql ] || program=$(mysql_root)/mysql
     command -v "$program" >/dev/null || program=mysql
     command -v "$program" >/dev/null || skip "no client to talk to $1 with"
-    place=${!variable#*://}
-    [[ $place =~ ^([^@:/]+)@([^:/]+):([0-9]+)/ ]] || die "$variable is ${!variable}"
+    login=${!variable#*://}
+    [[ $login =~ ^([^@:/]+)@([^:/]+):([0-9]+)/ ]] || die "$variable is ${!variable}"
     mysql_client=("$program" --no-defaults -u "${BASH_REMATCH[1]}" -h "${BASH_REMATCH[2]}"
         -P "${BASH_REMATCH[3]}")
 }

@@ -84,14 +84,14 @@ void native_close(const char *url, void *native)
         close_file(native);
 }
 
-/* "{rows}" becomes "place.rows" on a server, and "rows" in a file. */
+/* "{rows}" becomes "ground.rows" on a server, and "rows" in a file. */
 static void expand(const char *url, const char *sql, char *text, size_t size)
 {
-    const char *place = server_is(url) ? server_place(url) : "";
-    size_t      used  = 0;
+    const char *ground = server_is(url) ? server_ground(url) : "";
+    size_t      used   = 0;
     for (; *sql != '\0'; sql++) {
         if (*sql == '{')
-            used += (size_t)snprintf(text + used, size - used, "%s", place);
+            used += (size_t)snprintf(text + used, size - used, "%s", ground);
         else if (*sql != '}')
             text[used++] = *sql;
         assert_true(used < size);

@@ -30,7 +30,7 @@ const pawl_application observed_application = {
 
 int observed_failures;
 
-static pawl_code fail_delivery(hook_place at, void *context)
+static pawl_code fail_delivery(hook_point at, void *context)
 {
     (void)context;
     return at == HOOK_BEFORE_COMMIT && observed_failures-- > 0 ? PAWL_EBUSY : PAWL_OK;

@@ -23,7 +23,7 @@ typedef struct server {
 typedef struct server_store {
     const server *server;
     char          name[60];
-    char          place[70];
+    char          ground[70];
     char          url[1000];
     char          description[40];
     bool          is_taken;
@@ -102,7 +102,7 @@ static void make(const server *from, server_store *it)
     it->server             = from;
     snprintf(it->name, sizeof it->name, "pawl_world_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
-    snprintf(it->place, sizeof it->place, "%s.", it->name);
+    snprintf(it->ground, sizeof it->ground, "%s.", it->name);
     from->ops->url(address_of(from), it->name, it->url, sizeof it->url);
     world_ok(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &error), &error);
     from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
@@ -156,9 +156,9 @@ void server_forget(const char *url)
 
 /* ---- Without pawl ----------------------------------------------------------- */
 
-const char *server_place(const char *url)
+const char *server_ground(const char *url)
 {
-    return find_taken(url)->place;
+    return find_taken(url)->ground;
 }
 
 void *server_connect(const char *url)

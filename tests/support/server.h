@@ -49,8 +49,8 @@ bool server_is_there(const char *scheme);
 void server_url(const char *scheme, char *url, size_t size);
 void server_forget(const char *url);
 
-/* Before the name of a table in SQL, to say that it is in the store: "place.". */
-const char *server_place(const char *url);
+/* Before the name of a table in SQL, to say that it is in the store: "ground.". */
+const char *server_ground(const char *url);
 /* As native_open, native_close and native_try. */
 void *server_connect(const char *url);
 void  server_disconnect(const char *url, void *native);

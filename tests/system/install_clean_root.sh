@@ -11,8 +11,8 @@
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source_dir=${PAWL_SOURCE_DIR:?}
-place=${PAWL_CLEAN_ROOT:-${PAWL_BUILD_DIR:?}/clean_root}
-base=$place/base root=$place/run log=$place/log
+folder=${PAWL_CLEAN_ROOT:-${PAWL_BUILD_DIR:?}/clean_root}
+base=$folder/base root=$folder/run log=$folder/log
 page=$source_dir/README.md
 # shellcheck source=scripts/install.sh
 . "$source_dir/scripts/install.sh"
@@ -51,8 +51,8 @@ inside()
 
 [ "$(id -u)" = 0 ] || cannot "only root can make a clean Debian"
 unshare --mount --pid --fork --kill-child -- true 2>/dev/null || cannot "no right to mount"
-mkdir -p "$place"
-exec 9>"$place/lock"
+mkdir -p "$folder"
+exec 9>"$folder/lock"
 flock 9
 : >"$log"
 
@@ -73,17 +73,17 @@ make_base()
         cannot "no debootstrap to make a clean Debian with"
     }
     mirror=$(debian_mirror)
-    rm -rf --one-file-system "$place/new"
-    timeout 900 debootstrap --variant=minbase bookworm "$place/new" \
+    rm -rf --one-file-system "$folder/new"
+    timeout 900 debootstrap --variant=minbase bookworm "$folder/new" \
         ${mirror:+"$mirror"} >"$log" 2>&1 </dev/null ||
         failed "no clean Debian from ${mirror:-the mirror of debootstrap itself}"
-    copy_sources "$place/new"
-    inside "$place/new" "cd ~/pawl && $install_line && apt-get -qq clean" >"$log" 2>&1 ||
+    copy_sources "$folder/new"
+    inside "$folder/new" "cd ~/pawl && $install_line && apt-get -qq clean" >"$log" 2>&1 ||
         failed "what building needs cannot be installed"
-    rm -rf "$place/new/root/pawl" "$place/new/var/lib/apt/lists"/* "$place/new/usr/share/doc"/* \
-        "$place/new/usr/share/locale"/*
+    rm -rf "$folder/new/root/pawl" "$folder/new/var/lib/apt/lists"/* "$folder/new/usr/share/doc"/* \
+        "$folder/new/usr/share/locale"/*
     rm -rf --one-file-system "$base"
-    mv "$place/new" "$base"
+    mv "$folder/new" "$base"
     echo "$needed" >"$base/root/needed"
 }
 

@@ -6,7 +6,7 @@
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_EXPLAIN_H
 #define PAWL_TESTS_SYSTEM_POSTGRES_EXPLAIN_H
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "system/postgres_plans.h"
 
 #include <yyjson.h>

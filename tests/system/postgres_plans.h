@@ -48,12 +48,12 @@ typedef struct plan_row {
 #define COUNTER_TYPES \
     "uuid, timestamptz, bigint, bigint, bigint, bigint, bigint, bigint, uuid, bigint"
 #define COUNTER_VALUES "key(9), at(0), 1, 1, 1, 1, 1, 1, key(1), 1"
-#define PLACE_OF_WORKER ", (select ctid from pawl_workers where \"Id\" = key(1))"
+#define CTID_OF_WORKER ", (select ctid from pawl_workers where \"Id\" = key(1))"
 
 /* Where the rows stand that the statement is about. */
-#define PLACES_OF(table, key, list) \
+#define CTIDS_OF(table, key, list) \
     "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list ")), " list
-#define QUEUE_PLACES PLACES_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
+#define QUEUE_CTIDS CTIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
 
 #define OLDEST_TYPES "text[], text[], bigint[]"
 #define OLDEST_VALUES "names('p', 1, 3), same('c1'::text), same(0::bigint)"
@@ -78,9 +78,9 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_WORKER_COUNTERS]  = RARE("", "statistics, of a table with a row for each worker"),
     [PAWL__SQL_LEASE_DELETE]     = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
     [PAWL__SQL_LEASE_DELETE_ALL] = HOT(20, "uuid", "key(1)"),
-    [PAWL__PG_WORKER_GUARD]      = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
+    [PAWL__PG_WORKER_GUARD]      = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
     [PAWL__PG_WORKER_GUARD_ANY]  = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
-    [PAWL__PG_WORKER_GUARD_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
+    [PAWL__PG_WORKER_GUARD_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
     [PAWL__PG_WORKER_BEAT]       = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
     [PAWL__PG_WORKER_TAKE]       = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
                                        "key(1), 'orders', '', 1, 1, at(0)"),
@@ -104,7 +104,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz, text",
             "'lead:000000001', key(1), 1, 1, at(0), at(30), '500'"),
     [PAWL__PG_SWEEP_BEGIN] = HOT(20, "bigint", "1"),
-    [PAWL__PG_SWEEP_PLACE] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
+    [PAWL__PG_SWEEP_LEASE] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
 
     /* The queue. */
     [PAWL__SQL_QUEUE_LIST]  = RARE("text, bigint", "a list for people, in the order of placing"),
@@ -127,12 +127,12 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_QUEUE_LOCK] =
         HOT(2200, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
     [PAWL__PG_QUEUE_DONE] =
-        HOT(1500, "tid[], bigint[], text[]", QUEUE_PLACES ", same('bulk'::text)"),
+        HOT(1500, "tid[], bigint[], text[]", QUEUE_CTIDS ", same('bulk'::text)"),
     [PAWL__PG_QUEUE_AGAIN] = HOT(
         6200,
         "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[]",
-        QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
-                     "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
+        QUEUE_CTIDS ", same('bulk'::text), same(at(60)), same(1::bigint), "
+                    "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
     [PAWL__PG_QUEUE_ADD] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),

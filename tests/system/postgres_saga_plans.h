@@ -16,8 +16,8 @@
 #define SAVE_VALUES ", same(1::bigint), same('{}'::text), same('{}'::jsonb), same('1'::text)"
 #define MOVE_TYPES SAVE_TYPES ", text[]"
 #define MOVE_VALUES SAVE_VALUES ", names('old-', 1000, 3900)"
-#define ORDER_PLACES PLACES_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
-#define MOVE_PLACES PLACES_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
+#define ORDER_CTIDS CTIDS_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
+#define MOVE_CTIDS CTIDS_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
 
 /* The same for the statements on a saga table. */
 static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
@@ -36,7 +36,7 @@ static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
     [PAWL__PG_SAGA_INSERT]    = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
                                     "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
                                        "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
-    [PAWL__PG_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
+    [PAWL__PG_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_CTIDS MOVE_VALUES),
     [PAWL__PG_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
     [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
     [PAWL__PG_SAGA_COUNT]     = RARE("", "statistics: counts all rows"),
@@ -47,7 +47,7 @@ static const plan_row plain_saga_rows[pawl__pg_saga_statement_count] = {
     [PAWL__PG_SAGA_INSERT]    = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
                                     "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
                                        "same('1'::text), names('n', 1, 7)"),
-    [PAWL__PG_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
+    [PAWL__PG_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_CTIDS SAVE_VALUES),
     [PAWL__PG_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
 };
 

@@ -324,7 +324,7 @@ typedef struct test {
     int         kills, stops, cuts;
 } test;
 
-static void start_runner(test *self, int place)
+static void start_runner(test *self, int index)
 {
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)pawl_random_next(&self->random));
@@ -335,16 +335,16 @@ static void start_runner(test *self, int place)
         execl(self->program, self->program, "--runner", self->url, self->path, seed, (char *)NULL);
         _exit(127);
     }
-    self->runners[place] = pid;
+    self->runners[index] = pid;
 }
 
-static int place_of(const test *self, pid_t pid)
+static int index_of(const test *self, pid_t pid)
 {
-    int place = 0;
-    while (place < RUNNERS && self->runners[place] != pid)
-        place++;
-    check(place < RUNNERS, "a runner that is not known delivered", &(pawl_error){.text = ""});
-    return place;
+    int index = 0;
+    while (index < RUNNERS && self->runners[index] != pid)
+        index++;
+    check(index < RUNNERS, "a runner that is not known delivered", &(pawl_error){.text = ""});
+    return index;
 }
 
 static void note_take_over(test *self, const char *what, pid_t before, int64_t begin)
@@ -362,12 +362,12 @@ static void note_take_over(test *self, const char *what, pid_t before, int64_t b
 static void kill_leader(test *self)
 {
     pid_t   pid   = who_delivers(&self->seen);
-    int     place = place_of(self, pid);
+    int     index = index_of(self, pid);
     int64_t begin = monotonic_now();
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     note_take_over(self, "killed", pid, begin);
-    start_runner(self, place);
+    start_runner(self, index);
     self->kills++;
 }
 
@@ -435,14 +435,14 @@ static void stop_leader(test *self)
 static void disturb_another(test *self)
 {
     pid_t leader = who_delivers(&self->seen);
-    int   place  = (int)pawl_random_below(&self->random, RUNNERS);
-    pid_t pid    = self->runners[place];
+    int   index  = (int)pawl_random_below(&self->random, RUNNERS);
+    pid_t pid    = self->runners[index];
     if (pid == leader)
         return;
     if (pawl_random_below(&self->random, 2) == 0) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        start_runner(self, place);
+        start_runner(self, index);
         return;
     }
     kill(pid, SIGSTOP);

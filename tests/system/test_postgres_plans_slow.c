@@ -23,7 +23,7 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/saga.h"
 #include "system/postgres_explain.h"
@@ -49,7 +49,7 @@ static const pawl_saga_table *const tables[] = {&order_table, &move_table};
 #define STATEMENTS_MAX (PAWL__PG_STATEMENT_COUNT + 2 * pawl__pg_saga_statement_count)
 
 typedef struct plans {
-    place     *p;
+    ground    *p;
     void      *module;
     session    sessions[SESSIONS];
     statement *statements;
@@ -353,7 +353,7 @@ static int setup(void **state)
 {
     (void)state;
     void *made = NULL;
-    if (place_setup(&made) != 0)
+    if (ground_setup(&made) != 0)
         return -1;
     all.p          = made;
     all.statements = calloc(STATEMENTS_MAX, sizeof *all.statements);
@@ -382,7 +382,7 @@ static int teardown(void **state)
     for (size_t i = 0; i < all.count; i++)
         free(all.statements[i].values);
     free(all.statements);
-    return place_teardown(&made);
+    return ground_teardown(&made);
 }
 
 /* ---- Tests ---------------------------------------------------------------- */
@@ -526,8 +526,8 @@ static void claims_begin_behind_what_was_handled(void **state)
 
 int main(void)
 {
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_has_a_row),
         cmocka_unit_test(plans_made_for_empty_tables_hold),

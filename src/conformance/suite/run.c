@@ -91,40 +91,40 @@ static void note_failure(suite *s, const char *what, pawl_code code)
                  s->error.text);
 }
 
-static void drop(const suite_place *place, suite *s, const suite_address *address,
+static void drop(const suite_ground *ground, suite *s, const suite_address *address,
                  const suite_tables *tables)
 {
-    if (place->drop != NULL)
+    if (ground->drop != NULL)
         note_failure(s, "dropping the tables",
-                     place->drop(place, address, &tables->spec, &s->error));
+                     ground->drop(ground, address, &tables->spec, &s->error));
 }
 
-static void run_at(const suite_place *place, case_run *run, const suite_case *item, unsigned number,
-                   uint64_t seed)
+static void run_at(const suite_ground *ground, case_run *run, const suite_case *item,
+                   unsigned number, uint64_t seed)
 {
     suite *s = &run->s;
-    place->fresh(place, number, &run->address);
+    ground->fresh(ground, number, &run->address);
     suite_tables_make(&run->tables, &run->address);
     memcpy(s->tables, run->tables.list, sizeof s->tables);
     s->address = &run->address;
     pawl_random_seed(&s->random, seed + number);
 
     pawl_code code = PAWL_OK;
-    if (place->make != NULL)
-        code = place->make(place, &run->address, &run->tables.spec, &s->error);
+    if (ground->make != NULL)
+        code = ground->make(ground, &run->address, &run->tables.spec, &s->error);
     note_failure(s, "making the tables", code);
     if (code == PAWL_OK)
         run_guarded(s, item);
     suite_close_all(s);
-    drop(place, s, &run->address, &run->tables);
+    drop(ground, s, &run->address, &run->tables);
     if (s->other.prefix[0] == '\0')
         return;
     suite_tables_make(&run->tables, &s->other);
-    drop(place, s, &s->other, &run->tables);
+    drop(ground, s, &s->other, &run->tables);
 }
 
 /* `reason` takes what is said about a case that did not pass. */
-static suite_result run_case(const suite_place *place, const suite_case *item, unsigned number,
+static suite_result run_case(const suite_ground *ground, const suite_case *item, unsigned number,
                              uint64_t seed, char *reason, size_t reason_size)
 {
     case_run run = {.s = {.arena = pawl_arena_create(0)}};
@@ -132,7 +132,7 @@ static suite_result run_case(const suite_place *place, const suite_case *item, u
         snprintf(reason, reason_size, "out of memory");
         return SUITE_FAIL;
     }
-    run_at(place, &run, item, number, seed);
+    run_at(ground, &run, item, number, seed);
     pawl_arena_destroy(run.s.arena);
     bool is_left = run.s.failure[0] == '\0' && run.s.not_applicable != NULL;
     snprintf(reason, reason_size, "%s", is_left ? run.s.not_applicable : run.s.failure);
@@ -159,7 +159,7 @@ unsigned suite_count(const char *filter)
     return count;
 }
 
-unsigned suite_run(const suite_place *place, const suite_options *options)
+unsigned suite_run(const suite_ground *ground, const suite_options *options)
 {
     unsigned run = 0, failed = 0, number = 0, count = suite_count(options->filter);
     for (size_t i = 0; i < CASES_COUNT; i++) {
@@ -170,7 +170,7 @@ unsigned suite_run(const suite_place *place, const suite_options *options)
             if (!is_chosen(all_cases[i]->noun, item, options->filter))
                 continue;
             suite_result result =
-                run_case(place, item, number, options->seed, reason, sizeof reason);
+                run_case(ground, item, number, options->seed, reason, sizeof reason);
             failed += result == SUITE_FAIL;
             suite_report report = {all_cases[i]->noun, item->name, result, reason, ++run, count};
             options->report(&report, options->context);

@@ -1,4 +1,4 @@
-/* run.h - runs the contract suite on a place: a kind of store that can be had
+/* run.h - runs the contract suite on a ground: a kind of store that can be had
  * empty, once for each case.
  *
  *     for each case: fresh -> make -> case -> handles closed -> drop -> report
@@ -28,17 +28,17 @@ typedef struct suite_tables {
 /* `address` is borrowed for as long as the tables are used. */
 void suite_tables_make(suite_tables *tables, const suite_address *address);
 
-typedef struct suite_place suite_place;
-struct suite_place {
+typedef struct suite_ground suite_ground;
+struct suite_ground {
     const char *name;
     void       *context;
     /* Writes an address under which nothing is stored. */
-    void (*fresh)(const suite_place *place, unsigned number, suite_address *address);
+    void (*fresh)(const suite_ground *ground, unsigned number, suite_address *address);
     /* Makes the tables. NULL: opening makes them. */
-    pawl_code (*make)(const suite_place *place, const suite_address *address,
+    pawl_code (*make)(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error);
     /* Removes what the case left there. May be NULL. */
-    pawl_code (*drop)(const suite_place *place, const suite_address *address,
+    pawl_code (*drop)(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error);
 };
 
@@ -79,7 +79,7 @@ typedef struct suite_options {
 } suite_options;
 
 /* How many cases failed. */
-unsigned suite_run(const suite_place *place, const suite_options *options);
+unsigned suite_run(const suite_ground *ground, const suite_options *options);
 /* How many cases the filter chooses. */
 unsigned suite_count(const char *filter);
 /* Calls `report` for each case without running it. */

@@ -290,7 +290,7 @@ static bool find_parent(const pawl_outbox_row *row, pawl__trace *parent)
 
 /* A message that belongs to no trace begins one whose id is the dispatch id: all
  * attempts of a row lie in it. False: the trace is not recorded. */
-static bool place_in_trace(pawl__observer *observer, const pawl_outbox_row *row, pawl__span *span)
+static bool begin_in_trace(pawl__observer *observer, const pawl_outbox_row *row, pawl__span *span)
 {
     pawl__trace parent;
     span->has_parent = find_parent(row, &parent);
@@ -315,7 +315,7 @@ static void put_span(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                                 .dispatch_id = row->dispatch_id,
                                 .outcome     = outcome,
                                 .attempt     = row->attempts + 1};
-    if (!place_in_trace(observer, row, &span))
+    if (!begin_in_trace(observer, row, &span))
         return;
     pawl__span_text(span.endpoint, sizeof span.endpoint, row->endpoint);
     pawl__span_text(span.destination, sizeof span.destination, row->destination);

@@ -108,13 +108,13 @@ static bool is_wanted(const pawl_event_query *query, const pawl_event *event)
            pawl__memory_is_like(query->correlation_id, event->correlation_id);
 }
 
-/* The event next to `place`, which is a version when the query names a stream,
+/* The event next to `position`, which is a version when the query names a stream,
  * else a seq. */
-static event_row *step(const memory_data *data, const pawl_event_query *query, int64_t place)
+static event_row *step(const memory_data *data, const pawl_event_query *query, int64_t position)
 {
     bool               is_of_stream = query->stream.size != 0;
     const memory_tree *tree         = &data->events.trees[is_of_stream ? BY_STREAM : BY_SEQ];
-    event_row  probe = {.fields = {.stream = query->stream, .version = place, .seq = place}};
+    event_row  probe = {.fields = {.stream = query->stream, .version = position, .seq = position}};
     event_row *row =
         query->is_backward ? pawl__tree_below(tree, &probe) : pawl__tree_above(tree, &probe);
     return row != NULL && pawl__memory_is_like(query->stream, row->fields.stream) ? row : NULL;
@@ -123,11 +123,11 @@ static event_row *step(const memory_data *data, const pawl_event_query *query, i
 static bool list_events(const memory_data *data, const pawl_event_query *query, pawl_arena *arena,
                         memory_list *list)
 {
-    int64_t    place = query->is_backward && query->after == 0 ? INT64_MAX : query->after;
+    int64_t    position = query->is_backward && query->after == 0 ? INT64_MAX : query->after;
     event_row *row;
-    while ((row = step(data, query, place)) != NULL &&
+    while ((row = step(data, query, position)) != NULL &&
            (query->count_max == 0 || list->count < query->count_max)) {
-        place = query->stream.size != 0 ? row->fields.version : row->fields.seq;
+        position = query->stream.size != 0 ? row->fields.version : row->fields.seq;
         if (is_wanted(query, &row->fields.event) && !pawl__memory_list_add(list, arena, row))
             return false;
     }

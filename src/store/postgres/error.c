@@ -74,12 +74,12 @@ static int text_size(const char *text)
 
 bool pawl__pg_is_forgotten(const PGresult *result)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *place = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    const char *state    = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     if (state == NULL)
         return false;
-    return strcmp(state, "26000") == 0 || (strcmp(state, "0A000") == 0 && place != NULL &&
-                                           strcmp(place, "RevalidateCachedQuery") == 0);
+    return strcmp(state, "26000") == 0 || (strcmp(state, "0A000") == 0 && function != NULL &&
+                                           strcmp(function, "RevalidateCachedQuery") == 0);
 }
 
 bool pawl__pg_is_read_only(const PGresult *result)

@@ -298,7 +298,7 @@ static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
 static pawl_code keep_hand(sweep_state *s)
 {
     pawl__pg_request request;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_PLACE, s->error);
+    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_LEASE, s->error);
     pawl__pg_put_int(&request, s->hand);
     pawl__pg_put_int(&request, s->stroll);
     pawl__pg_put_time(&request, s->dispatched);

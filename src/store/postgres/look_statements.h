@@ -46,7 +46,7 @@
     X(SWEEP_BEGIN, "select pg_try_advisory_xact_lock(?1), " PAWL__PG_INBOX_PAGES                    \
                    ", coalesce(max([Process]), 0), coalesce(max([Epoch]), 0), "                     \
                    "coalesce(max([Expires]), 'epoch') from {leases} where [Name] = 'sweep:'")       \
-    X(SWEEP_PLACE, "insert into {leases} ([Name], [Process], [Pid], [Epoch], [Expires]) "           \
+    X(SWEEP_LEASE, "insert into {leases} ([Name], [Process], [Pid], [Epoch], [Expires]) "           \
                    "values ('sweep:', ?1, 0, ?2, ?3) on conflict ([Name]) do update set "           \
                    "[Process] = excluded.[Process], [Epoch] = excluded.[Epoch], "                   \
                    "[Expires] = excluded.[Expires]")                                                \

@@ -166,10 +166,10 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
 static void take_notice(void *context, const PGresult *result)
 {
     pawl__pg_connection *connection = context;
-    const char          *place      = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    const char          *function   = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     const char          *text       = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     pawl_log(PAWL_LOG_DEBUG, "postgres: %s", text != NULL ? text : "");
-    connection->is_unconfirmed |= place != NULL && strcmp(place, STANDBY_WAIT) == 0;
+    connection->is_unconfirmed |= function != NULL && strcmp(function, STANDBY_WAIT) == 0;
 }
 
 /* Connects to the first host of those left that accepts. */

@@ -36,9 +36,9 @@ static char *extend(pawl__pg_bytes *bytes, size_t size)
         bytes->data     = grown;
         bytes->capacity = capacity;
     }
-    char *place = bytes->data + bytes->size;
+    char *at    = bytes->data + bytes->size;
     bytes->size = needed;
-    return place;
+    return at;
 }
 
 static void write_32(char *to, uint32_t value)

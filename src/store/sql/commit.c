@@ -44,7 +44,7 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
 }
 
 /* The number of a change in its kind, for the text of a failure. */
-static size_t place_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
+static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
 {
     const char *first = pawl__sql_items_of(writer->changes, kind);
     return (size_t)((const char *)change - first) / pawl__sql_kinds[kind].size;
@@ -54,7 +54,7 @@ static pawl_code fail(pawl__sql_writer *writer, pawl_change_kind kind, const voi
                       pawl_code code)
 {
     return pawl_error_wrap(writer->error, code, "%s %zu", pawl_change_kind_name(kind),
-                           place_of(writer, kind, change));
+                           index_of(writer, kind, change));
 }
 
 static pawl_code refuse(pawl__sql_writer *writer, pawl_change_kind kind, const void *change,

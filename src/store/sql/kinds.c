@@ -90,7 +90,7 @@ size_t pawl__sql_take_alike(const void **items, size_t count, const void **alike
 
 /* qsort_r, since a driver is a module: LeakSanitizer crashes over the thread-local variable of a
  * module that was closed. */
-static int by_key_and_place(const void *left, const void *right, void *context)
+static int by_key_and_index(const void *left, const void *right, void *context)
 {
     pawl__sql_compare_fn *const *compare = context;
     const char                  *l       = *(const char *const *)left;
@@ -102,7 +102,7 @@ static int by_key_and_place(const void *left, const void *right, void *context)
 void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *compare)
 {
     if (count > 1)
-        qsort_r(items, count, sizeof *items, by_key_and_place, &compare);
+        qsort_r(items, count, sizeof *items, by_key_and_index, &compare);
 }
 
 /* ---- Refusing ----------------------------------------------------------- */

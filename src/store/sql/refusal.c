@@ -172,14 +172,14 @@ pawl_code pawl__sql_why_no_row(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(gone->partition));
 }
 
-pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t place,
+pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t index,
                                     pawl_error *why)
 {
     return pawl_error_set(why, PAWL_ECONFLICT,
                           "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone or leased "
                           "by another session",
-                          PAWL_TEXT_ARGS(removal->partition), (long long)removal->ids[place],
-                          place + 1, removal->id_count);
+                          PAWL_TEXT_ARGS(removal->partition), (long long)removal->ids[index],
+                          index + 1, removal->id_count);
 }
 
 /* ---- What is no refusal of a change ------------------------------------- */

@@ -34,8 +34,8 @@ pawl__sql_why_fn pawl__sql_why_not_dead;        /* outbox_reset */
 pawl__sql_why_fn pawl__sql_why_differs;         /* outbox_add */
 pawl__sql_why_fn pawl__sql_why_no_row;          /* aggregator_remove */
 
-/* Of the removal's ids the one at `place`. */
-pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t place,
+/* Of the removal's ids the one at `index`. */
+pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t index,
                                     pawl_error *why);
 
 /* ---- What is no refusal of a change ------------------------------------- */

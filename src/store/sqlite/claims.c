@@ -29,7 +29,7 @@ pawl__sqlite_claim_row *pawl__sqlite_claims_find(const pawl__sqlite_claims *clai
     }
 }
 
-static void place(pawl__sqlite_claims *claims, pawl__sqlite_claim_row row)
+static void put(pawl__sqlite_claims *claims, pawl__sqlite_claim_row row)
 {
     size_t at = home_of(claims, row.seq);
     while (claims->rows[at].seq != 0)
@@ -47,7 +47,7 @@ static pawl_code enlarge(pawl__sqlite_claims *claims)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < claims->capacity; i++)
         if (claims->rows[i].seq != 0)
-            place(&larger, claims->rows[i]);
+            put(&larger, claims->rows[i]);
     pawl_free(claims->rows);
     *claims = larger;
     return PAWL_OK;
@@ -59,7 +59,7 @@ pawl_code pawl__sqlite_claims_add(pawl__sqlite_claims *claims, int64_t seq, cons
     assert(seq != 0);
     if (claims->count * 2 >= claims->capacity && enlarge(claims) != PAWL_OK)
         return PAWL_ENOMEM;
-    place(claims, (pawl__sqlite_claim_row){seq, owner, epoch});
+    put(claims, (pawl__sqlite_claim_row){seq, owner, epoch});
     return PAWL_OK;
 }
 
@@ -91,7 +91,7 @@ void pawl__sqlite_claims_remove_owner(pawl__sqlite_claims *claims, const void *o
 {
     size_t i = 0;
     while (claims->count != 0 && i < claims->capacity) {
-        /* A removal may move another row of the owner to this place, so it is
+        /* A removal may move another row of the owner to this slot, so it is
          * compared again. A row that moves here from the table's start was passed
          * before and belongs to others. */
         if (claims->rows[i].seq != 0 && claims->rows[i].owner == owner) {

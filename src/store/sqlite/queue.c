@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /* Room for the next row, or NULL with request->code set. */
-static pawl_queue_row *next_place(pawl__sqlite_request *request, pawl_queue_rows *rows,
-                                  size_t *capacity)
+static pawl_queue_row *next_row(pawl__sqlite_request *request, pawl_queue_rows *rows,
+                                size_t *capacity)
 {
     pawl_queue_row *grown =
         pawl__sqlite_grow(request, rows->items, rows->count, capacity, sizeof *rows->items);
@@ -41,7 +41,7 @@ typedef struct claiming {
  * statement began is passed over. */
 static void claim_row(claiming *c, pawl__sqlite_request *request)
 {
-    pawl_queue_row *row = next_place(request, c->rows, &c->capacity);
+    pawl_queue_row *row = next_row(request, c->rows, &c->capacity);
     if (row == NULL)
         return;
     *row = (pawl_queue_row){0};

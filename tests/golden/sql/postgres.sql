@@ -536,7 +536,7 @@ current_setting('block_size')::bigint from pg_catalog.pg_type as t where t.oid =
 pg_typeof(null::"pawl_inbox")), coalesce(max("Process"), 0), coalesce(max("Epoch"), 0),
 coalesce(max("Expires"), 'epoch') from "pawl_leases" where "Name" = 'sweep:';
 
--- SWEEP_PLACE
+-- SWEEP_LEASE
 insert into "pawl_leases" ("Name", "Process", "Pid", "Epoch", "Expires") values ('sweep:', $1, 0,
 $2, $3) on conflict ("Name") do update set "Process" = excluded."Process", "Epoch" =
 excluded."Epoch", "Expires" = excluded."Expires";

@@ -119,10 +119,10 @@ static void e25_a_known_message_sends_what_is_left_as_it_was(const char *url)
 
 static world *around; /* another worker handles a copy of "m" before its next commit */
 
-static pawl_code handle_copy(hook_place place, void *context)
+static pawl_code handle_copy(hook_point point, void *context)
 {
     (void)context;
-    if (place != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
+    if (point != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
         return PAWL_OK;
     world          *it       = around;
     pawl_error      error    = PAWL_ERROR_INIT;
@@ -199,12 +199,12 @@ static void e22_a_message_that_comes_again_opens_the_gate(const char *url)
 
 /* ---- A partition that two hand over -------------------------------------------------- */
 
-static hook_place meeting; /* of the endpoint's flush: there the other one works, once */
+static hook_point meeting; /* of the endpoint's flush: there the other one works, once */
 static int        commits; /* before its commits this one is let go */
 
-static pawl_code meet(hook_place place, void *context)
+static pawl_code meet(hook_point point, void *context)
 {
-    if (place != meeting || (place == HOOK_BEFORE_COMMIT && commits++ == 0))
+    if (point != meeting || (point == HOOK_BEFORE_COMMIT && commits++ == 0))
         return PAWL_OK;
     hook_set(NULL, NULL);
     post_parcels(context, 4, 3);
@@ -214,7 +214,7 @@ static pawl_code meet(hook_place place, void *context)
 
 /* A second endpoint adds, and hands over, right before the first leases its rows, or
  * before it says that it has handed them over. */
-static void meet_at(const char *url, hook_place place, const char *expected)
+static void meet_at(const char *url, hook_point point, const char *expected)
 {
     world first, second;
     open_world(&first, hook_url(url));
@@ -222,7 +222,7 @@ static void meet_at(const char *url, hook_place place, const char *expected)
     world_drain(&second);
     world_drain(&first);
     post_parcels(&first, 1, 3);
-    meeting = place;
+    meeting = point;
     commits = 0;
     hook_set(meet, &second);
     world_drain(&first);

@@ -72,13 +72,13 @@ static void give_it_back(void)
     world_ok(pawl_store_commit(other.it->store, &changes, NULL, &error), &error);
 }
 
-static pawl_code meet(hook_place place, void *context)
+static pawl_code meet(hook_point point, void *context)
 {
     (void)context;
-    if (place == HOOK_BEFORE_LEASE && other.leases_left > 0 && !other.has_row) {
+    if (point == HOOK_BEFORE_LEASE && other.leases_left > 0 && !other.has_row) {
         other.leases_left--;
         lease_one();
-    } else if (place == HOOK_BEFORE_COMMIT && other.has_row) {
+    } else if (point == HOOK_BEFORE_COMMIT && other.has_row) {
         give_it_back();
     }
     return PAWL_OK;

@@ -107,10 +107,10 @@ static void e7_a_batch_whose_time_is_over_ends(const char *url)
 static pawl_code bad_code;
 
 /* As a store that cannot take what one of the units wrote. */
-static pawl_code refuse_bad(hook_place place, void *context)
+static pawl_code refuse_bad(hook_point point, void *context)
 {
     (void)context;
-    if (place != HOOK_BEFORE_COMMIT || !has_bad)
+    if (point != HOOK_BEFORE_COMMIT || !has_bad)
         return PAWL_OK;
     has_bad = false;
     return bad_code;

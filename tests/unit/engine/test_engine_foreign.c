@@ -536,10 +536,10 @@ static void e13_a_machine_clock_set_back_keeps_none(const char *url)
     pawl_clock_destroy(earlier);
 }
 
-static pawl_code lose_commit(hook_place place, void *context)
+static pawl_code lose_commit(hook_point point, void *context)
 {
     int *left = context;
-    if (place != HOOK_BEFORE_COMMIT || *left == 0)
+    if (point != HOOK_BEFORE_COMMIT || *left == 0)
         return PAWL_OK;
     --*left;
     return PAWL_ELOST;

@@ -503,10 +503,10 @@ static void post_bulk(world *it, int count)
 
 /* Between the commit of one worker and its look at the gate, the other does
  * all of its own. */
-static pawl_code let_other_in(hook_place place, void *context)
+static pawl_code let_other_in(hook_point point, void *context)
 {
     (void)context;
-    if (place != HOOK_BEFORE_COUNT || was_let_in)
+    if (point != HOOK_BEFORE_COUNT || was_let_in)
         return PAWL_OK;
     was_let_in = true;
     post_bulk(&other, 1);
@@ -515,9 +515,9 @@ static pawl_code let_other_in(hook_place place, void *context)
 }
 
 /* The other does all of its own before the commit of the first. */
-static pawl_code let_other_in_before(hook_place place, void *context)
+static pawl_code let_other_in_before(hook_point point, void *context)
 {
-    return let_other_in(place == HOOK_BEFORE_COMMIT ? HOOK_BEFORE_COUNT : HOOK_AFTER_COMMIT,
+    return let_other_in(point == HOOK_BEFORE_COMMIT ? HOOK_BEFORE_COUNT : HOOK_AFTER_COMMIT,
                         context);
 }
 

@@ -166,10 +166,10 @@ static void e26_attempts_with_own_sql_are_told(const char *url)
 
 static bool is_refused;
 
-static pawl_code refuse_once(hook_place place, void *context)
+static pawl_code refuse_once(hook_point point, void *context)
 {
     (void)context;
-    if (place != HOOK_BEFORE_COMMIT || is_refused)
+    if (point != HOOK_BEFORE_COMMIT || is_refused)
         return PAWL_OK;
     is_refused = true;
     return PAWL_EINVAL; /* each runs again alone */

@@ -230,23 +230,23 @@ static void s32_a_commit_waits_for_a_locked_row_once(const char *url)
 
 /* ---- Other failures of loads and commits --------------------------------------------- */
 
-static hook_place fail_place;
+static hook_point fail_point;
 static pawl_code  fail_code;
 static int        fail_left, fail_met;
 
-static pawl_code fail_call(hook_place place, void *context)
+static pawl_code fail_call(hook_point point, void *context)
 {
     (void)context;
-    if (place != fail_place || fail_left == 0)
+    if (point != fail_point || fail_left == 0)
         return PAWL_OK;
     fail_left--;
     fail_met++;
     return fail_code;
 }
 
-static void fail_next(hook_place place, pawl_code code, int count)
+static void fail_next(hook_point point, pawl_code code, int count)
 {
-    fail_place = place;
+    fail_point = point;
     fail_code  = code;
     fail_left  = count;
     fail_met   = 0;

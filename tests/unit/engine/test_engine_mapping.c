@@ -146,10 +146,10 @@ static void e8_a_row_without_a_mapping_is_refused(const char *url)
 
 static int loads;
 
-static pawl_code count_loads(hook_place place, void *context)
+static pawl_code count_loads(hook_point point, void *context)
 {
     (void)context;
-    loads += place == HOOK_BEFORE_LOAD;
+    loads += point == HOOK_BEFORE_LOAD;
     return PAWL_OK;
 }
 

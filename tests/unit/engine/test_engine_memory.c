@@ -48,9 +48,9 @@ PAWL_RECORD(crate, CRATE)
 static world_log seen;
 static int32_t   attempts_max; /* of the messages handled */
 
-static bool is_at(pawl_text where, const char *place)
+static bool is_at(pawl_text where, const char *spot)
 {
-    return pawl_text_equal(where, pawl_text_of(place));
+    return pawl_text_equal(where, pawl_text_of(spot));
 }
 
 static pawl_code refuse(pawl_context *ctx, void *data)
@@ -94,9 +94,9 @@ static pawl_code on_numbers(pawl_context *ctx, const numbers *message)
 }
 PAWL_MESSAGE_HANDLER(on_numbers, numbers);
 
-static pawl_code filter_at(const pawl_message *message, const char *place)
+static pawl_code filter_at(const pawl_message *message, const char *spot)
 {
-    return world_says(message->body, place) ? PAWL_ENOMEM : PAWL_OK;
+    return world_says(message->body, spot) ? PAWL_ENOMEM : PAWL_OK;
 }
 
 static pawl_code filter_before(pawl_context *ctx, const pawl_message *message, void *context)
@@ -244,12 +244,12 @@ static void post_numbered(world *it, const char *name, size_t number, const char
 
 static void e26_an_answer_of_no_memory_is_one_messages_failure(const char *url)
 {
-    static const char *const places[] = {"handler", "before", "after", "callback"};
+    static const char *const spots[] = {"handler", "before", "after", "callback"};
     world                    it;
     open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof spots / sizeof spots[0]; i++) {
         post_numbered(&it, "first", i, "");
-        post_numbered(&it, "second", i, places[i]);
+        post_numbered(&it, "second", i, spots[i]);
         post_numbered(&it, "third", i, "");
         assert_int_equal(world_step(&it).handled, 2);
         pawl_queue_rows rows = world_queue(&it, "mill");
@@ -259,7 +259,7 @@ static void e26_an_answer_of_no_memory_is_one_messages_failure(const char *url)
         assert_int_equal(world_stats(&it).counters.failures, (i + 1) * 2);
     }
     pawl_dead_rows dead = world_dead(&it);
-    assert_int_equal(dead.count, sizeof places / sizeof places[0]);
+    assert_int_equal(dead.count, sizeof spots / sizeof spots[0]);
     assert_string_equal(dead.items[0].code.data, "ENOMEM");
     assert_int_equal(dead.items[0].attempts, 2);
     world_close(&it);
@@ -354,10 +354,10 @@ static void a_shortage_makes_batches_smaller(const char *url)
 
 static int claims_left; /* so many fail */
 
-static pawl_code fail_claim(hook_place place, void *context)
+static pawl_code fail_claim(hook_point point, void *context)
 {
     (void)context;
-    return place == HOOK_BEFORE_CLAIM && claims_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
+    return point == HOOK_BEFORE_CLAIM && claims_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
 }
 
 static void a_shortage_makes_claims_smaller(const char *url)

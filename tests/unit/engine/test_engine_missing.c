@@ -222,10 +222,10 @@ static void e3_what_finds_its_saga_is_not_counted(const char *url)
 
 static int loads_left;
 
-static pawl_code begin_before_load(hook_place place, void *context)
+static pawl_code begin_before_load(hook_point point, void *context)
 {
     world *it = context;
-    if (place != HOOK_BEFORE_LOAD || loads_left-- != 0)
+    if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
     pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;

@@ -207,10 +207,10 @@ static void e23_now_is_there_before_the_handler_returns(const char *url)
     world_close(&it);
 }
 
-static pawl_code refuse_commit(hook_place place, void *context)
+static pawl_code refuse_commit(hook_point point, void *context)
 {
     int *left = context;
-    return place == HOOK_BEFORE_COMMIT && is_done && (*left)-- > 0 ? PAWL_EUNREACHABLE : PAWL_OK;
+    return point == HOOK_BEFORE_COMMIT && is_done && (*left)-- > 0 ? PAWL_EUNREACHABLE : PAWL_OK;
 }
 
 /* The store goes away between the handler and its commit: the program lives, and sends
@@ -233,10 +233,10 @@ static void e23_now_outlives_a_commit_that_failed(const char *url)
 
 /* ---- Crashes ---------------------------------------------------------------------- */
 
-static pawl_code end_after_commit(hook_place place, void *context)
+static pawl_code end_after_commit(hook_point point, void *context)
 {
     (void)context;
-    if (place == HOOK_AFTER_COMMIT && is_done)
+    if (point == HOOK_AFTER_COMMIT && is_done)
         _exit(0);
     return PAWL_OK;
 }

@@ -307,13 +307,13 @@ static void write_as_another(play *p)
                 write_saga(p, tables[i], names[j]);
 }
 
-static pawl_code trouble_at(hook_place place, void *context)
+static pawl_code trouble_at(hook_point point, void *context)
 {
     play      *p   = context;
     trouble    now = p->next;
-    hook_place wanted =
+    hook_point wanted =
         now == LOST_AFTER || now == UNKNOWN_AFTER ? HOOK_AFTER_COMMIT : HOOK_BEFORE_COMMIT;
-    if (now == NONE || place != wanted || p->skips-- > 0)
+    if (now == NONE || point != wanted || p->skips-- > 0)
         return PAWL_OK;
     p->next = NONE;
     if (now == CONFLICT) {

@@ -301,11 +301,11 @@ static void s21_reading_an_old_row_is_fine(const char *url)
 
 static int loads_left;
 
-static pawl_code begin_before_load(hook_place place, void *context)
+static pawl_code begin_before_load(hook_point point, void *context)
 {
     world     *it    = context;
     pawl_error error = PAWL_ERROR_INIT;
-    if (place != HOOK_BEFORE_LOAD || loads_left-- != 0)
+    if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
     pawl_saga_insert insert   = {.table        = parcel_table(it),
                                  .id           = {{{3}}},

@@ -16,7 +16,7 @@
 #include "unit/outbox/test_outbox_sample.h"
 
 #ifdef PAWL_HAVE_POSTGRES
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #endif
 #include "support/hook.h"
 
@@ -212,7 +212,7 @@ static pawl_time next_of(world *it, int64_t id)
 static int       commits_left;
 static pawl_code commit_code;
 
-static pawl_code fail_commit(hook_place when, void *context)
+static pawl_code fail_commit(hook_point when, void *context)
 {
     (void)context;
     return when == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? commit_code : PAWL_OK;

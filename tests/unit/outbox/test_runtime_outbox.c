@@ -68,10 +68,10 @@ typedef struct pair {
 
 static int failing; /* how many deliveries fail from now on */
 
-static pawl_code fail_delivery(hook_place place, void *context)
+static pawl_code fail_delivery(hook_point point, void *context)
 {
     (void)context;
-    return place == HOOK_BEFORE_COMMIT && failing-- > 0 ? PAWL_EBUSY : PAWL_OK;
+    return point == HOOK_BEFORE_COMMIT && failing-- > 0 ? PAWL_EBUSY : PAWL_OK;
 }
 
 static void open_source(pair *both, const char *url, pawl_endpoint_options options)
@@ -197,10 +197,10 @@ static void o5_ids_come_from_source_version_and_index(const char *url)
 
 static int commits_left;
 
-static pawl_code fail_one_commit(hook_place place, void *context)
+static pawl_code fail_one_commit(hook_point point, void *context)
 {
     (void)context;
-    return place == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? PAWL_ELOST : PAWL_OK;
+    return point == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? PAWL_ELOST : PAWL_OK;
 }
 
 /* The crash between delivery and mark: sent again, and the receiver, which has

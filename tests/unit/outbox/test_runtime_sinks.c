@@ -283,10 +283,10 @@ static void o9_a_queue_here_gets_it_with_the_settling(const char *url)
 static int       commits_left;
 static pawl_code commit_code;
 
-static pawl_code lose_commit(hook_place place, void *context)
+static pawl_code lose_commit(hook_point point, void *context)
 {
     (void)context;
-    return place == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? commit_code : PAWL_OK;
+    return point == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? commit_code : PAWL_OK;
 }
 
 /* The settling is lost: so is the message in the queue. Never one without the other. */
@@ -433,10 +433,10 @@ static void o10_a_slow_sink_has_its_outcome_recorded(const char *url)
 }
 
 /* The commit itself is refused when somebody led in between, however late it comes. */
-static pawl_code take_over_before_commit(hook_place place, void *context)
+static pawl_code take_over_before_commit(hook_point point, void *context)
 {
     (void)context;
-    if (place == HOOK_BEFORE_COMMIT && commits_left-- == 0) {
+    if (point == HOOK_BEFORE_COMMIT && commits_left-- == 0) {
         hook_set(NULL, NULL);
         lose_lease();
     }

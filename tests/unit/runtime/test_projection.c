@@ -1,11 +1,11 @@
-/* test_projection.c - readers of the journal: order, places, who reads.
+/* test_projection.c - readers of the journal: order, positions, who reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
 #include "unit/runtime/test_projection_sample.h"
 
-/* ---- Order and place ------------------------------------------------------------ */
+/* ---- Order and position ------------------------------------------------------------ */
 
 static void events_come_in_the_order_of_all_streams(const char *url)
 {
@@ -19,8 +19,8 @@ static void events_come_in_the_order_of_all_streams(const char *url)
     append_as(&it, "C/1", 1, "stranger", 1, "{}");
     assert_int_equal(world_drain(&it).projected, 5);
     expect_seen("A/1.1=10 B/1.1=20 A/1.2=11");
-    assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
-    assert_true(place_of(&it, "projection/names") > 0);
+    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
+    assert_true(position_of(&it, "projection/names") > 0);
     pawl_step idle = world_drain(&it);
     assert_int_equal(idle.projected, 0);
     assert_true(idle.next_due == PAWL_TIME_MAX);
@@ -72,13 +72,13 @@ static void a_batch_is_a_commit(const char *url)
     pawl_step step = world_step(&it);
     assert_int_equal(step.projected, 3);
     assert_false(step.is_idle);
-    assert_int_equal(place_of(&it, "projection/names"), all_events(&it).items[2].position);
+    assert_int_equal(position_of(&it, "projection/names"), all_events(&it).items[2].position);
     assert_int_equal(world_drain(&it).projected, 4);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6 A/1.7=7");
     world_close(&it);
 }
 
-static void each_projection_has_a_place_of_its_own(const char *url)
+static void each_projection_has_a_position_of_its_own(const char *url)
 {
     world       it;
     pawl_error  error = PAWL_ERROR_INIT;
@@ -95,13 +95,13 @@ static void each_projection_has_a_place_of_its_own(const char *url)
     append_as(&it, "A/1", 4, "renamed", 2, "{\"title\":\"four\"}");
     (void)world_drain(&it);
     expect_seen("A/1.3=3 four two four");
-    assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
-    assert_int_equal(place_of(&it, "projection/titles"), last_position(&it));
+    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
+    assert_int_equal(position_of(&it, "projection/titles"), last_position(&it));
     world_close(&it);
     pawl_store_close(stays);
 }
 
-static void the_place_outlives_the_endpoint(const char *url)
+static void the_position_outlives_the_endpoint(const char *url)
 {
     world       it;
     pawl_error  error = PAWL_ERROR_INIT;
@@ -169,9 +169,9 @@ static void who_comes_back_too_late_does_nothing(const char *url)
     assert_int_equal(world_go_machine(&second, PAWL_MINUTES(2)).projected, 2);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4");
     append_many(&first, "A/1", 5, 1);
-    int64_t before = place_of(&first, "projection/names");
+    int64_t before = position_of(&first, "projection/names");
     assert_int_equal(world_drain(&first).projected, 0);
-    assert_int_equal(place_of(&first, "projection/names"), before);
+    assert_int_equal(position_of(&first, "projection/names"), before);
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5");
     assert_int_equal(world_drain(&second).projected, 1);
     expect_seen("A/1.5=5");
@@ -212,8 +212,8 @@ int main(void)
         ON_ALL_STORES(what_an_entity_emits_is_projected),
         ON_ALL_STORES(events_that_came_another_way_have_ids_apart),
         ON_ALL_STORES(a_batch_is_a_commit),
-        ON_ALL_STORES(each_projection_has_a_place_of_its_own),
-        ON_ALL_STORES(the_place_outlives_the_endpoint),
+        ON_ALL_STORES(each_projection_has_a_position_of_its_own),
+        ON_ALL_STORES(the_position_outlives_the_endpoint),
         ON_ALL_STORES(events_of_older_records_are_upcast),
         ON_ALL_STORES(one_reads_and_the_other_takes_over),
         ON_ALL_STORES(who_comes_back_too_late_does_nothing),

@@ -24,7 +24,7 @@ static void an_event_that_fails_holds_up_what_follows(const char *url)
     assert_int_equal(sum.dead, 0);
     /* Once behind the others, once as the first. */
     expect_seen("A/1.1=1 A/1.2=2 fail(3,0) fail(3,0)");
-    assert_int_equal(place_of(&it, "projection/names"), first + 1);
+    assert_int_equal(position_of(&it, "projection/names"), first + 1);
     assert_int_equal(world_queue(&it, "out").count, 2);
     assert_int_equal(sum.next_due, world_now(&it) + PAWL_SECONDS(1));
     /* Doubling: 1, 2, 4 ... 32, then each minute. */
@@ -69,7 +69,7 @@ static void a_handler_may_say_when_or_pass_over(const char *url)
     (void)world_go_machine(&it, 1);
     expect_seen("A/1.1=1 fail(2,0) A/1.3=3");
     assert_int_equal(world_queue(&it, "out").count, 2);
-    assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
+    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
     world_close(&it);
 }
 
@@ -175,10 +175,10 @@ static void an_effect_that_the_store_refuses_holds_up(const char *url)
     assert_int_equal(world_drain(&it).projected, 2);
     /* All at once, then those before the first, which is met once more. */
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5");
-    assert_int_equal(place_of(&it, "projection/names"), events.items[1].position);
+    assert_int_equal(position_of(&it, "projection/names"), events.items[1].position);
     assert_int_equal(world_queue(&it, "far").count, 2);
     (void)world_go_machine(&it, PAWL_MINUTES(5));
-    assert_int_equal(place_of(&it, "projection/names"), events.items[1].position);
+    assert_int_equal(position_of(&it, "projection/names"), events.items[1].position);
     world_close(&it);
 }
 
@@ -203,7 +203,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         steps_until_idle(&it);
         is_met = fault_is_met();
         fault_plan_set(NULL);
-        assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
+        assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
         expect_sent_once(&it, "plain");
         world_close(&it);
         assert_true(n < 300);
@@ -238,7 +238,7 @@ static void expect_rows(const char *url, const char *expected)
     native_expect(url, "select number from {own_rows} order by number", expected);
 }
 
-static void own_sql_and_the_place_are_one(const char *url)
+static void own_sql_and_the_position_are_one(const char *url)
 {
     world it;
     begin(&it, url, &own_application);
@@ -395,7 +395,7 @@ int main(void)
         ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
         ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
         ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
-        ON_SQL_STORES(own_sql_and_the_place_are_one),
+        ON_SQL_STORES(own_sql_and_the_position_are_one),
         ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
         ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
         /* Only a store in memory has no SQL. */

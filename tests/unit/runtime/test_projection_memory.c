@@ -287,26 +287,26 @@ static void an_event_that_does_not_fit_alone_waits(const char *url)
     world_close(&it);
 }
 
-static pawl_code begin_anew(hook_place place, void *context)
+static pawl_code begin_anew(hook_point point, void *context)
 {
     (void)context;
-    if (place == HOOK_BEFORE_COMMIT)
+    if (point == HOOK_BEFORE_COMMIT)
         shortage.burden = 0;
     return PAWL_OK;
 }
 
-static hook_place fail_place;
+static hook_point fail_point;
 static int        fail_left;
 
-static pawl_code fail_call(hook_place place, void *context)
+static pawl_code fail_call(hook_point point, void *context)
 {
     (void)context;
-    return place == fail_place && fail_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
+    return point == fail_point && fail_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
 }
 
-static void fail_next(hook_place place, int count)
+static void fail_next(hook_point point, int count)
 {
-    fail_place = place;
+    fail_point = point;
     fail_left  = count;
     hook_set(fail_call, NULL);
 }

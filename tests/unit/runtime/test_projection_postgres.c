@@ -13,7 +13,7 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "pawl/process.h"
 #include "support/thread.h"
 
@@ -35,7 +35,7 @@ static pawl_code on_noted(pawl_context *ctx, const noted *event)
 }
 PAWL_MESSAGE_HANDLER(on_noted, noted);
 
-/* In the transaction that moves the place; some tries fail. */
+/* In the transaction that moves the position; some tries fail. */
 static atomic_int tries;
 
 static pawl_code on_counted(pawl_context *ctx, const noted *event)
@@ -110,7 +110,7 @@ static void append_raw(PGconn *pg, const char *stream, int version, int number)
     raw_run(pg, sql);
 }
 
-static void open_plain(world *it, place *p)
+static void open_plain(world *it, ground *p)
 {
     world_forget(&seen);
     world_open(it, p->url, &application, "plain", NULL);
@@ -126,8 +126,8 @@ static void expect_seen(const char *text)
 
 static void a_late_commit_is_projected_and_holds_up_nothing(void **state)
 {
-    place *p = *state;
-    world  it;
+    ground *p = *state;
+    world   it;
     open_plain(&it, p);
     assert_int_equal(append(it.store, "A/1", 1, 1), PAWL_OK);
     raw_run(p->pg, "begin");
@@ -151,8 +151,8 @@ static void a_late_commit_is_projected_and_holds_up_nothing(void **state)
 
 static void what_is_rolled_back_leaves_no_gap(void **state)
 {
-    place *p = *state;
-    world  it;
+    ground *p = *state;
+    world   it;
     open_plain(&it, p);
     raw_run(p->pg, "begin");
     append_raw(p->pg, "L/1", 1, 1);
@@ -168,8 +168,8 @@ static void what_is_rolled_back_leaves_no_gap(void **state)
 /* More than one transaction's worth of positions. */
 static void a_backlog_is_given_positions_in_one_go(void **state)
 {
-    place *p = *state;
-    world  it;
+    ground *p = *state;
+    world   it;
     open_plain(&it, p);
     raw_run(p->pg, "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
                    "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", "
@@ -191,7 +191,7 @@ static void a_backlog_is_given_positions_in_one_go(void **state)
 #define EVENTS 150 /* by each writer */
 
 typedef struct writer {
-    place      *p;
+    ground     *p;
     pthread_t   thread;
     unsigned    seed;
     int         number;
@@ -246,13 +246,13 @@ static void *write_events(void *argument)
     return NULL;
 }
 
-static void start(runner *it, place *p)
+static void start(runner *it, ground *p)
 {
     runner_open(it, &application, "counting", p->url,
                 (pawl_endpoint_options){.user = p->schema, .workers = 1});
 }
 
-static void wait_for_rows(place *p, int wanted)
+static void wait_for_rows(ground *p, int wanted)
 {
     patience left = patience_of(WAIT_SECONDS);
     int64_t  count;
@@ -264,7 +264,7 @@ static void wait_for_rows(place *p, int wanted)
  * transactions overlap, some of which are rolled back; handlers that fail. */
 static void each_event_is_counted_once(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     world       it;
     runner      first, second;
     writer      writers[WRITERS];
@@ -277,7 +277,7 @@ static void each_event_is_counted_once(void **state)
     open_plain(&it, p);
     world_close(&it);
     raw_run(p->pg, "create table counted (stream text, version bigint, number int, "
-                   "position bigint, place bigserial, primary key (stream, version))");
+                   "position bigint, at bigserial, primary key (stream, version))");
     start(&first, p);
     start(&second, p);
     for (int i = 0; i < WRITERS; i++) {
@@ -298,22 +298,22 @@ static void each_event_is_counted_once(void **state)
                      atomic_load(&appended));
     /* In the order of the positions, which have no gap. */
     assert_int_equal(raw_number(p->pg, "select count(*) from (select position, lag(position) over "
-                                       "(order by place) as before from counted) as c "
+                                       "(order by at) as before from counted) as c "
                                        "where position <> coalesce(before, 0) + 1"),
                      0);
 }
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_late_commit_is_projected_and_holds_up_nothing),
         CASE(what_is_rolled_back_leaves_no_gap),
         CASE(a_backlog_is_given_positions_in_one_go),
         CASE(each_event_is_counted_once),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     if (getenv("LOUD") == NULL)
         world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

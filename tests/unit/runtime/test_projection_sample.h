@@ -220,7 +220,7 @@ static inline void append_many(world *it, const char *stream, int first, int cou
         append(it, stream, first + i, first + i);
 }
 
-static inline int64_t place_of(world *it, const char *checkpoint)
+static inline int64_t position_of(world *it, const char *checkpoint)
 {
     int64_t    position = -1;
     pawl_error error    = PAWL_ERROR_INIT;

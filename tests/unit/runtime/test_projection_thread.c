@@ -53,16 +53,16 @@ static void *write_events(void *argument)
 }
 
 /* On a server events are numbered after their commit: there are none to read before. */
-static void wait_for_place(world *it, size_t events)
+static void wait_for_position(world *it, size_t events)
 {
     patience left = patience_of(THREAD_SECONDS);
     for (;;) {
-        pawl_event_rows rows  = all_events(it);
-        int64_t         place = place_of(it, "projection/names");
-        if (rows.count == events && place == rows.items[events - 1].position)
+        pawl_event_rows rows    = all_events(it);
+        int64_t         reached = position_of(it, "projection/names");
+        if (rows.count == events && reached == rows.items[events - 1].position)
             return;
-        patience_wait(&left, "the place is %lld, %zu events of %zu are numbered", (long long)place,
-                      rows.count, events);
+        patience_wait(&left, "the position is %lld, %zu events of %zu are numbered",
+                      (long long)reached, rows.count, events);
     }
 }
 
@@ -83,7 +83,7 @@ static void threads_append_while_a_projection_reads(const char *url)
         pthread_join(writers[i].thread, NULL);
         assert_int_equal(writers[i].failures, 0);
     }
-    wait_for_place(&it, WRITERS * EVENTS);
+    wait_for_position(&it, WRITERS * EVENTS);
     runner_close(&reader);
     assert_int_equal(all_events(&it).count, WRITERS * EVENTS);
     expect_sent_once(&it, "plain");
@@ -98,7 +98,7 @@ static void a_reader_that_sleeps_is_woken(const char *url)
     runner_open(&reader, &application, NULL, url, (pawl_endpoint_options){.workers = 1});
     for (int i = 1; i <= 20; i++) {
         append(&it, "A/1", i, i);
-        wait_for_place(&it, (size_t)i);
+        wait_for_position(&it, (size_t)i);
     }
     runner_close(&reader);
     world_close(&it);

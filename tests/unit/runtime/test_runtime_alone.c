@@ -141,7 +141,7 @@ static void e26_a_drain_counts_the_dead_of_all_batches(const char *url)
 }
 
 /* Somebody else appends to the stream just before the commit. */
-static pawl_code come_first(hook_place place, void *context)
+static pawl_code come_first(hook_point point, void *context)
 {
     pawl_error        error  = PAWL_ERROR_INIT;
     pawl_event_append append = {.stream   = PAWL_TEXT("Box/a"),
@@ -154,7 +154,7 @@ static pawl_code come_first(hook_place place, void *context)
                                              .correlation_id = PAWL_TEXT("other"),
                                              .at             = WORLD_START}};
     (void)context;
-    if (place != HOOK_BEFORE_COMMIT || t.left == 0 || t.ran == 0)
+    if (point != HOOK_BEFORE_COMMIT || t.left == 0 || t.ran == 0)
         return PAWL_OK;
     t.alone += t.ran == 1;
     t.ran                      = 0;

@@ -18,7 +18,7 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "support/thread.h"
 
 #include <dlfcn.h>
@@ -278,7 +278,7 @@ static void idle_until(pawl_time time)
     }
 }
 
-static int64_t count_of(place *p, const char *condition)
+static int64_t count_of(ground *p, const char *condition)
 {
     char sql[600];
     snprintf(sql, sizeof sql,
@@ -288,7 +288,7 @@ static int64_t count_of(place *p, const char *condition)
     return raw_number(p->pg, sql);
 }
 
-static void show_statements(place *p)
+static void show_statements(ground *p)
 {
     char      sql[600];
     PGresult *result;
@@ -310,7 +310,7 @@ typedef struct counts {
     int64_t gone;    /* how often the server forgot statements */
 } counts;
 
-static counts count_all(place *p)
+static counts count_all(ground *p)
 {
     return (counts){.sent    = atomic_load(&sent_count),
                     .seen    = count_of(p, "true"),
@@ -320,7 +320,7 @@ static counts count_all(place *p)
 }
 
 /* Of an hour, after six minutes in which all comes to rest. */
-static counts measure(place *p)
+static counts measure(ground *p)
 {
     counts    first, last;
     pawl_time begin = pawl_clock_now(machine) + PAWL_MINUTES(6);
@@ -336,7 +336,7 @@ static counts measure(place *p)
                     .keeping = last.keeping - first.keeping};
 }
 
-static void make_role(place *p)
+static void make_role(ground *p)
 {
     char sql[300];
     raw_run(p->pg, "create extension if not exists pg_stat_statements schema public");
@@ -348,7 +348,7 @@ static void make_role(place *p)
              "&options=-c%%20role%%3D%s%%20-c%%20pg_stat_statements.track%%3Dtop", p->schema);
 }
 
-static void drop_role(place *p)
+static void drop_role(ground *p)
 {
     char sql[300];
     snprintf(sql, sizeof sql, "drop owned by %s cascade; drop role %s", p->schema, p->schema);
@@ -356,7 +356,7 @@ static void drop_role(place *p)
 }
 
 /* Marks and messages for later lie there, as they do in real tables. */
-static void fill_tables(place *p)
+static void fill_tables(ground *p)
 {
     raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
                    "select 'orders', gen_random_uuid()::text, 'handled', now() "
@@ -365,7 +365,7 @@ static void fill_tables(place *p)
                    "from unnest(array['plain', 'orders', 'packing', 'everything']) as q");
 }
 
-static void idle_within_budget(place *p, const idle_case *it)
+static void idle_within_budget(ground *p, const idle_case *it)
 {
     runner           endpoint;
     const pawl_route routes[] = {{.name = "abroad", .url = "memory:abroad"}, {.name = NULL}};
@@ -434,7 +434,7 @@ static void an_endpoint_with_everything_is_idle(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_plain_endpoint_is_idle),
         CASE(four_workers_are_idle),
@@ -444,8 +444,8 @@ int main(void)
         CASE(an_endpoint_with_a_projection_is_idle),
         CASE(an_endpoint_with_everything_is_idle),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,19 +51,19 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
 static const pawl_transport_ops slow_sink = PAWL_SINK(deliver);
 static const pawl_route         routes[]  = {{.name = "far", .sink = &slow_sink}, {.name = NULL}};
 
-/* ---- A place ------------------------------------------------------------------------ */
+/* ---- A ground ------------------------------------------------------------------------ */
 
-typedef struct place {
+typedef struct ground {
     pawl_store  *store; /* to look */
     pawl_sender *sender;
     pawl_arena  *arena;
     runner       endpoint;
-} place;
+} ground;
 
-static void open_place(place *p, const char *url)
+static void open_ground(ground *p, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    *p               = (place){.arena = pawl_arena_create(0)};
+    *p               = (ground){.arena = pawl_arena_create(0)};
     world_make_tables(url, &application);
     world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
     world_ok(pawl_sender_open(url, NULL, &p->sender, &error), &error);
@@ -71,21 +71,21 @@ static void open_place(place *p, const char *url)
     gate_close();
 }
 
-static void close_place(place *p)
+static void close_ground(ground *p)
 {
     pawl_arena_destroy(p->arena);
     pawl_sender_close(p->sender);
     pawl_store_close(p->store);
 }
 
-static void post(place *p, const pawl_record *record, const void *message)
+static void post(ground *p, const pawl_record *record, const void *message)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world_ok(pawl_sender_send(p->sender, "mill", NULL, record, message, &error), &error);
     world_ok(pawl_sender_commit(p->sender, &error), &error);
 }
 
-static pawl_stats stats_of(place *p)
+static pawl_stats stats_of(ground *p)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
@@ -95,7 +95,7 @@ static pawl_stats stats_of(place *p)
 }
 
 /* Of what is in the queue, what another worker can have now. */
-static size_t claim_all(place *p, const char *queue)
+static size_t claim_all(ground *p, const char *queue)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_store      *store = p->store;
@@ -117,8 +117,8 @@ static size_t claim_all(place *p, const char *queue)
  * there, in commits that return. */
 static void o22_no_commit_waits_for_a_sink(const char *url)
 {
-    place p;
-    open_place(&p, url);
+    ground p;
+    open_ground(&p, url);
     runner_open(&p.endpoint, &application, NULL, url,
                 (pawl_endpoint_options){.workers = 1, .routes = routes});
     post(&p, PAWL_MESSAGE(abroad, .number = 1));
@@ -131,14 +131,14 @@ static void o22_no_commit_waits_for_a_sink(const char *url)
     gate_open();
     wait_for_count(&delivered, 2);
     runner_close(&p.endpoint);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* The message in hand is finished; the others are free at once, and nothing is counted. */
 static void e16_stopping_gives_back_what_is_claimed(const char *url)
 {
-    place p;
-    open_place(&p, url);
+    ground p;
+    open_ground(&p, url);
     for (int32_t i = 1; i <= 3; i++)
         post(&p, PAWL_MESSAGE(slow_work, .number = i));
     runner_open(&p.endpoint, &application, NULL, url,
@@ -152,7 +152,7 @@ static void e16_stopping_gives_back_what_is_claimed(const char *url)
     assert_int_equal(claim_all(&p, "mill"), 2);
     assert_int_equal(stats_of(&p).counters.failures, 0);
     runner_destroy(&p.endpoint);
-    close_place(&p);
+    close_ground(&p);
 }
 
 int main(void)

@@ -12,7 +12,7 @@ int main(void)
 }
 #else
 
-#include "contract/postgres_place.h"
+#include "contract/postgres_ground.h"
 #include "support/thread.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -72,7 +72,7 @@ static const pawl_application   application = {
 
 /* As many sessions of the schema's wait for their clients, and hold the lock that
  * sleepers share. The lock's number is in no table: all of the database are seen. */
-static void wait_for_sleepers(place *p, int wanted)
+static void wait_for_sleepers(ground *p, int wanted)
 {
     patience left = patience_of(THREAD_SECONDS);
     char     sql[500];
@@ -88,8 +88,8 @@ static void wait_for_sleepers(place *p, int wanted)
 /* Sent by a session without pawl. Without a call they would sleep for a minute. */
 static void messages_of_others_wake_all_workers(void **state)
 {
-    place *p = *state;
-    runner it;
+    ground *p = *state;
+    runner  it;
     world_make_tables(p->url, &application);
     atomic_store(&pings, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
@@ -106,8 +106,8 @@ static void messages_of_others_wake_all_workers(void **state)
 /* The worker sleeps until then, not for the minute that it would sleep else. */
 static void a_worker_sleeps_until_its_timeout(void **state)
 {
-    place *p = *state;
-    runner it;
+    ground *p = *state;
+    runner  it;
     world_make_tables(p->url, &application);
     atomic_store(&payments, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
@@ -140,7 +140,7 @@ static const pawl_transport_ops sink     = PAWL_SINK(take);
 static const pawl_route         routes[] = {{.name = "far", .sink = &sink}, {.name = NULL}};
 
 /* Leaves a row of the outbox in a table of the test's own. */
-static void keep_row(place *p)
+static void keep_row(ground *p)
 {
     pawl_store     *store = open_store(p, p->url);
     pawl_outbox_add add   = {
@@ -161,8 +161,8 @@ static void keep_row(place *p)
 /* All sleep, and the row is committed without a word: the next look finds it. */
 static void o21_a_lost_notification_delays_until_the_next_look(void **state)
 {
-    place *p = *state;
-    runner it;
+    ground *p = *state;
+    runner  it;
     world_make_tables(p->url, &application);
     keep_row(p);
     atomic_store(&delivered, 0);
@@ -181,7 +181,7 @@ static void o21_a_lost_notification_delays_until_the_next_look(void **state)
 /* Nobody calls there. */
 static void behind_a_pooler_workers_poll(void **state)
 {
-    place      *p = *state;
+    ground     *p = *state;
     runner      it;
     char        url[1200];
     const char *pooler   = getenv("PAWL_TEST_PGBOUNCER");
@@ -208,15 +208,15 @@ static void behind_a_pooler_workers_poll(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(messages_of_others_wake_all_workers),
         CASE(a_worker_sleeps_until_its_timeout),
         CASE(o21_a_lost_notification_delays_until_the_next_look),
         CASE(behind_a_pooler_workers_poll),
     };
-    if (place_server() == NULL)
-        return place_skip();
+    if (ground_server() == NULL)
+        return ground_skip();
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,21 +172,21 @@ static const pawl_application own_application = {
     PAWL_APPLICATION_INIT, .name = "own",
     .endpoints = (const pawl_endpoint_spec *const[]){&owning, NULL}};
 
-/* ---- A place ------------------------------------------------------------------------ */
+/* ---- A ground ------------------------------------------------------------------------ */
 
-typedef struct place {
+typedef struct ground {
     const char             *url;
     const pawl_application *application;
     pawl_clock             *machine;
     pawl_store             *store; /* to look */
     pawl_arena             *arena;
     runner                  first, second;
-} place;
+} ground;
 
-static void open_place(place *p, const char *url, const pawl_application *used)
+static void open_ground(ground *p, const char *url, const pawl_application *used)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    *p = (place){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
+    *p = (ground){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
     world_make_tables(url, used);
     world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
     p->arena = pawl_arena_create(0);
@@ -196,7 +196,7 @@ static void open_place(place *p, const char *url, const pawl_application *used)
     gate_close();
 }
 
-static void close_place(place *p)
+static void close_ground(ground *p)
 {
     world_quiet();
     pawl_arena_destroy(p->arena);
@@ -204,7 +204,7 @@ static void close_place(place *p)
     pawl_clock_destroy(p->machine);
 }
 
-static void post_json(place *p, const char *id, const char *type)
+static void post_json(ground *p, const char *id, const char *type)
 {
     pawl_error        error  = PAWL_ERROR_INIT;
     pawl_sender      *sender = NULL;
@@ -217,19 +217,19 @@ static void post_json(place *p, const char *id, const char *type)
     pawl_sender_close(sender);
 }
 
-static void start(place *p, runner *it, pawl_endpoint_options options)
+static void start(ground *p, runner *it, pawl_endpoint_options options)
 {
     options.machine = p->machine;
     runner_open(it, p->application, NULL, p->url, options);
 }
 
-static void pass(place *p, int64_t time)
+static void pass(ground *p, int64_t time)
 {
     pawl_clock_set(p->machine, pawl_clock_now(p->machine) + time);
 }
 
 /* Stops, and the clock goes on: the run ends without what is in the gate. */
-static void stop_and_give_up(place *p, runner *it)
+static void stop_and_give_up(ground *p, runner *it)
 {
     pawl_endpoint_stop(it->endpoint);
     patience left = patience_of(THREAD_SECONDS);
@@ -254,7 +254,7 @@ static void wait_until_back(runner *it)
         patience_wait(&left, "what was given up does not come back");
 }
 
-static pawl_stats stats_of(place *p)
+static pawl_stats stats_of(ground *p)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
@@ -263,7 +263,7 @@ static pawl_stats stats_of(place *p)
     return stats;
 }
 
-static int64_t queued(place *p, const char *queue)
+static int64_t queued(ground *p, const char *queue)
 {
     pawl_stats stats = stats_of(p);
     for (size_t i = 0; i < stats.queue_count; i++)
@@ -272,7 +272,7 @@ static int64_t queued(place *p, const char *queue)
     return 0;
 }
 
-static void wait_for_queued(place *p, const char *queue, int64_t wanted)
+static void wait_for_queued(ground *p, const char *queue, int64_t wanted)
 {
     patience left = patience_of(THREAD_SECONDS);
     while (queued(p, queue) != wanted)
@@ -285,8 +285,8 @@ static void wait_for_queued(place *p, const char *queue, int64_t wanted)
  * stands still; what it did takes no effect when it returns. */
 static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     post_json(&p, "m-1", "stubborn");
     post_json(&p, "m-2", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
@@ -312,14 +312,14 @@ static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url
                      PAWL_OK);
     runner_destroy(&p.second);
     runner_destroy(&p.first);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* Nothing of the application is called any more, and nothing is written. */
 static void e29_what_was_given_up_writes_nothing(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     post_json(&p, "m-1", "late");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -333,14 +333,14 @@ static void e29_what_was_given_up_writes_nothing(const char *url)
     assert_int_equal(stats_of(&p).counters.messages, 0);
     assert_int_equal(stats_of(&p).counters.failures, 0);
     runner_destroy(&p.first);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* The last that needs it frees the endpoint. */
 static void e29_an_endpoint_may_go_before_what_was_given_up(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     for (int i = 0; i < 2; i++)
         post_json(&p, i == 0 ? "m-1" : "m-2", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 2, .batch_messages = 1});
@@ -353,7 +353,7 @@ static void e29_an_endpoint_may_go_before_what_was_given_up(const char *url)
     gate_open();
     wait_for_count(&gate_ended, 2);
     assert_int_equal(queued(&p, "holding"), 2);
-    close_place(&p);
+    close_ground(&p);
 }
 
 typedef struct named {
@@ -372,8 +372,8 @@ static void e29_what_does_not_return_is_named(const char *url)
         {"pile", "p-1", "partition Piles of type pile is in handler on_pile for "},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        place p;
-        open_place(&p, url, &application);
+        ground p;
+        open_ground(&p, url, &application);
         post_json(&p, all[i].id, all[i].type);
         start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .not_found_wait = 1});
         gate_wait(1);
@@ -389,15 +389,15 @@ static void e29_what_does_not_return_is_named(const char *url)
         while (stats_of(&p).aggregator_rows > 0)
             patience_wait(&left, "the partition is not handed over");
         runner_close(&p.second);
-        close_place(&p);
+        close_ground(&p);
     }
 }
 
 /* A server ends the transaction that the handler has open. */
 static void e29_a_transaction_of_what_is_given_up_is_ended(const char *url)
 {
-    place p;
-    open_place(&p, url, &own_application);
+    ground p;
+    open_ground(&p, url, &own_application);
     post_json(&p, "m-1", "own");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -412,14 +412,14 @@ static void e29_a_transaction_of_what_is_given_up_is_ended(const char *url)
     runner_close(&p.second);
     runner_destroy(&p.first);
     assert_int_equal(queued(&p, "noted"), 1);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* A file's write lock is its connection's until the handler returns: so it is said. */
 static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url)
 {
-    place p;
-    open_place(&p, url, &own_application);
+    ground p;
+    open_ground(&p, url, &own_application);
     post_json(&p, "m-1", "own");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline_ms = 50});
     gate_wait(1);
@@ -433,7 +433,7 @@ static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url
     wait_for_queued(&p, "owning", 0);
     runner_close(&p.second);
     assert_int_equal(queued(&p, "noted"), 1);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* ---- Sinks ---------------------------------------------------------------------------------- */
@@ -468,8 +468,8 @@ static const pawl_route slow_routes[]     = {{.name = "far", .sink = &slow_sink}
 /* The row is not settled, and another runner delivers it: once more, if it came through. */
 static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     atomic_store(&delivered, 0);
     atomic_store(&closed, 0);
     post_json(&p, "m-1", "abroad");
@@ -489,14 +489,14 @@ static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
     while (stats_of(&p).outbox_pending > 0)
         patience_wait(&left, "the row is not settled");
     runner_close(&p.second);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* In time: all is finished, and settled. */
 static void o29_stopping_waits_for_a_sink_that_is_called(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     post_json(&p, "m-1", "abroad");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
     gate_wait(1);
@@ -508,15 +508,15 @@ static void o29_stopping_waits_for_a_sink_that_is_called(const char *url)
     world_ok(p.first.code, &p.first.error);
     assert_int_equal(stats_of(&p).outbox_pending, 0);
     runner_destroy(&p.first);
-    close_place(&p);
+    close_ground(&p);
 }
 
 /* ---- What takes long ------------------------------------------------------------------------- */
 
 static void e29_what_takes_long_is_said_once(const char *url)
 {
-    place p;
-    open_place(&p, url, &application);
+    ground p;
+    open_ground(&p, url, &application);
     post_json(&p, "m-1", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -534,10 +534,10 @@ static void e29_what_takes_long_is_said_once(const char *url)
     wait_for_queued(&p, "noted", 2);
     assert_int_equal(gate_said("m-2"), 0);
     runner_close(&p.first);
-    close_place(&p);
+    close_ground(&p);
 }
 
-static place *stepped;
+static ground *stepped;
 
 static pawl_code step_slowly(pawl_context *ctx, const stubborn *message)
 {
@@ -558,8 +558,8 @@ static const pawl_application step_application = {
 /* Where nobody watches it is said afterwards. */
 static void e29_a_step_that_took_long_is_said(const char *url)
 {
-    place p;
-    open_place(&p, url, &step_application);
+    ground p;
+    open_ground(&p, url, &step_application);
     stepped = &p;
     post_json(&p, "m-1", "stubborn");
     runner_create(&p.first, &step_application, NULL, url,
@@ -570,7 +570,7 @@ static void e29_a_step_that_took_long_is_said(const char *url)
             "endpoint stepping: message m-1 of type stubborn was in handler step_slowly for 11 s"),
         1);
     runner_destroy(&p.first);
-    close_place(&p);
+    close_ground(&p);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ PAWL_RECORD(room, ROOM)
 #define BILL(F) F(INT64, nights)
 PAWL_RECORD(bill, BILL)
 
-static char place[1000]; /* URL of the store, for native_in */
+static char ground[1000]; /* URL of the store, for native_in */
 
 static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
 {
@@ -39,7 +39,7 @@ static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
     snprintf(sql, sizeof sql, "insert into {let_rooms} values ('%.*s', %d)",
              PAWL_TEXT_ARGS(message->room), (int)message->nights);
     pawl_timeout(ctx, "leave", PAWL_DAYS(message->nights));
-    return native_in(ctx, place, sql);
+    return native_in(ctx, ground, sql);
 }
 PAWL_HANDLER(on_stay, room, stay);
 
@@ -90,7 +90,7 @@ static void refuse(const pawl_application *application, const pawl_test_options 
                    pawl_code code, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = (pawl_test *)place;
+    pawl_test *test  = (pawl_test *)ground;
     assert_int_equal(pawl_test_create(application, options, &test, &error), code);
     assert_null(test);
     if (strstr(error.text, text) == NULL)
@@ -167,7 +167,7 @@ static void give_back(const char *url)
 static void own_sql_is_tested_again_and_again(const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(place, sizeof place, "%s", url);
+    snprintf(ground, sizeof ground, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     for (int run = 1; run <= 2; run++) {
         pawl_test *test = open_test(&hotel, &options);
@@ -185,7 +185,7 @@ static void own_sql_is_tested_again_and_again(const char *url)
 static void tables_can_be_made_after_create(const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(place, sizeof place, "%s", url);
+    snprintf(ground, sizeof ground, "%s", url);
     pawl_test *test = open_test(&hotel, &options);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     let_rooms(test);
@@ -202,7 +202,7 @@ static void tables_can_be_made_after_create(const char *url)
 static void what_is_kept_is_refused_or_emptied(const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(place, sizeof place, "%s", url);
+    snprintf(ground, sizeof ground, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
@@ -247,7 +247,7 @@ static void sagas_alone_are_something(const char *url)
 {
     pawl_test_options options = on_store(url);
     pawl_error        error   = PAWL_ERROR_INIT;
-    snprintf(place, sizeof place, "%s", url);
+    snprintf(ground, sizeof ground, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
@@ -357,8 +357,8 @@ static void a_file_of_its_own_is_gone_in_the_end(const char *url)
     pawl_test *one = open_test(&hotel, &options), *two = open_test(&hotel, &options);
     assert_int_equal(files_in(folder), 2);
     assert_string_not_equal(pawl_test_url(one), pawl_test_url(two));
-    snprintf(place, sizeof place, "sqlite:%s", pawl_test_file(one));
-    native_exec(place, "create table let_rooms (room text, nights integer)");
+    snprintf(ground, sizeof ground, "sqlite:%s", pawl_test_file(one));
+    native_exec(ground, "create table let_rooms (room text, nights integer)");
     let_rooms(one);
     assert_int_equal(bills(two), 0);
     pawl_test_destroy(one);

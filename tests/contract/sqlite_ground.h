@@ -1,10 +1,10 @@
-/* sqlite_place.h - a folder and a file for the tests that are special to
+/* sqlite_ground.h - a folder and a file for the tests that are special to
  * SQLite, and short forms of what they all do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_TESTS_CONTRACT_SQLITE_PLACE_H
-#define PAWL_TESTS_CONTRACT_SQLITE_PLACE_H
+#ifndef PAWL_TESTS_CONTRACT_SQLITE_GROUND_H
+#define PAWL_TESTS_CONTRACT_SQLITE_GROUND_H
 
 #include "pawl/store_driver.h"
 
@@ -22,13 +22,13 @@
 #define NOW INT64_C(1767225600000000)
 #define TEXT(literal) PAWL_TEXT(literal)
 
-typedef struct place {
+typedef struct ground {
     char        folder[200];
     char        path[250];
     char        url[300];
     pawl_arena *arena;
     pawl_error  error;
-} place;
+} ground;
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -37,10 +37,10 @@ static const pawl_saga_table order_table = {
 };
 static const pawl_saga_table *const order_tables[] = {&order_table};
 
-static inline int place_setup(void **state)
+static inline int ground_setup(void **state)
 {
     const char *base = getenv("TMPDIR");
-    place      *p    = calloc(1, sizeof *p);
+    ground     *p    = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
     snprintf(p->folder, sizeof p->folder, "%s/pawl-sqlite-XXXXXX", base != NULL ? base : "/tmp");
@@ -53,12 +53,12 @@ static inline int place_setup(void **state)
     return p->arena != NULL ? 0 : -1;
 }
 
-static inline int place_teardown(void **state)
+static inline int ground_teardown(void **state)
 {
     static const char *const endings[] = {"",      "-wal",      "-shm",          "-pawl",
                                           "2",     "2-wal",     "2-shm",         "2-pawl",
                                           "-copy", "-copy-wal", "-copy-journal", "-copy-shm"};
-    place                   *p         = *state;
+    ground                  *p         = *state;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char path[300];
         snprintf(path, sizeof path, "%s%s", p->path, endings[i]);
@@ -70,7 +70,7 @@ static inline int place_teardown(void **state)
     return left;
 }
 
-static inline pawl_code open_as(place *p, const char *url, pawl_open_mode mode,
+static inline pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
                                 const pawl_saga_table *const *tables, size_t table_count,
                                 pawl_store **store)
 {
@@ -82,7 +82,7 @@ static inline pawl_code open_as(place *p, const char *url, pawl_open_mode mode,
 }
 
 /* A handle with the order table and a worker. */
-static inline pawl_store *open_store(place *p, const char *url)
+static inline pawl_store *open_store(ground *p, const char *url)
 {
     pawl_store *store = NULL;
     if (open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store) != PAWL_OK)
@@ -93,14 +93,14 @@ static inline pawl_store *open_store(place *p, const char *url)
     return store;
 }
 
-static inline void expect_code(const place *p, pawl_code code, pawl_code expected)
+static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
 {
     if (code != expected)
         fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
                  p->error.text);
 }
 
-static inline void expect_text(const place *p, const char *part)
+static inline void expect_text(const ground *p, const char *part)
 {
     if (strstr(p->error.text, part) == NULL)
         fail_msg("'%s' does not say '%s'", p->error.text, part);
@@ -154,7 +154,7 @@ static inline pawl_queue_send send_of(const char *queue, const char *id)
     return (pawl_queue_send){.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
 }
 
-static inline pawl_code send_one(place *p, pawl_store *store, const char *queue, const char *id)
+static inline pawl_code send_one(ground *p, pawl_store *store, const char *queue, const char *id)
 {
     pawl_queue_send send     = send_of(queue, id);
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -163,7 +163,7 @@ static inline pawl_code send_one(place *p, pawl_store *store, const char *queue,
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char *queue,
+static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const char *queue,
                                          size_t count)
 {
     pawl_queue_rows  rows;
@@ -173,7 +173,7 @@ static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char
     return rows;
 }
 
-static inline pawl_code settle_one(place *p, pawl_store *store, const char *queue, int64_t seq)
+static inline pawl_code settle_one(ground *p, pawl_store *store, const char *queue, int64_t seq)
 {
     pawl_queue_settle settle   = {.queue = pawl_text_of(queue), .seq = seq};
     pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};

@@ -1,8 +1,8 @@
-/* place.c - the work folder, the stores and the tables of a run.
+/* ground.c - the work folder, the stores and the tables of a run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "place.h"
+#include "ground.h"
 
 #include "support/store.h"
 
@@ -35,7 +35,7 @@ static char *join(const char *first, const char *second, const char *third)
 
 /* ---- The run's name -------------------------------------------------------- */
 
-static pawl_code name_run(const replay_options *options, replay_place *place, pawl_error *error)
+static pawl_code name_run(const replay_options *options, replay_ground *ground, pawl_error *error)
 {
     uint32_t drawn;
     if (options->run != NULL) {
@@ -44,20 +44,20 @@ static pawl_code name_run(const replay_options *options, replay_place *place, pa
             return pawl_error_set(error, PAWL_EINVAL,
                                   "--run: '%s' is no name of a run: expected 8 of 0-9 and a-f",
                                   options->run);
-        memcpy(place->run, options->run, REPLAY_RUN_SIZE + 1);
+        memcpy(ground->run, options->run, REPLAY_RUN_SIZE + 1);
     } else if (getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
-        snprintf(place->run, sizeof place->run, "%08x", (unsigned)drawn);
+        snprintf(ground->run, sizeof ground->run, "%08x", (unsigned)drawn);
     } else {
         return pawl_error_set(error, PAWL_EPERSIST, "the system gives no random numbers: %s",
                               strerror(errno));
     }
-    snprintf(place->system_prefix, sizeof place->system_prefix, "replay_%s_", place->run);
+    snprintf(ground->system_prefix, sizeof ground->system_prefix, "replay_%s_", ground->run);
     return PAWL_OK;
 }
 
 /* ---- The work folder ------------------------------------------------------- */
 
-static pawl_code make_folder(replay_place *place, pawl_error *error)
+static pawl_code make_folder(replay_ground *ground, pawl_error *error)
 {
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0')
@@ -71,7 +71,7 @@ static pawl_code make_folder(replay_place *place, pawl_error *error)
         pawl_free(name);
         return PAWL_EUNREACHABLE;
     }
-    place->folder = name;
+    ground->folder = name;
     return PAWL_OK;
 }
 
@@ -110,38 +110,40 @@ static char *url_of(const char *given, const char *folder, const char *file)
     return url;
 }
 
-pawl_code replay_place_init(const replay_options *options, replay_place *place, pawl_error *error)
+pawl_code replay_ground_init(const replay_options *options, replay_ground *ground,
+                             pawl_error *error)
 {
-    *place         = (replay_place){.folder = NULL};
-    pawl_code code = name_run(options, place, error);
+    *ground        = (replay_ground){.folder = NULL};
+    pawl_code code = name_run(options, ground, error);
     if (code == PAWL_OK && (options->store == NULL || options->archive == NULL))
-        code = options->work != NULL ? use_folder(options->work, error) : make_folder(place, error);
+        code =
+            options->work != NULL ? use_folder(options->work, error) : make_folder(ground, error);
     if (code != PAWL_OK)
         return code;
-    const char *folder = options->work != NULL ? options->work : place->folder;
-    place->store       = url_of(options->store, folder, "replay.db");
-    place->archive     = url_of(options->archive, folder, "archive.db");
-    if (place->store == NULL || place->archive == NULL)
+    const char *folder = options->work != NULL ? options->work : ground->folder;
+    ground->store      = url_of(options->store, folder, "replay.db");
+    ground->archive    = url_of(options->archive, folder, "archive.db");
+    if (ground->store == NULL || ground->archive == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    place->is_one_store = strcmp(place->store, place->archive) == 0;
+    ground->is_one_store = strcmp(ground->store, ground->archive) == 0;
     return PAWL_OK;
 }
 
-void replay_place_clear(replay_place *place, bool is_kept)
+void replay_ground_clear(replay_ground *ground, bool is_kept)
 {
-    if (place->folder != NULL && !is_kept)
-        remove_folder(place->folder);
-    pawl_free(place->folder);
-    pawl_free(place->store);
-    pawl_free(place->archive);
-    *place = (replay_place){.folder = NULL};
+    if (ground->folder != NULL && !is_kept)
+        remove_folder(ground->folder);
+    pawl_free(ground->folder);
+    pawl_free(ground->store);
+    pawl_free(ground->archive);
+    *ground = (replay_ground){.folder = NULL};
 }
 
 /* ---- The tables ------------------------------------------------------------ */
 
 /* Runs a schema verb for the tables of one endpoint. */
-static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, const char *endpoint,
-                            const char *url, pawl_error *error)
+static pawl_code run_schema(const replay_ground *ground, pawl_schema_verb verb,
+                            const char *endpoint, const char *url, pawl_error *error)
 {
     replay_application            made;
     const pawl_saga_table *const *tables = NULL;
@@ -150,11 +152,11 @@ static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, co
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     replay_application_make(REPLAY_BATCH_DEFAULT, &made);
-    pawl_code code = pawl_endpoint_tables(&made.application, endpoint, place->system_prefix, arena,
+    pawl_code code = pawl_endpoint_tables(&made.application, endpoint, ground->system_prefix, arena,
                                           &tables, &count, error);
     if (code == PAWL_OK) {
         pawl_schema_spec spec = {
-            .system_prefix = place->system_prefix, .tables = tables, .table_count = count};
+            .system_prefix = ground->system_prefix, .tables = tables, .table_count = count};
         code = example_store_schema(url, verb, &spec, error);
     }
     pawl_arena_destroy(arena);
@@ -201,17 +203,17 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
     return PAWL_OK;
 }
 
-pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
-                               bool *is_reached, pawl_error *error)
+pawl_code replay_ground_prepare(const replay_ground *ground, const replay_options *options,
+                                bool *is_reached, pawl_error *error)
 {
     bool      store_needs = false, archive_needs = false;
-    pawl_code code = check_store(place->store, options->deadline, &store_needs, error);
+    pawl_code code = check_store(ground->store, options->deadline, &store_needs, error);
     if (code == PAWL_OK)
-        code = check_store(place->archive, options->deadline, &archive_needs, error);
+        code = check_store(ground->archive, options->deadline, &archive_needs, error);
     if (code == PAWL_OK && store_needs)
-        code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, place->store, error);
+        code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, ground->store, error);
     if (code == PAWL_OK && archive_needs)
-        code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, place->archive, error);
+        code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, ground->archive, error);
     *is_reached = code == PAWL_OK && store_needs && archive_needs;
     return code;
 }
@@ -224,7 +226,7 @@ static bool tells_at_once(const char *url)
            strncmp(url, "sqlite:", strlen("sqlite:")) == 0;
 }
 
-static pawl_code count_workers(const replay_place *place, const char *url, int64_t deadline,
+static pawl_code count_workers(const replay_ground *ground, const char *url, int64_t deadline,
                                size_t *count, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -237,7 +239,7 @@ static pawl_code count_workers(const replay_place *place, const char *url, int64
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     options.mode          = PAWL_OPEN_LOOK;
-    options.system_prefix = place->system_prefix;
+    options.system_prefix = ground->system_prefix;
     options.deadline_ms   = (deadline + 999) / 1000;
     pawl_code code        = pawl_store_open(url, &options, &store, error);
     if (code == PAWL_OK)
@@ -248,31 +250,31 @@ static pawl_code count_workers(const replay_place *place, const char *url, int64
     return code;
 }
 
-pawl_code replay_place_count_workers(const replay_place *place, const replay_options *options,
-                                     size_t *count, pawl_error *error)
+pawl_code replay_ground_count_workers(const replay_ground *ground, const replay_options *options,
+                                      size_t *count, pawl_error *error)
 {
     *count         = 0;
-    pawl_code code = count_workers(place, place->store, options->deadline, count, error);
+    pawl_code code = count_workers(ground, ground->store, options->deadline, count, error);
     if (code == PAWL_OK)
-        code = count_workers(place, place->archive, options->deadline, count, error);
+        code = count_workers(ground, ground->archive, options->deadline, count, error);
     return code;
 }
 
-pawl_code replay_place_drop(const replay_place *place, pawl_error *error)
+pawl_code replay_ground_drop(const replay_ground *ground, pawl_error *error)
 {
-    pawl_code code = run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, place->store, error);
+    pawl_code code = run_schema(ground, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, ground->store, error);
     if (code == PAWL_OK)
-        code = run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ARCHIVE, place->archive, error);
+        code = run_schema(ground, PAWL_SCHEMA_DROP, REPLAY_ARCHIVE, ground->archive, error);
     return code;
 }
 
 /* A store that cannot say it may hold them. */
-static bool may_hold_tables(const replay_place *place, const char *url, int64_t deadline)
+static bool may_hold_tables(const replay_ground *ground, const char *url, int64_t deadline)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_LOOK;
-    options.system_prefix      = place->system_prefix;
+    options.system_prefix      = ground->system_prefix;
     options.deadline_ms        = (deadline + 999) / 1000;
     pawl_code code             = pawl_store_open(url, &options, &store, NULL);
     pawl_store_close(store);
@@ -280,13 +282,13 @@ static bool may_hold_tables(const replay_place *place, const char *url, int64_t 
            code != PAWL_EDENIED;
 }
 
-bool replay_place_is_begun(const replay_place *place, const replay_options *options)
+bool replay_ground_is_begun(const replay_ground *ground, const replay_options *options)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    if (!may_hold_tables(place, place->store, options->deadline))
+    if (!may_hold_tables(ground, ground->store, options->deadline))
         return false;
-    if (may_hold_tables(place, place->archive, options->deadline))
+    if (may_hold_tables(ground, ground->archive, options->deadline))
         return true;
-    run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, place->store, &error);
+    run_schema(ground, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, ground->store, &error);
     return false;
 }

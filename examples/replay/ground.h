@@ -1,50 +1,51 @@
-/* place.h - where a run keeps its data: two stores and tables of its own there.
+/* ground.h - where a run keeps its data: two stores and tables of its own there.
  *
- *     replay_place_init -> use -> replay_place_clear
+ *     replay_ground_init -> use -> replay_ground_clear
  *
  * A run's tables begin with its name, so that a store may hold what it likes
  * beside them and an earlier run leaves nothing that a later one could find.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef REPLAY_PLACE_H
-#define REPLAY_PLACE_H
+#ifndef REPLAY_GROUND_H
+#define REPLAY_GROUND_H
 
 #include "application.h"
 #include "options.h"
 
-typedef struct replay_place {
+typedef struct replay_ground {
     char  run[REPLAY_RUN_SIZE + 1];
     char  system_prefix[PAWL_PREFIX_SIZE_MAX + 1]; /* of both stores */
     char *folder;                                  /* made by this run, or NULL */
     char *store;                                   /* URLs */
     char *archive;
     bool  is_one_store; /* both URLs are the same */
-} replay_place;
+} replay_ground;
 
-/* Draws the run's name and makes the work folder; touches no store. The place
+/* Draws the run's name and makes the work folder; touches no store. The ground
  * may be cleared whatever the answer. */
-pawl_code replay_place_init(const replay_options *options, replay_place *place, pawl_error *error);
+pawl_code replay_ground_init(const replay_options *options, replay_ground *ground,
+                             pawl_error *error);
 
 /* Creates the tables in both stores, unless the stores do so themselves when they
  * are opened; `*is_reached` says that both were there. Refuses a store whose pawl tables are of a
  * newer version, though it would not touch them. */
-pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
-                               bool *is_reached, pawl_error *error);
+pawl_code replay_ground_prepare(const replay_ground *ground, const replay_options *options,
+                                bool *is_reached, pawl_error *error);
 
 /* Whether both stores hold the tables of the run, so that it can go on. When only
  * the first does, the run never began: its tables are dropped again. */
-bool replay_place_is_begun(const replay_place *place, const replay_options *options);
+bool replay_ground_is_begun(const replay_ground *ground, const replay_options *options);
 
 /* How many workers of the run live, as far as the stores know. One that was killed
  * may count for a while: until then what it leased is its own. */
-pawl_code replay_place_count_workers(const replay_place *place, const replay_options *options,
-                                     size_t *count, pawl_error *error);
+pawl_code replay_ground_count_workers(const replay_ground *ground, const replay_options *options,
+                                      size_t *count, pawl_error *error);
 
 /* Drops the tables. Harmless when they are gone. */
-pawl_code replay_place_drop(const replay_place *place, pawl_error *error);
+pawl_code replay_ground_drop(const replay_ground *ground, pawl_error *error);
 
 /* Frees; removes the folder if the run made one, unless it is to be kept. */
-void replay_place_clear(replay_place *place, bool is_kept);
+void replay_ground_clear(replay_ground *ground, bool is_kept);
 
 #endif

@@ -1,4 +1,4 @@
-/* place.c - databases of the server that the URL names: pawl_bench_0 is filled
+/* ground.c - databases of the server that the URL names: pawl_bench_0 is filled
  * once, pawl_bench_1 is the copy that a round works off, pawl_bench_2 is the second
  * store.
  *
@@ -148,14 +148,14 @@ static pawl_code make_databases(const char *url, pawl_error *error)
     return code;
 }
 
-static pawl_code take_databases(const char *url, pawl__bench_place *place, pawl_error *error)
+static pawl_code take_databases(const char *url, pawl__bench_ground *ground, pawl_error *error)
 {
-    const char *urls[] = {place->filled, place->round, place->target};
-    pawl_code   code   = name_url(url, 0, place->filled, error);
+    const char *urls[] = {ground->filled, ground->round, ground->target};
+    pawl_code   code   = name_url(url, 0, ground->filled, error);
     if (code == PAWL_OK)
-        code = name_url(url, 1, place->round, error);
+        code = name_url(url, 1, ground->round, error);
     if (code == PAWL_OK)
-        code = name_url(url, 2, place->target, error);
+        code = name_url(url, 2, ground->target, error);
     if (code == PAWL_OK)
         code = make_databases(url, error);
     if (code != PAWL_OK)
@@ -175,7 +175,7 @@ static pawl_code take_databases(const char *url, pawl__bench_place *place, pawl_
     "information_schema.columns where table_schema = '" DATABASE "0' and "                       \
     "extra not like '%generated%' group by table_name) as tables"
 
-static pawl_code copy_database(const pawl__bench_place *place, pawl_error *error)
+static pawl_code copy_database(const pawl__bench_ground *ground, pawl_error *error)
 {
     static const char *const makers[] = {
         "select 'set foreign_key_checks = 0' union all "
@@ -190,7 +190,7 @@ static pawl_code copy_database(const pawl__bench_place *place, pawl_error *error
         "select 'set foreign_key_checks = 1'",
     };
     MYSQL    *db   = NULL;
-    pawl_code code = connect_to(place->round, &db, error);
+    pawl_code code = connect_to(ground->round, &db, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof makers / sizeof makers[0]; i++)
         code = run_made(db, makers[i], error);
     disconnect(db);

@@ -1,4 +1,4 @@
-/* place.c - schemas of the database that the URL names: pawl_bench_0 is
+/* ground.c - schemas of the database that the URL names: pawl_bench_0 is
  * filled once, pawl_bench_1 is the copy that a round works off, pawl_bench_2 is
  * the second store.
  *
@@ -188,16 +188,16 @@ static pawl_code make_schemas(const char *url, pawl_error *error)
     return code;
 }
 
-static pawl_code take_schemas(const char *url, pawl__bench_place *place, pawl_error *error)
+static pawl_code take_schemas(const char *url, pawl__bench_ground *ground, pawl_error *error)
 {
-    const char *urls[] = {place->filled, place->round, place->target};
+    const char *urls[] = {ground->filled, ground->round, ground->target};
     pawl_code   code   = refuse_pooler(url, error);
     if (code == PAWL_OK)
-        code = name_url(url, 0, place->filled, error);
+        code = name_url(url, 0, ground->filled, error);
     if (code == PAWL_OK)
-        code = name_url(url, 1, place->round, error);
+        code = name_url(url, 1, ground->round, error);
     if (code == PAWL_OK)
-        code = name_url(url, 2, place->target, error);
+        code = name_url(url, 2, ground->target, error);
     if (code == PAWL_OK)
         code = make_schemas(url, error);
     if (code != PAWL_OK)
@@ -223,7 +223,7 @@ static pawl_code take_schemas(const char *url, pawl__bench_place *place, pawl_er
     "where relkind = 'r' and relnamespace = '" SCHEMA "1'::regnamespace "                \
     "and pg_relation_size(oid) > 0"
 
-static pawl_code copy_schema(const pawl__bench_place *place, pawl_error *error)
+static pawl_code copy_schema(const pawl__bench_ground *ground, pawl_error *error)
 {
     static const char *const makers[] = {
         "select 'truncate ' || string_agg(oid::regclass::text, ', ') || ' restart identity' "
@@ -238,7 +238,7 @@ static pawl_code copy_schema(const pawl__bench_place *place, pawl_error *error)
         VACUUM_OF_ROUND,
     };
     PGconn   *db   = NULL;
-    pawl_code code = connect_to(place->round, &db, error);
+    pawl_code code = connect_to(ground->round, &db, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof makers / sizeof makers[0]; i++)
         code = run_made(db, makers[i], error);
     /* Not every user may: then the server's own checkpoints do, more or less. */

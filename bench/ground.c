@@ -1,4 +1,4 @@
-/* place.c - which kind of store a URL names: the one that is built in, or a module
+/* ground.c - which kind of store a URL names: the one that is built in, or a module
  * libpawl-bench-SCHEME.so, which lies where the drivers are.
  *
  * memory: data sets NAME-bench-1 and NAME-bench-2, filled for each round.
@@ -27,12 +27,12 @@ static pawl_code name_url(const char *url, int number, char named[PAWL_URL_SIZE_
     return PAWL_OK;
 }
 
-pawl_code pawl__bench_name_urls(const char *url, pawl__bench_place *place, pawl_error *error)
+pawl_code pawl__bench_name_urls(const char *url, pawl__bench_ground *ground, pawl_error *error)
 {
-    pawl_code code = name_url(url, 0, place->filled, error);
+    pawl_code code = name_url(url, 0, ground->filled, error);
     if (code == PAWL_OK)
-        code = name_url(url, 1, place->round, error);
-    return code == PAWL_OK ? name_url(url, 2, place->target, error) : code;
+        code = name_url(url, 1, ground->round, error);
+    return code == PAWL_OK ? name_url(url, 2, ground->target, error) : code;
 }
 
 static const pawl__bench_kind memory_kind = {
@@ -75,12 +75,12 @@ static pawl_code load_kind(const char *url, size_t scheme_size, const pawl__benc
     return code;
 }
 
-pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error)
+pawl_code pawl__bench_ground_take(const char *url, pawl__bench_ground *ground, pawl_error *error)
 {
     size_t    size = strcspn(url, ":");
     pawl_code code = check_url(url, error);
-    place->kind    = &memory_kind;
+    ground->kind   = &memory_kind;
     if (code == PAWL_OK && (size != strlen("memory") || strncmp(url, "memory", size) != 0))
-        code = load_kind(url, size, &place->kind, error);
-    return code == PAWL_OK ? place->kind->take(url, place, error) : code;
+        code = load_kind(url, size, &ground->kind, error);
+    return code == PAWL_OK ? ground->kind->take(url, ground, error) : code;
 }

@@ -1,4 +1,4 @@
-/* place.c - FILE-bench-0 is filled once, FILE-bench-1 is the copy that a
+/* ground.c - FILE-bench-0 is filled once, FILE-bench-1 is the copy that a
  * round works off, FILE-bench-2 is the second store. FILE itself is never
  * opened: rounds in one file would make it grow, and a later round would find
  * a file unlike the first.
@@ -38,14 +38,14 @@ static pawl_code refuse_file(const char *url, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code take_files(const char *url, pawl__bench_place *place, pawl_error *error)
+static pawl_code take_files(const char *url, pawl__bench_ground *ground, pawl_error *error)
 {
-    pawl_code code = pawl__bench_name_urls(url, place, error);
+    pawl_code code = pawl__bench_name_urls(url, ground, error);
     if (code == PAWL_OK)
-        code = refuse_file(place->filled, error);
+        code = refuse_file(ground->filled, error);
     if (code == PAWL_OK)
-        code = refuse_file(place->round, error);
-    return code == PAWL_OK ? refuse_file(place->target, error) : code;
+        code = refuse_file(ground->round, error);
+    return code == PAWL_OK ? refuse_file(ground->target, error) : code;
 }
 
 static pawl_code drop_file(const char *url, pawl_error *error)
@@ -76,21 +76,21 @@ static pawl_code copy_bytes(int from, int to, const char *path, pawl_error *erro
     return PAWL_OK;
 }
 
-static pawl_code copy_file(const pawl__bench_place *place, pawl_error *error)
+static pawl_code copy_file(const pawl__bench_ground *ground, pawl_error *error)
 {
     char      from_path[PAWL_URL_SIZE_MAX + 10];
     char      path[PAWL_URL_SIZE_MAX + 10];
-    pawl_code code = drop_file(place->round, error);
+    pawl_code code = drop_file(ground->round, error);
     if (code == PAWL_OK)
-        code = drop_file(place->target, error);
+        code = drop_file(ground->target, error);
     /* All handles are closed: what was in the log is in the file. */
-    if (code == PAWL_OK && access(path_of(place->filled, "-wal", path), F_OK) == 0)
+    if (code == PAWL_OK && access(path_of(ground->filled, "-wal", path), F_OK) == 0)
         return pawl_error_set(error, PAWL_EBUG, "%s is left: another program has the file open",
                               path);
     if (code != PAWL_OK)
         return code;
-    int from = open(path_of(place->filled, "", from_path), O_RDONLY | O_CLOEXEC);
-    int to   = open(path_of(place->round, "", path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int from = open(path_of(ground->filled, "", from_path), O_RDONLY | O_CLOEXEC);
+    int to = open(path_of(ground->round, "", path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (from < 0 || to < 0)
         code = pawl_error_set(error, PAWL_EUNREACHABLE, "%s: %s", from < 0 ? from_path : path,
                               strerror(errno));

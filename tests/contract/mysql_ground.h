@@ -1,10 +1,10 @@
-/* mysql_place.h - a database of a test's own on MySQL or MariaDB, and short forms of what the tests
+/* mysql_ground.h - a database of a test's own on MySQL or MariaDB, and short forms of what the tests
  * that are special to these servers all do. ON_BOTH makes a test for each of the two.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_TESTS_CONTRACT_MYSQL_PLACE_H
-#define PAWL_TESTS_CONTRACT_MYSQL_PLACE_H
+#ifndef PAWL_TESTS_CONTRACT_MYSQL_GROUND_H
+#define PAWL_TESTS_CONTRACT_MYSQL_GROUND_H
 
 #include "pawl/store_driver.h"
 
@@ -24,7 +24,7 @@
 #define TEXT(literal) PAWL_TEXT(literal)
 #define SKIPPED 77
 
-typedef struct place {
+typedef struct ground {
     const char *scheme; /* set by ON_BOTH */
     char        host[100];
     unsigned    port;
@@ -33,7 +33,7 @@ typedef struct place {
     MYSQL      *raw;
     pawl_arena *arena;
     pawl_error  error;
-} place;
+} ground;
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -42,14 +42,14 @@ static const pawl_saga_table order_table = {
 };
 static const pawl_saga_table *const order_tables[] = {&order_table};
 
-static inline const char *place_server(const char *scheme)
+static inline const char *ground_server(const char *scheme)
 {
     const char *url =
         getenv(strcmp(scheme, "mysql") == 0 ? "PAWL_TEST_MYSQL" : "PAWL_TEST_MARIADB");
     return url != NULL && url[0] != '\0' ? url : NULL;
 }
 
-static inline MYSQL *raw_connect(const place *p, const char *database)
+static inline MYSQL *raw_connect(const ground *p, const char *database)
 {
     MYSQL *made = mysql_init(NULL);
     assert_non_null(made);
@@ -78,14 +78,14 @@ static inline long long raw_number(MYSQL *raw, const char *sql)
     return found;
 }
 
-static inline int place_setup(void **state)
+static inline int ground_setup(void **state)
 {
     static unsigned count;
-    place          *p = calloc(1, sizeof *p);
+    ground         *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
     p->scheme          = *state;
-    const char *server = place_server(p->scheme);
+    const char *server = ground_server(p->scheme);
     *state             = p;
     p->arena           = pawl_arena_create(0);
     if (server == NULL)
@@ -94,7 +94,7 @@ static inline int place_setup(void **state)
         return -1;
     p->raw = raw_connect(p, NULL);
     char sql[200];
-    snprintf(p->database, sizeof p->database, "pawl_place_%ld_%llx_%u", (long)getpid(),
+    snprintf(p->database, sizeof p->database, "pawl_ground_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
     snprintf(sql, sizeof sql, "create database %s", p->database);
     raw_run(p->raw, sql);
@@ -103,10 +103,10 @@ static inline int place_setup(void **state)
     return 0;
 }
 
-static inline int place_teardown(void **state)
+static inline int ground_teardown(void **state)
 {
-    place *p = *state;
-    char   sql[200];
+    ground *p = *state;
+    char    sql[200];
     if (p->raw != NULL) {
         snprintf(sql, sizeof sql, "drop database if exists %s", p->database);
         (void)mysql_query(p->raw, "set lock_wait_timeout = 20");
@@ -119,30 +119,30 @@ static inline int place_teardown(void **state)
 }
 
 /* A test on a server that is not there is left out. */
-static inline place *place_of(void **state)
+static inline ground *ground_of(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     if (p->raw == NULL)
         skip();
     return p;
 }
 
-#define ON_SERVER_OF(function, scheme)                                                 \
-    {                                                                                  \
-#function " on " scheme, function, place_setup, place_teardown, (void *)scheme \
+#define ON_SERVER_OF(function, scheme)                                                   \
+    {                                                                                    \
+#function " on " scheme, function, ground_setup, ground_teardown, (void *)scheme \
     }
 #define ON_BOTH(function) ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb")
 
 /* Without either server the program is left out, which PAWL_REQUIRE forbids for one that apt has. */
-static inline int places_are_missing(void)
+static inline int grounds_are_missing(void)
 {
     static const char *const schemes[] = {"mysql", "mariadb"};
     const char              *required  = getenv("PAWL_REQUIRE");
     const char              *missing   = getenv("PAWL_MISSING_SERVERS");
     int                      there     = 0;
     for (size_t i = 0; i < 2; i++) {
-        there += place_server(schemes[i]) != NULL;
-        if (place_server(schemes[i]) == NULL && required != NULL && strcmp(required, "all") == 0 &&
+        there += ground_server(schemes[i]) != NULL;
+        if (ground_server(schemes[i]) == NULL && required != NULL && strcmp(required, "all") == 0 &&
             (missing == NULL || strstr(missing, schemes[i]) == NULL))
             return 1;
     }
@@ -151,20 +151,20 @@ static inline int places_are_missing(void)
     return there == 0 ? SKIPPED : 0;
 }
 
-static inline void expect_code(const place *p, pawl_code code, pawl_code expected)
+static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
 {
     if (code != expected)
         fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
                  p->error.text);
 }
 
-static inline void expect_text(const place *p, const char *part)
+static inline void expect_text(const ground *p, const char *part)
 {
     if (strstr(p->error.text, part) == NULL)
         fail_msg("'%s' does not say '%s'", p->error.text, part);
 }
 
-static inline pawl_code open_at(place *p, const char *url, int64_t deadline_ms, pawl_store **store)
+static inline pawl_code open_at(ground *p, const char *url, int64_t deadline_ms, pawl_store **store)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
@@ -175,7 +175,7 @@ static inline pawl_code open_at(place *p, const char *url, int64_t deadline_ms, 
     return pawl_store_open(url, &options, store, &p->error);
 }
 
-static inline pawl_code schema_at(place *p, pawl_schema_verb verb, pawl_line_fn *line,
+static inline pawl_code schema_at(ground *p, pawl_schema_verb verb, pawl_line_fn *line,
                                   void *context)
 {
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
@@ -188,7 +188,7 @@ static inline void no_line(pawl_text line, void *context)
     (void)context;
 }
 
-static inline void apply(place *p)
+static inline void apply(ground *p)
 {
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
 }

@@ -1,10 +1,10 @@
-/* postgres_place.h - a schema in the database that the environment names, and
+/* postgres_ground.h - a schema in the database that the environment names, and
  * short forms of what the tests special to PostgreSQL all do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_TESTS_CONTRACT_POSTGRES_PLACE_H
-#define PAWL_TESTS_CONTRACT_POSTGRES_PLACE_H
+#ifndef PAWL_TESTS_CONTRACT_POSTGRES_GROUND_H
+#define PAWL_TESTS_CONTRACT_POSTGRES_GROUND_H
 
 #include "contract/postgres_raw.h"
 
@@ -16,13 +16,13 @@
 #define TEXT(literal) PAWL_TEXT(literal)
 #define LINES_SIZE 60000
 
-typedef struct place {
+typedef struct ground {
     char        schema[40];
     char        url[1200];
     PGconn     *pg; /* its search path is the schema */
     pawl_arena *arena;
     pawl_error  error;
-} place;
+} ground;
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -31,26 +31,26 @@ static const pawl_saga_table order_table = {
 };
 static const pawl_saga_table *const order_tables[] = {&order_table};
 
-/* ---- The place ---------------------------------------------------------- */
+/* ---- The ground ---------------------------------------------------------- */
 
 /* The server's URL with `?schema=`. */
-static inline void place_url(const char *schema, char *url, size_t size)
+static inline void ground_url(const char *schema, char *url, size_t size)
 {
-    const char *server = place_server();
+    const char *server = ground_server();
     snprintf(url, size, "%s%cschema=%s", server, strchr(server, '?') != NULL ? '&' : '?', schema);
 }
 
 /* Schemas of a killed test stay on the server, which outlives it, and process numbers come
  * again: the time tells them apart. */
-static inline int place_setup(void **state)
+static inline int ground_setup(void **state)
 {
     static unsigned number;
-    place          *p = calloc(1, sizeof *p);
+    ground         *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
     snprintf(p->schema, sizeof p->schema, "pawl_test_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++number);
-    place_url(p->schema, p->url, sizeof p->url);
+    ground_url(p->schema, p->url, sizeof p->url);
     p->pg    = raw_open(p->schema);
     p->arena = pawl_arena_create(0);
     *state   = p;
@@ -58,7 +58,7 @@ static inline int place_setup(void **state)
 }
 
 /* False when somebody else has it locked for too long. */
-static inline bool drop_schema(place *p)
+static inline bool drop_schema(ground *p)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
@@ -72,7 +72,7 @@ static inline bool drop_schema(place *p)
 }
 
 /* Of sessions that have something of the schema locked. */
-static inline void end_transactions(place *p)
+static inline void end_transactions(ground *p)
 {
     char sql[600];
     snprintf(sql, sizeof sql,
@@ -87,9 +87,9 @@ static inline void end_transactions(place *p)
 
 /* A transaction that a failed test left open would keep the schema, and hold up whoever
  * waits for the end of all that are open. */
-static inline int place_teardown(void **state)
+static inline int ground_teardown(void **state)
 {
-    place *p = *state;
+    ground *p = *state;
     if (PQtransactionStatus(p->pg) != PQTRANS_IDLE)
         PQclear(PQexec(p->pg, "rollback"));
     bool is_dropped = drop_schema(p);
@@ -103,14 +103,14 @@ static inline int place_teardown(void **state)
     return is_dropped ? 0 : -1;
 }
 
-static inline void expect_code(const place *p, pawl_code code, pawl_code expected)
+static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
 {
     if (code != expected)
         fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
                  p->error.text);
 }
 
-static inline void expect_text(const place *p, const char *part)
+static inline void expect_text(const ground *p, const char *part)
 {
     if (strstr(p->error.text, part) == NULL)
         fail_msg("'%s' does not say '%s'", p->error.text, part);
@@ -135,7 +135,7 @@ static inline void keep_line(pawl_text line, void *context)
     l->count++;
 }
 
-static inline pawl_code run_schema(place *p, const char *url, pawl_schema_verb verb,
+static inline pawl_code run_schema(ground *p, const char *url, pawl_schema_verb verb,
                                    const pawl_saga_table *const *tables, size_t count, lines *out)
 {
     pawl_schema_spec spec = {.tables = tables, .table_count = count};
@@ -144,7 +144,7 @@ static inline pawl_code run_schema(place *p, const char *url, pawl_schema_verb v
     return pawl_store_schema(url, verb, &spec, keep_line, out, &p->error);
 }
 
-static inline void apply_schema(place *p, const char *url, const pawl_saga_table *const *tables,
+static inline void apply_schema(ground *p, const char *url, const pawl_saga_table *const *tables,
                                 size_t count)
 {
     pawl_schema_spec spec = {.tables = tables, .table_count = count};
@@ -154,7 +154,7 @@ static inline void apply_schema(place *p, const char *url, const pawl_saga_table
 
 /* ---- Stores ------------------------------------------------------------- */
 
-static inline pawl_code open_with(place *p, const char *url, const pawl_saga_table *const *tables,
+static inline pawl_code open_with(ground *p, const char *url, const pawl_saga_table *const *tables,
                                   size_t table_count, pawl_store **store)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -165,7 +165,7 @@ static inline pawl_code open_with(place *p, const char *url, const pawl_saga_tab
 }
 
 /* A handle with the order table and a worker; the tables are made. */
-static inline pawl_store *open_store(place *p, const char *url)
+static inline pawl_store *open_store(ground *p, const char *url)
 {
     pawl_store *store = NULL;
     apply_schema(p, url, order_tables, 1);
@@ -184,7 +184,7 @@ static inline pawl_message message_of(const char *id)
                           .correlation_id = pawl_text_of(id)};
 }
 
-static inline pawl_code send_one(place *p, pawl_store *store, const char *queue, const char *id)
+static inline pawl_code send_one(ground *p, pawl_store *store, const char *queue, const char *id)
 {
     pawl_queue_send send    = {.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
     pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -193,7 +193,7 @@ static inline pawl_code send_one(place *p, pawl_store *store, const char *queue,
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char *queue,
+static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const char *queue,
                                          pawl_time due_max, size_t count)
 {
     pawl_queue_rows  rows;
@@ -203,7 +203,7 @@ static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char
     return rows;
 }
 
-static inline pawl_code settle_one(place *p, pawl_store *store, const char *queue, int64_t seq)
+static inline pawl_code settle_one(ground *p, pawl_store *store, const char *queue, int64_t seq)
 {
     pawl_queue_settle settle   = {.queue = pawl_text_of(queue), .seq = seq};
     pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -212,7 +212,7 @@ static inline pawl_code settle_one(place *p, pawl_store *store, const char *queu
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static inline pawl_code begin_saga(place *p, pawl_store *store, const pawl_saga_table *table,
+static inline pawl_code begin_saga(ground *p, pawl_store *store, const pawl_saga_table *table,
                                    pawl_uuid id, pawl_value main_value, const char *data)
 {
     pawl_saga_insert insert   = {.table    = table,
@@ -226,7 +226,7 @@ static inline pawl_code begin_saga(place *p, pawl_store *store, const pawl_saga_
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static inline pawl_saga_row load_saga(place *p, pawl_store *store, const pawl_saga_table *table,
+static inline pawl_saga_row load_saga(ground *p, pawl_store *store, const pawl_saga_table *table,
                                       pawl_saga_key key, pawl_value value)
 {
     pawl_saga_row row = {0};
