@@ -195,7 +195,7 @@ static int64_t time_of_delivery(const pawl__service *service)
 /* The time that passes for this process: without that in which it was stopped. A stop in a
  * sink is not the sink's time; the lease would last longer by twice the stop, and the next
  * stop of this runner would keep the others away for as long. */
-static pawl_time time_of_process(const pawl__service *service)
+static pawl_time time_awake(const pawl__service *service)
 {
     pawl_time now = lease_now(service);
     return now - pawl__pulse_stopped_time(&service->endpoint->pulse, now);
@@ -203,12 +203,12 @@ static pawl_time time_of_process(const pawl__service *service)
 
 pawl_time pawl__leader_delivery_begin(const pawl__service *service)
 {
-    return time_of_process(service);
+    return time_awake(service);
 }
 
 void pawl__leader_delivery_end(pawl__service *service, pawl_time begin)
 {
-    int64_t more = time_of_process(service) - begin - service->delivery_time;
+    int64_t more = time_awake(service) - begin - service->delivery_time;
     service->delivery_time += more > 0 ? more : more / 8;
 }
 

@@ -90,7 +90,7 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
     const pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code           code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__sqlite_process_alive(store->process, store->path, lives[i]->process,
+        code = pawl__sqlite_program_alive(store->program, store->path, lives[i]->process,
                                           &lives[i]->is_alive, error);
     return code;
 }
@@ -103,7 +103,7 @@ static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
         (code = pawl__sqlite_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
         code = pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
-        *number = pawl__sqlite_process_number(store->process);
+        *number = pawl__sqlite_program_number(store->program);
     return code;
 }
 

@@ -26,7 +26,7 @@ static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
 static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
                           pawl_error *error)
 {
-    return pawl__sqlite_process_alive(store->process, store->path, process, alive, error);
+    return pawl__sqlite_program_alive(store->program, store->path, process, alive, error);
 }
 
 /* ---- The process and its queues ----------------------------------------- */
@@ -36,12 +36,12 @@ pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
     if (store->book != NULL)
         return PAWL_OK;
     pawl_code code = PAWL_OK;
-    if (store->process == NULL)
-        code = pawl__sqlite_process_join(store->path, store->device, store->inode, &store->process,
+    if (store->program == NULL)
+        code = pawl__sqlite_program_join(store->path, store->device, store->inode, &store->program,
                                          error);
     if (code != PAWL_OK)
         return code;
-    store->book = pawl__sqlite_book_find(store->process, store->connection.prefix);
+    store->book = pawl__sqlite_book_find(store->program, store->connection.prefix);
     return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
@@ -92,7 +92,7 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
                             pawl_error *error)
 {
-    int64_t   us    = pawl__sqlite_process_number(store->process);
+    int64_t   us    = pawl__sqlite_program_number(store->program);
     bool      alive = false;
     pawl_code code  = read_lease(store, name, row, error);
     if (code == PAWL_OK && row->process != us)
@@ -121,7 +121,7 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
         code = read_lease(store, name.text, &row, error);
     if (code != PAWL_OK)
         return code;
-    int64_t us    = pawl__sqlite_process_number(store->process);
+    int64_t us    = pawl__sqlite_program_number(store->program);
     bool    alive = row.process == us;
     if (!alive)
         code = is_alive(store, row.process, &alive, error);
@@ -152,7 +152,7 @@ pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *
         &store->sql.base, "queue:", pawl__sqlite_queue_name(use->queue), &name, error);
     if (code == PAWL_OK && (code = read_lease(store, name.text, &row, error)) == PAWL_OK)
         *is_ours =
-            row.process == pawl__sqlite_process_number(store->process) && row.epoch == use->epoch;
+            row.process == pawl__sqlite_program_number(store->program) && row.epoch == use->epoch;
     return code;
 }
 
@@ -167,7 +167,7 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
     pawl__sqlite_put_text(&request, name.text);
-    pawl__sqlite_put_int(&request, pawl__sqlite_process_number(store->process));
+    pawl__sqlite_put_int(&request, pawl__sqlite_program_number(store->program));
     return pawl__sqlite_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
 }
 

@@ -506,12 +506,12 @@ void pawl__sqlite_close(pawl_store *base)
             say_goodbye(store);
         pawl__sqlite_connection_clear(&store->connection);
         (void)sqlite3_close_v2(store->connection.db);
-        pawl__sqlite_process_leave(store->process);
+        pawl__sqlite_program_leave(store->program);
         pawl__sqlite_file_leave(store->file);
         (void)pthread_mutex_destroy(&store->mutex);
     }
     store->connection.db = NULL;
-    store->process       = NULL;
+    store->program       = NULL;
     free_uses(store);
     pawl_free(store->unsure);
     pawl_free(store->path);

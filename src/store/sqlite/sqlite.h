@@ -20,7 +20,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/sql/schema.h"
-#include "store/sqlite/process.h"
+#include "store/sqlite/program.h"
 #include "store/sqlite/request.h"
 
 #include <pthread.h>
@@ -64,7 +64,7 @@ typedef struct pawl__sqlite {
     bool        is_lost; /* the connection had to be closed; the next operation makes it */
     atomic_bool is_interrupted;
     int64_t     data_version;
-    pawl__sqlite_process   *process; /* joined by the first that needs it */
+    pawl__sqlite_program   *program; /* joined by the first that needs it */
     pawl__sqlite_book      *book;
     pawl__sqlite_use       *uses;
     const pawl__sqlite_use *checked_use; /* whose lease was looked at last in this transaction */

@@ -1,4 +1,4 @@
-/* process.c - several processes on one store. A child opens handles of its
+/* program.c - several processes on one store. A child opens handles of its
  * own; the case has none open while it forks, for what a library keeps of them
  * would be the child's too.
  *
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROCESSES 4
+#define PROGRAMS 4
 #define COUNTS 400
 
 /* ---- Children ----------------------------------------------------------- */
@@ -124,14 +124,14 @@ static void end_child(const child *ended, unsigned *counts, char *failure, size_
 
 /* Runs the function in `count` processes at once. `counts` gets the sums of what
  * they counted; a failure in one is the case's. */
-static void run_processes(suite *s, unsigned count, child_function *function, unsigned *counts)
+static void run_programs(suite *s, unsigned count, child_function *function, unsigned *counts)
 {
-    child    children[PROCESSES];
+    child    children[PROGRAMS];
     char     failure[sizeof s->failure] = "";
     unsigned started                    = 0;
     int      gate[2];
     memset(counts, 0, COUNTS * sizeof *counts);
-    EXPECT(s, count <= PROCESSES && s->store_count == 0);
+    EXPECT(s, count <= PROGRAMS && s->store_count == 0);
     EXPECT(s, pipe(gate) == 0);
     while (started < count && start_child(s, function, started, gate, &children[started]))
         started++;
@@ -152,10 +152,10 @@ static void leave_a_row(suite *s, unsigned index, unsigned *counts)
 }
 
 /* Whether processes share a store is seen by what one leaves behind. */
-static void need_processes(suite *s)
+static void need_programs(suite *s)
 {
     unsigned counts[COUNTS];
-    run_processes(s, 1, leave_a_row, counts);
+    run_programs(s, 1, leave_a_row, counts);
     pawl_store *a       = suite_open(s);
     bool        is_seen = suite_queue(s, a, TEXT("probe")).count == 1;
     suite_close(s, a);
@@ -173,7 +173,7 @@ static void expect_each(suite *s, const unsigned *counts, unsigned count, unsign
 
 /* ---- Queue -------------------------------------------------------------- */
 
-#define SHARE (COUNTS / PROCESSES)
+#define SHARE (COUNTS / PROGRAMS)
 #define TENURE 25
 #define TRIES_MAX 20000
 
@@ -232,10 +232,10 @@ static void settle_a_share(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-static void processes_settle_each_row_once(suite *s)
+static void programs_settle_each_row_once(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
+    need_programs(s);
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
     for (unsigned i = 0; i < COUNTS; i++)
@@ -243,7 +243,7 @@ static void processes_settle_each_row_once(suite *s)
             .message = suite_message(s, suite_printf(s, "m-%u", i)));
     COMMIT(&set, a);
     suite_close(s, a);
-    run_processes(s, PROCESSES, settle_a_share, counts);
+    run_programs(s, PROGRAMS, settle_a_share, counts);
     expect_each(s, counts, COUNTS, 1);
     a = suite_open(s);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 0);
@@ -281,8 +281,8 @@ static void begin_sagas(suite *s, unsigned index, unsigned *counts)
 static void racing_starters_leave_one_saga(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
-    run_processes(s, PROCESSES, begin_sagas, counts);
+    need_programs(s);
+    run_programs(s, PROGRAMS, begin_sagas, counts);
     expect_each(s, counts, ROUNDS, 1);
     EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), ROUNDS);
 }
@@ -310,8 +310,8 @@ static void append_events(suite *s, unsigned index, unsigned *counts)
 static void racing_appends_leave_one_event(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
-    run_processes(s, PROCESSES, append_events, counts);
+    need_programs(s);
+    run_programs(s, PROGRAMS, append_events, counts);
     expect_each(s, counts + 1, APPENDS - 1, 1);
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_stream(s, a, TEXT("Account/1"), 0).count, APPENDS - 1);
@@ -373,22 +373,22 @@ static void no_update_is_lost(suite *s)
 {
     unsigned counts[COUNTS];
     int64_t  total = 0, versions = 0;
-    need_processes(s);
+    need_programs(s);
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= SAGAS; i++)
         COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i),
                    .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
                    .data = TEXT("{\"n\":0}"), .type_version = TEXT("1.0"));
     suite_close(s, a);
-    run_processes(s, PROCESSES, raise_with_threads, counts);
+    run_programs(s, PROGRAMS, raise_with_threads, counts);
     a = suite_open(s);
     for (unsigned i = 1; i <= SAGAS; i++) {
         pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i);
         total += count_in(s, row.data);
         versions += row.version - 1;
     }
-    EXPECT_EQ(s, total, PROCESSES * WORKERS * STEPS * TOGETHER);
-    EXPECT_EQ(s, versions, PROCESSES * WORKERS * STEPS * TOGETHER);
+    EXPECT_EQ(s, total, PROGRAMS * WORKERS * STEPS * TOGETHER);
+    EXPECT_EQ(s, versions, PROGRAMS * WORKERS * STEPS * TOGETHER);
 }
 
 /* ---- Aggregators and timeouts ------------------------------------------- */
@@ -415,10 +415,10 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
 {
     unsigned        counts[COUNTS];
     pawl_flush_rows flushes = {0};
-    need_processes(s);
-    run_processes(s, PROCESSES, add_bills, counts);
+    need_programs(s);
+    run_programs(s, PROGRAMS, add_bills, counts);
     pawl_store *a = suite_open(s);
-    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, PROCESSES * ROUNDS + ROUNDS);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, PROGRAMS * ROUNDS + ROUNDS);
     EXPECT_OK(s, pawl_store_flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
 }
@@ -450,7 +450,7 @@ static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
 static void each_timeout_is_claimed_once(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
+    need_programs(s);
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
     for (unsigned i = 1; i < COUNTS; i++)
@@ -458,7 +458,7 @@ static void each_timeout_is_claimed_once(suite *s)
             .due = SUITE_NOW - i);
     COMMIT(&set, a);
     suite_close(s, a);
-    run_processes(s, PROCESSES, handle_timeouts, counts);
+    run_programs(s, PROGRAMS, handle_timeouts, counts);
     expect_each(s, counts + 1, COUNTS - 1, 1);
     EXPECT_EQ(s, suite_timeouts(s, suite_open(s)).count, 0);
 }
@@ -491,12 +491,12 @@ static void install(suite *s, unsigned index, unsigned *counts)
 static void installers_at_once_both_succeed(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
+    need_programs(s);
     for (unsigned i = 0; i < INSTALLS; i++) {
         EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
         EXPECT_CODE(s, run_schema(s, PAWL_SCHEMA_VERIFY), PAWL_ESCHEMA);
-        run_processes(s, i % 2 == 0 ? 2 : PROCESSES, install, counts);
-        EXPECT_EQ(s, counts[0], i % 2 == 0 ? 2 : PROCESSES);
+        run_programs(s, i % 2 == 0 ? 2 : PROGRAMS, install, counts);
+        EXPECT_EQ(s, counts[0], i % 2 == 0 ? 2 : PROGRAMS);
         EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
     }
 }
@@ -504,11 +504,11 @@ static void installers_at_once_both_succeed(suite *s)
 static void installing_again_changes_nothing(suite *s)
 {
     unsigned counts[COUNTS];
-    need_processes(s);
+    need_programs(s);
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
     suite_close(s, a);
-    run_processes(s, 2, install, counts);
+    run_programs(s, 2, install, counts);
     EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
     a = suite_open(s);
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 1);
@@ -519,7 +519,7 @@ static void installing_again_changes_nothing(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E27 T7 processes settle each queue row once", processes_settle_each_row_once},
+    {"E27 T7 processes settle each queue row once", programs_settle_each_row_once},
     {"S10 E7 starters that race in processes leave one saga", racing_starters_leave_one_saga},
     {"O4 O3 appends that race in processes leave one event", racing_appends_leave_one_event},
     {"S9 no update of several processes is lost", no_update_is_lost},
@@ -530,4 +530,4 @@ static const suite_case cases[] = {
      installing_again_changes_nothing},
 };
 
-const suite_cases cases_process = SUITE_CASES("process", cases);
+const suite_cases cases_program = SUITE_CASES("process", cases);

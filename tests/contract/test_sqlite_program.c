@@ -1,4 +1,4 @@
-/* test_sqlite_process.c - several processes on one file: queue leases, death,
+/* test_sqlite_program.c - several processes on one file: queue leases, death,
  * take-over, fork, wake-up (O20).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -568,7 +568,7 @@ int main(void)
         CASE(a_wait_that_nothing_ends_lasts_its_time),
         CASE(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
     };
-    return cmocka_run_group_tests_name("sqlite_process", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("sqlite_program", tests, NULL, NULL);
 }
 
 #endif

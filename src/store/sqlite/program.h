@@ -1,4 +1,4 @@
-/* process.h - the operating system's process as others see it, and what its handles share.
+/* program.h - the operating system's process as others see it, and what its handles share.
  *
  * A process has a number: the offset of one byte in the file PATH-pawl, which
  * it keeps locked for as long as it lives. The operating system frees the lock
@@ -12,14 +12,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_SQLITE_PROCESS_H
-#define PAWL_STORE_SQLITE_PROCESS_H
+#ifndef PAWL_STORE_SQLITE_PROGRAM_H
+#define PAWL_STORE_SQLITE_PROGRAM_H
 
 #include "pawl/base.h"
 
 #include <sys/types.h>
 
-typedef struct pawl__sqlite_process pawl__sqlite_process;
+typedef struct pawl__sqlite_program pawl__sqlite_program;
 
 /* Claims and handles of one set of tables (one system prefix) in the file. */
 typedef struct pawl__sqlite_book pawl__sqlite_book;
@@ -28,13 +28,13 @@ typedef struct pawl__sqlite_book pawl__sqlite_book;
 typedef struct pawl__sqlite_queue pawl__sqlite_queue;
 
 /* Finds or makes the object of the file and counts the caller in. */
-pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
-                                    pawl__sqlite_process **process, pawl_error *error);
-void      pawl__sqlite_process_leave(pawl__sqlite_process *process); /* accepts NULL */
-int64_t   pawl__sqlite_process_number(const pawl__sqlite_process *process);
-/* Whether the process of that number lives. `process` may be NULL: looks
+pawl_code pawl__sqlite_program_join(const char *path, dev_t device, ino_t inode,
+                                    pawl__sqlite_program **program, pawl_error *error);
+void      pawl__sqlite_program_leave(pawl__sqlite_program *program); /* accepts NULL */
+int64_t   pawl__sqlite_program_number(const pawl__sqlite_program *program);
+/* Whether the process of that number lives. `program` may be NULL: looks
  * through the file beside `path`. */
-pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const char *path,
+pawl_code pawl__sqlite_program_alive(const pawl__sqlite_program *program, const char *path,
                                      int64_t number, bool *is_alive, pawl_error *error);
 
 /* A handle's file, from open to close. In a child the entries of its parent stay: SQLite takes
@@ -48,7 +48,7 @@ void               pawl__sqlite_file_leave(pawl__sqlite_file *file); /* accepts 
 pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode);
 
 /* The book of the prefix; lives as long as the process's object. NULL: memory. */
-pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix);
+pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const char *prefix);
 
 /* The queue's entry, with the handle among those that claim from it. NULL: memory. */
 pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,

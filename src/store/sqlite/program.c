@@ -1,4 +1,4 @@
-/* process.c - the registry of process objects, the lock file, claims.
+/* program.c - the registry of process objects, the lock file, claims.
  *
  * The lock is of the open file description (F_OFD_SETLK): unlike a plain one
  * it is not lost when some other part of the program opens and closes the same
@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/process.h"
+#include "store/sqlite/program.h"
 
 #include "store/sqlite/claims.h"
 
@@ -43,7 +43,7 @@ typedef struct attached {
 
 struct pawl__sqlite_book {
     pawl__sqlite_book    *next;
-    pawl__sqlite_process *process;
+    pawl__sqlite_program *program;
     pawl__sqlite_queue   *queues;
     attached             *workers;
     pawl__sqlite_claims   claims;
@@ -51,8 +51,8 @@ struct pawl__sqlite_book {
     char                  prefix[];
 };
 
-struct pawl__sqlite_process {
-    pawl__sqlite_process *next;
+struct pawl__sqlite_program {
+    pawl__sqlite_program *next;
     dev_t                 device;
     ino_t                 inode;
     unsigned              users; /* handles; guarded by the registry's mutex */
@@ -70,7 +70,7 @@ struct pawl__sqlite_file {
 };
 
 static pthread_mutex_t       registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pawl__sqlite_process *registry;
+static pawl__sqlite_program *registry;
 static pawl__sqlite_file    *files;
 static pthread_once_t        fork_once = PTHREAD_ONCE_INIT;
 
@@ -78,8 +78,8 @@ static pthread_once_t        fork_once = PTHREAD_ONCE_INIT;
  * allowed; the objects stay, as handles still point to them. */
 static void close_in_child(void)
 {
-    for (pawl__sqlite_process *process = registry; process != NULL; process = process->next)
-        close(process->lock_file);
+    for (pawl__sqlite_program *program = registry; program != NULL; program = program->next)
+        close(program->lock_file);
 }
 
 static void register_fork(void)
@@ -108,15 +108,15 @@ static struct flock one_byte(short type, int64_t number)
 }
 
 /* Draws a number and locks its byte. */
-static pawl_code take_number(pawl__sqlite_process *process, const char *path, pawl_error *error)
+static pawl_code take_number(pawl__sqlite_program *program, const char *path, pawl_error *error)
 {
     for (int i = 0; i < LOCK_TRIES_MAX; i++) {
         uint64_t drawn = 0;
         if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
             break;
-        process->number   = (int64_t)(drawn >> 2) | 1;
-        struct flock lock = one_byte(F_WRLCK, process->number);
-        if (fcntl(process->lock_file, F_OFD_SETLK, &lock) == 0)
+        program->number   = (int64_t)(drawn >> 2) | 1;
+        struct flock lock = one_byte(F_WRLCK, program->number);
+        if (fcntl(program->lock_file, F_OFD_SETLK, &lock) == 0)
             return PAWL_OK;
         if (errno != EAGAIN && errno != EACCES)
             break;
@@ -136,14 +136,14 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
     return PAWL_OK;
 }
 
-pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const char *path,
+pawl_code pawl__sqlite_program_alive(const pawl__sqlite_program *program, const char *path,
                                      int64_t number, bool *is_alive, pawl_error *error)
 {
-    *is_alive = process != NULL && number == process->number;
+    *is_alive = program != NULL && number == program->number;
     if (*is_alive || number == 0)
         return PAWL_OK;
-    if (process != NULL)
-        return is_locked(process->lock_file, number, path, is_alive, error);
+    if (program != NULL)
+        return is_locked(program->lock_file, number, path, is_alive, error);
     int       file = -1;
     pawl_code code = open_lock_file(path, O_RDONLY, &file, error);
     if (code == PAWL_OK && file >= 0)
@@ -155,10 +155,10 @@ pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const 
 
 /* ---- Objects ------------------------------------------------------------ */
 
-static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlite_process **process,
+static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlite_program **program,
                         pawl_error *error)
 {
-    pawl__sqlite_process *made = pawl_allocate(sizeof *made);
+    pawl__sqlite_program *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     made->device    = device;
@@ -177,16 +177,16 @@ static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlit
         return code;
     }
     (void)pthread_mutex_init(&made->mutex, NULL);
-    *process = made;
+    *program = made;
     return PAWL_OK;
 }
 
-pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
-                                    pawl__sqlite_process **process, pawl_error *error)
+pawl_code pawl__sqlite_program_join(const char *path, dev_t device, ino_t inode,
+                                    pawl__sqlite_program **program, pawl_error *error)
 {
     (void)pthread_once(&fork_once, register_fork);
     pthread_mutex_lock(&registry_mutex);
-    pawl__sqlite_process *found = registry;
+    pawl__sqlite_program *found = registry;
     while (found != NULL && (found->device != device || found->inode != inode))
         found = found->next;
     pawl_code code = PAWL_OK;
@@ -199,7 +199,7 @@ pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
     }
     if (code == PAWL_OK) {
         found->users++;
-        *process = found;
+        *program = found;
     }
     pthread_mutex_unlock(&registry_mutex);
     return code;
@@ -214,11 +214,11 @@ static void free_users(pawl__sqlite_queue *queue)
     }
 }
 
-static void destroy(pawl__sqlite_process *process)
+static void destroy(pawl__sqlite_program *program)
 {
-    while (process->books != NULL) {
-        pawl__sqlite_book *book = process->books;
-        process->books          = book->next;
+    while (program->books != NULL) {
+        pawl__sqlite_book *book = program->books;
+        program->books          = book->next;
         while (book->queues != NULL) {
             pawl__sqlite_queue *queue = book->queues;
             book->queues              = queue->next;
@@ -233,45 +233,45 @@ static void destroy(pawl__sqlite_process *process)
         pawl__sqlite_claims_free(&book->claims);
         pawl_free(book);
     }
-    close(process->lock_file);
-    (void)pthread_mutex_destroy(&process->mutex);
-    pawl_free(process);
+    close(program->lock_file);
+    (void)pthread_mutex_destroy(&program->mutex);
+    pawl_free(program);
 }
 
-void pawl__sqlite_process_leave(pawl__sqlite_process *process)
+void pawl__sqlite_program_leave(pawl__sqlite_program *program)
 {
-    if (process == NULL)
+    if (program == NULL)
         return;
     pthread_mutex_lock(&registry_mutex);
-    if (--process->users == 0) {
-        pawl__sqlite_process **link = &registry;
-        while (*link != process)
+    if (--program->users == 0) {
+        pawl__sqlite_program **link = &registry;
+        while (*link != program)
             link = &(*link)->next;
-        *link = process->next;
-        destroy(process);
+        *link = program->next;
+        destroy(program);
     }
     pthread_mutex_unlock(&registry_mutex);
 }
 
-int64_t pawl__sqlite_process_number(const pawl__sqlite_process *process)
+int64_t pawl__sqlite_program_number(const pawl__sqlite_program *program)
 {
-    return process->number;
+    return program->number;
 }
 
-pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix)
+pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const char *prefix)
 {
-    pthread_mutex_lock(&process->mutex);
-    pawl__sqlite_book *book = process->books;
+    pthread_mutex_lock(&program->mutex);
+    pawl__sqlite_book *book = program->books;
     while (book != NULL && strcmp(book->prefix, prefix) != 0)
         book = book->next;
     size_t size = strlen(prefix) + 1;
     if (book == NULL && (book = pawl_allocate(sizeof *book + size)) != NULL) {
         memcpy(book->prefix, prefix, size);
-        book->process  = process;
-        book->next     = process->books;
-        process->books = book;
+        book->program  = program;
+        book->next     = program->books;
+        program->books = book;
     }
-    pthread_mutex_unlock(&process->mutex);
+    pthread_mutex_unlock(&program->mutex);
     return book;
 }
 
@@ -342,13 +342,13 @@ pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text 
                                              const void *owner)
 {
     user *made = pawl_allocate(sizeof *made);
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     pawl__sqlite_queue *queue = made != NULL ? find_or_add(book, name) : NULL;
     if (queue != NULL) {
         *made        = (user){queue->users, owner};
         queue->users = made;
     }
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     if (queue == NULL)
         pawl_free(made);
     return queue;
@@ -356,13 +356,13 @@ pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text 
 
 bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue, const void *owner)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     user **link = find_user(queue, owner);
     user  *left = *link;
     if (left != NULL)
         *link = left->next;
     bool is_last = left != NULL && queue->users == NULL;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     pawl_free(left);
     return is_last;
 }
@@ -385,7 +385,7 @@ static attached **find_attached(pawl__sqlite_book *book, const void *owner)
 pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
 {
     pawl_code code = PAWL_OK;
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     attached *it = *find_attached(book, owner);
     if (it == NULL && (it = pawl_allocate(sizeof *it)) != NULL) {
         it->next      = book->workers;
@@ -397,18 +397,18 @@ pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const v
     } else {
         code = PAWL_ENOMEM;
     }
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return code;
 }
 
 void pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     attached **link = find_attached(book, owner);
     attached  *left = *link;
     if (left != NULL)
         *link = left->next;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     pawl_free(left);
 }
 
@@ -425,7 +425,7 @@ pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_u
                                                  const void *owner)
 {
     pawl__sqlite_queue *taken = NULL;
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     const void *other = find_other(book, worker, owner);
     if (other != NULL) {
         pawl__sqlite_claims_remove_owner(&book->claims, other);
@@ -439,7 +439,7 @@ pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_u
         left->owner = owner;
         taken       = queue;
     }
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return taken;
 }
 
@@ -447,7 +447,7 @@ pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_u
 
 pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *owner, int64_t epoch)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     pawl__sqlite_claim_row *row  = pawl__sqlite_claims_find(&book->claims, seq);
     pawl_code               code = PAWL_OK;
     if (row == NULL)
@@ -456,50 +456,50 @@ pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *o
         row->epoch = epoch;
     else
         code = PAWL_EGONE;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return code;
 }
 
 bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     bool is_free = pawl__sqlite_claims_find(&book->claims, seq) == NULL;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return is_free;
 }
 
 bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void *owner,
                                 int64_t epoch)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     pawl__sqlite_claim_row *row     = pawl__sqlite_claims_find(&book->claims, seq);
     bool                    is_ours = row != NULL && row->owner == owner && row->epoch == epoch;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return is_ours;
 }
 
 void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(&book->claims, seq);
     if (row != NULL && row->owner == owner)
         pawl__sqlite_claims_remove(&book->claims, seq);
     book->ended++;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
 }
 
 void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     pawl__sqlite_claims_remove_owner(&book->claims, owner);
     book->ended++;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
 }
 
 uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book)
 {
-    pthread_mutex_lock(&book->process->mutex);
+    pthread_mutex_lock(&book->program->mutex);
     uint64_t ended = book->ended;
-    pthread_mutex_unlock(&book->process->mutex);
+    pthread_mutex_unlock(&book->program->mutex);
     return ended;
 }
