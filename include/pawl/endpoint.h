@@ -92,7 +92,7 @@ typedef struct pawl_endpoint_options {
     void             *user;              /* pawl_user(ctx) */
     bool              no_service;        /* another process delivers the outbox, sweeps and reaps */
     size_t            route_size;        /* sizeof(pawl_route); the INIT below says it */
-    int64_t           outbox_idle;       /* most between looks at an empty outbox [30 s] */
+    int64_t           outbox_idle;       /* most between checks of an empty outbox [30 s] */
     pawl_critical_fn *critical;          /* NULL: an error in the log */
     void             *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */

@@ -79,7 +79,7 @@ typedef enum pawl__unit_kind {
     PAWL__UNIT_TIMEOUT,
     PAWL__UNIT_FLUSH,
     PAWL__UNIT_EVENT,   /* of a projection: event.c */
-    PAWL__UNIT_FORWARD, /* a due timeout that leads elsewhere: forward.c */
+    PAWL__UNIT_FORWARD, /* a due timeout whose destination is foreign: forward.c */
 } pawl__unit_kind;
 
 /* How a unit ended; decides its changes. Set once, from NEW. */

@@ -85,7 +85,7 @@ pawl_code pawl__event_run(pawl_context *ctx);
 pawl_code pawl__forward_run(pawl_context *ctx);
 
 /* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: now here, at its
- * arrival elsewhere. */
+ * arrival in another store. */
 #define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);

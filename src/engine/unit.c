@@ -332,8 +332,8 @@ static pawl_code run_flush(pawl_context *ctx)
     return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, NULL, messages, count);
 }
 
-/* Filters see messages, timeouts and flushes only: an event, or a timeout that leads elsewhere, is
- * never discarded by a filter. */
+/* Filters see messages, timeouts and flushes only: an event, or a timeout whose destination is
+ * foreign, is never discarded by a filter. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
 {
     const pawl__model *model = ctx->batch->engine->model;

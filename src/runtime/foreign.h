@@ -10,7 +10,7 @@
 
 #include "runtime/runtime.h"
 
-/* Is it time to look for foreign timeouts? `is_idle`: nothing else was due. */
+/* Is it time to check for foreign timeouts? `is_idle`: nothing else was due. */
 bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_idle);
 /* The next timeout of the endpoint's own queue, as next_due() says. */
 void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout);

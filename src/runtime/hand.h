@@ -2,7 +2,7 @@
  * filter, a sink. The watching thread can name it, and give the thread up.
  *
  *     init -> { begin -> end }* -> finish -> destroy       the thread
- *             look*, give_up                               who watches it
+ *            watch*, give_up                               who watches it
  *
  * A thread that is given up finds out when the application's code returns, or when it
  * wants to call it again; it writes nothing any more, and cleans up after itself.

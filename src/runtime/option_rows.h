@@ -65,7 +65,7 @@ typedef struct pawl__number_row {
     X(outbox_delay_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "outbox-delay-max",     \
       "longest wait before an attempt")                                                       \
     X(outbox_idle, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "outbox-idle",              \
-      "most between two looks at an empty outbox")                                            \
+      "most between two checks of an empty outbox")                                           \
     X(stop_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "stop-wait",                  \
       "when stopped, wait so long for handlers that run")
 

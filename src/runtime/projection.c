@@ -1,6 +1,6 @@
 /* projection.c - reads the journal for projections.
  *
- *     look:  leases -> positions -> { read -> handlers -> commit } for each projection
+ *     check: leases -> positions -> { read -> handlers -> commit } for each projection
  *
  * A commit has the effects of the handlers and the checkpoint behind their events, so an event
  * takes effect once. SQL of a handler is in the same transaction. When an event fails, the events
@@ -16,7 +16,7 @@
 
 #include "runtime/lend.h"
 
-#define PAUSE_MIN PAWL_SECONDS(1) /* after a look that finds nothing, doubling */
+#define PAUSE_MIN PAWL_SECONDS(1) /* after a check that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define STUCK_ATTEMPTS 10 /* attempts after which the critical action is called */
 
@@ -299,7 +299,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     return pawl__worker_send_deferred(worker, error);
 }
 
-/* ---- A look ------------------------------------------------------------------------ */
+/* ---- A check ----------------------------------------------------------------------- */
 
 static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_error *error)
 {

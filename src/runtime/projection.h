@@ -51,8 +51,8 @@ struct pawl__projections {
     pawl__lease    sequencer;
     pawl__reader  *readers;
     size_t         count;
-    pawl_time      read_due; /* machine time of the next look for events */
-    int64_t        pause;    /* after a look that finds none */
+    pawl_time      read_due; /* machine time of the next check for events */
+    int64_t        pause;    /* after a check that finds none */
 };
 
 /* *projections is NULL when the endpoint has none. */

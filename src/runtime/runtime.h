@@ -51,7 +51,7 @@ struct pawl_endpoint {
     size_t                route_count;
     struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
     struct pawl__service *service;     /* of step mode */
-    int64_t               service_due; /* step mode: monotonic time of the next look */
+    int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
     atomic_bool           had_store;              /* opened once: it is not made again */
@@ -252,8 +252,8 @@ typedef struct pawl__service {
     int64_t                   number;        /* of the leader, in the store: see outbox/leader.c */
     pawl_time                 arrival;       /* business time of the last call of a sink */
     int64_t                   term;          /* number of its take-overs */
-    pawl_time                 orphans_due;   /* machine time of the next look at held rows */
-    pawl_time                 outbox_due;    /* machine time of the next look at the outbox */
+    pawl_time                 orphans_due;   /* machine time of the next check of held rows */
+    pawl_time                 outbox_due;    /* machine time of the next check of the outbox */
     pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
     pawl_time                 sweep_due;

@@ -181,8 +181,8 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
 pawl_time pawl__service_due(const pawl__service *service)
 {
     pawl_time due = service->sweep_due < service->reap_due ? service->sweep_due : service->reap_due;
-    pawl_time look = pawl__projections_due(service->projections);
-    due            = look < due ? look : due;
+    pawl_time read = pawl__projections_due(service->projections);
+    due            = read < due ? read : due;
     if (service->endpoint->route_count == 0)
         return due;
     if (service->is_leader && service->lease_renewal < due)

@@ -21,9 +21,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LOOK_MAX PAWL_SECONDS(10)
-#define VIRTUAL_LOOK PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
-#define TOLD_MAX 3                         /* threads that the error tells of */
+#define WATCH_MAX PAWL_SECONDS(10)
+#define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
+#define TOLD_MAX 3                          /* threads that the error tells of */
 
 typedef struct running {
     pawl_endpoint *endpoint;
@@ -140,17 +140,17 @@ static pawl_code start(running *it, pawl_error *error)
 
 /* Logs calls that take long; returns when the next check is due, at most `rest` from now.
  * The pulse beats here: see leader.c. */
-static int64_t look(running *it, int64_t rest)
+static int64_t watch_calls(running *it, int64_t rest)
 {
     int64_t next = rest;
     for (int i = 0; i < it->count; i++) {
         int64_t due = it->threads[i]->is_started
                           ? pawl__hand_watch(it->threads[i]->hand, it->endpoint)
-                          : LOOK_MAX;
+                          : WATCH_MAX;
         next        = due < next ? due : next;
     }
     if (it->endpoint->settings.machine != NULL)
-        return next > VIRTUAL_LOOK ? VIRTUAL_LOOK : next;
+        return next > VIRTUAL_WATCH ? VIRTUAL_WATCH : next;
     if (it->endpoint->settings.no_service)
         return next;
     pawl__pulse_beat(&it->endpoint->pulse, pawl__lease_now());
@@ -186,12 +186,12 @@ static void watch(running *it)
     pawl_endpoint *endpoint = it->endpoint;
     uint64_t       count;
     while (!atomic_load(&endpoint->is_stopping))
-        wait_for(endpoint->stop_fd, look(it, LOOK_MAX));
+        wait_for(endpoint->stop_fd, watch_calls(it, WATCH_MAX));
     wake_all(it);
     int64_t end  = pawl_time_add(pawl__watch_now(endpoint), endpoint->settings.stop_wait);
     int64_t rest = endpoint->settings.stop_wait;
     while (has_running(it) && rest > 0) {
-        wait_for(it->done_fd, look(it, rest < LOOK_MAX ? rest : LOOK_MAX));
+        wait_for(it->done_fd, watch_calls(it, rest < WATCH_MAX ? rest : WATCH_MAX));
         ssize_t ignored = read(it->done_fd, &count, sizeof count);
         (void)ignored;
         rest = end - pawl__watch_now(endpoint);

@@ -18,7 +18,7 @@ typedef struct pawl__thread {
     int            wake_fd;
     int            done_fd;    /* of all threads: written when one has finished */
     pawl_next_due  next;       /* of a worker: the next due times when it fell asleep */
-    pawl_time      check_due;  /* of a worker: machine time of its next look at the queue */
+    pawl_time      check_due;  /* of a worker: machine time of its next check of the queue */
     atomic_bool   *has_worked; /* set by this worker or another of the endpoint */
     int            retries;    /* failures in a row; not 0: counted in endpoint->outage */
     pthread_t      handle;

@@ -48,7 +48,7 @@ void runner_open(runner *it, const pawl_application *application, const char *na
                  pawl_endpoint_options options);
 void runner_close(runner *it);
 
-/* Of the time between two looks a quarter of a second counts at most: on a machine that
+/* Of the time between two checks a quarter of a second counts at most: on a machine that
  * stands still nothing can be expected to come. */
 typedef struct patience {
     int64_t left_ms;

@@ -9,7 +9,7 @@ unset PAWL_DRIVER_PATH
 
 echo "== no database's library"
 for file in pawl libpawl.so libpawl-bench.so; do
-    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libcurl|libmicrohttpd' ||
+    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libmariadb|libmysqlclient|libcurl|libmicrohttpd' ||
         die "$file starts with that"
 done
 

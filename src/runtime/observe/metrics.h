@@ -146,7 +146,7 @@ typedef struct pawl__metrics {
 /* `label` is the index of the label's value, 0 without one. */
 void pawl__metric_add(pawl__metrics *metrics, pawl__metric id, size_t label, int64_t count);
 void pawl__metric_set(pawl__metrics *metrics, pawl__metric id, int64_t value);
-/* Raises a counter that is read elsewhere and may be taken back a little there: it stands still
+/* Raises a counter that is read in the store and may be taken back a little there: it stands still
  * until it is passed, as a counter that falls is taken for a restart. */
 void pawl__metric_raise(pawl__metrics *metrics, pawl__metric id, int64_t value);
 void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t microseconds);

@@ -309,7 +309,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
 }
 
 /* Releases held rows that no row holds. No row is delivered meanwhile. */
-static pawl_code look_for_orphans(pawl__service *service, pawl_error *error)
+static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 {
     pawl_time begin      = lease_now(service);
     pawl_code code       = for_rows(service, PAWL_OUTBOX_HELD, 0, release_orphans, error);
@@ -344,7 +344,7 @@ static pawl_code ask(pawl__service *service, pawl_error *error)
         code = take_over(service, error);
     if (code != PAWL_OK || !service->is_leader || (was && now < service->orphans_due))
         return code;
-    return look_for_orphans(service, error);
+    return check_orphans(service, error);
 }
 
 pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error)

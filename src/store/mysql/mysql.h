@@ -61,7 +61,7 @@ typedef struct pawl__mysql {
     bool               is_busy;     /* the last claim found all rows that it asked for */
     int64_t            lock_number; /* of the worker's session lock; 0: it has none */
     int64_t            beat_ms;     /* monotonic: of the last heartbeat, behind a pooler */
-    int64_t            pause_ms;    /* between two looks of a wait */
+    int64_t            pause_ms;    /* between two checks of a wait */
     int64_t            news[PAWL__MYSQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
     char               place[PAWL__MYSQL_PLACE_SIZE];
 } pawl__mysql;

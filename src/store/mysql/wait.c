@@ -1,8 +1,8 @@
-/* wait.c - news by polling: a wait looks whether rows came, after pauses of 20 ms that grow to 1 s while
+/* wait.c - news by polling: a wait checks whether rows came, after pauses of 20 ms that grow to 1 s while
  * none do, and returns after one second at most, since what others change in place (a retry, a
  * timeout that is set anew) shows in no number.
  *
- * A look is one statement of four numbers, each the end of a primary key. The numbers are remembered
+ * A check is one statement of four numbers, each the end of a primary key. The numbers are remembered
  * from one wait to the next: a commit between a claim that found nothing and the wait is not missed.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@ typedef struct news {
     int64_t numbers[PAWL__MYSQL_NEWS_COUNT];
 } news;
 
-static pawl_code look(pawl__mysql *store, bool *is_news, pawl_error *error)
+static pawl_code check(pawl__mysql *store, bool *is_news, pawl_error *error)
 {
     static const pawl__sql_field  numbers[] = {{offsetof(news, numbers[0]), PAWL__WIRE_INT},
                                                {offsetof(news, numbers[1]), PAWL__WIRE_INT},
@@ -83,7 +83,7 @@ pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, 
     int64_t      rest = (microseconds + 999) / 1000;
     int64_t      end  = now + (rest < PAUSE_MS_MAX ? rest : PAUSE_MS_MAX);
     while (code == PAWL_OK && now < end) {
-        code = look(store, &is_news, error);
+        code = check(store, &is_news, error);
         if (is_news || code != PAWL_OK)
             break;
         store->pause_ms = store->pause_ms < PAUSE_MS_MIN ? PAUSE_MS_MIN : store->pause_ms;

@@ -63,7 +63,7 @@ int64_t   pawl__pg_turn_number(const pawl__pg *store);
 pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                 pawl_error *error);
 
-/* look.c */
+/* sweep.c */
 pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
                             size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,

@@ -175,7 +175,7 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
 /* The same with no round trip of its own: COMMIT is sent behind the stamps, and the code of the one
  * await for all of them is the outcome. */
 void      pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error);
-pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code flushed);
+pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code awaited);
 pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error);
 void      pawl__pg_hold_end(pawl_store *base);
 /* Whether the transaction of the hold is still the one that hold_begin left. */

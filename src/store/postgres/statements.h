@@ -13,9 +13,9 @@
 
 #include "store/postgres/aggregator_statements.h"
 #include "store/postgres/journal_statements.h"
-#include "store/postgres/look_statements.h"
 #include "store/postgres/outbox_statements.h"
 #include "store/postgres/page_statements.h"
+#include "store/postgres/sweep_statements.h"
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/statements.h"
 
@@ -71,7 +71,7 @@
     ", set_config('synchronous_commit', 'off', true)"
 
 #define PAWL__PG_STATEMENTS(X)                                                                       \
-    PAWL__PG_LOOK_STATEMENTS(X)                                                                      \
+    PAWL__PG_SWEEP_STATEMENTS(X)                                                                     \
     X(SESSION, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
     X(BEGIN_WORK, "begin isolation level read committed")                                            \
     X(COMMIT_WORK, "commit")                                                                         \

@@ -52,7 +52,7 @@ typedef struct pawl__sql_life {
 
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
-    /* Several flushes that see one state of the data. NULL: calls of one flush do, or need not. */
+    /* Reads between the two see one state of the data. NULL: those sent together do, or need not. */
     pawl_code (*read_begin)(pawl_store *store, pawl_error *error);
     pawl_code (*read_end)(pawl_store *store, pawl_code code, pawl_error *error);
     /* `*request` is NULL when it could not be made, else it is to be ended. Texts that are read live

@@ -110,7 +110,7 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
 }
 
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
-                                   pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error)
+                                   pawl__sqlite_use **use, pawl_text *holder, pawl_error *error)
 {
     pawl__sql_lease_name_text name;
     pawl__sql_lease           row  = {0};
@@ -132,7 +132,7 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
     }
     *use = NULL;
     if (code == PAWL_OK && row.process != us) {
-        *elsewhere = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
+        *holder = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
         return PAWL_OK;
     }
     if (code == PAWL_OK && (*use = pawl__sqlite_use_find(store, queue)) == NULL)

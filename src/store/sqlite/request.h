@@ -52,7 +52,7 @@ typedef struct pawl__sqlite_request {
 
 void pawl__sqlite_request_begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
                                 int statement, pawl_error *error);
-/* The same with a statement from elsewhere; NULL: begin failed with request->code. */
+/* The same with a statement that is not of the list; NULL: begin failed with request->code. */
 void pawl__sqlite_request_statement(pawl__sqlite_request    *request,
                                     pawl__sqlite_connection *connection, sqlite3_stmt *statement,
                                     pawl_error *error);

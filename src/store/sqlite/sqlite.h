@@ -126,9 +126,9 @@ pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const paw
 /* lease.c: joining the process's object comes before the first claim. */
 pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error);
 /* Takes or keeps this process's lease on the queue. `*use` is NULL when another
- * process has it, `elsewhere` then says which. */
+ * process has it, `holder` then says which. */
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
-                                   pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error);
+                                   pawl__sqlite_use **use, pawl_text *holder, pawl_error *error);
 /* NULL when the handle never claimed from the queue. */
 pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text queue);
 /* Is the lease still ours? Asked inside each commit that settles queue rows. */

@@ -1,4 +1,4 @@
-/* test_postgres_look.c - sweeps of a large inbox, due times beside the claims of
+/* test_postgres_sweep.c - sweeps of a large inbox, due times beside the claims of
  * others, and what statistics cost on PostgreSQL.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -260,7 +260,7 @@ int main(void)
     };
     if (ground_server() == NULL)
         return ground_skip();
-    return cmocka_run_group_tests_name("postgres_look", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("postgres_sweep", tests, NULL, NULL);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* look.c - statistics, next due times, and the sweep of old rows.
+/* sweep.c - statistics, next due times, and the sweep of old rows.
  *
  * Inbox marks have no index on their time: it would make each of them a fifth dearer to write
  * (in log; an eighth in time), for a sweep that is no faster. The table itself is the index.

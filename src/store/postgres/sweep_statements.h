@@ -1,10 +1,10 @@
-/* look_statements.h - the statements of statistics, sweeps and the catalog. Part of
+/* sweep_statements.h - the statements of statistics, sweeps and the catalog. Part of
  * statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_POSTGRES_LOOK_STATEMENTS_H
-#define PAWL_STORE_POSTGRES_LOOK_STATEMENTS_H
+#ifndef PAWL_STORE_POSTGRES_SWEEP_STATEMENTS_H
+#define PAWL_STORE_POSTGRES_SWEEP_STATEMENTS_H
 
 #include "store/sql/statements.h"
 
@@ -16,7 +16,7 @@
 
 /* The columns of tables and the indexes that open needs: ?1 is the schema; names are compared with
  * the catalog's own, which are bytewise. */
-#define PAWL__PG_LOOK_STATEMENTS(X)                                                                 \
+#define PAWL__PG_SWEEP_STATEMENTS(X)                                                                \
     /* ORDER BY makes the plan use the index: EXISTS would scan where much is due. */               \
     X(QUEUE_IS_DUE, "select (select true from {queue} where [Queue] = ?1 and [Due] <= ?2 "          \
                     "and [Due] >= ?3 order by [Due], [Seq] limit 1) is not null")                   \
