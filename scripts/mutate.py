@@ -38,7 +38,11 @@ NOT_SEEN = "no test but the long ones that were left out sees it"
 FILE_BYTES_MAX = 4 << 30  # a defect that writes without end does not fill the disk
 MEMORY_BYTES_MAX = 8 << 30
 FAILED_LINE = re.compile(rb"^(\[  FAILED  \]|FAIL )")
-LIBRARY = re.compile(r"^(lib[^/]*\.so[^/:]*): C_(?:SHARED|MODULE)_LIBRARY_LINKER", re.M)
+# The libraries, and the command: a header may be compiled into it, too.
+LINKED = re.compile(
+    r"^(?:(lib[^/]*\.so[^/:]*): C_(?:SHARED|MODULE)_LIBRARY_LINKER|(pawl): C_EXECUTABLE_LINKER)",
+    re.M,
+)
 TOKEN = "PAWL_MUTATE_JOB"
 
 Run = collections.namedtuple("Run", "verdict detail seconds")  # of one test
@@ -184,7 +188,7 @@ class Tree:
         self.log = os.path.join(self.folder, "build.log")
         self.compile_jobs = compile_jobs
         self.changed = {}  # file that holds a defect: its text without
-        self.libraries = []
+        self.linked = []
         self.environment = dict(os.environ)
         if shutil.which("ccache"):
             self.environment.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
@@ -210,7 +214,7 @@ class Tree:
             ["ninja", "-C", self.build_folder, "-t", "targets", "all"],
             stdout=subprocess.PIPE, text=True, check=True,
         ).stdout
-        self.libraries = LIBRARY.findall(listed)
+        self.linked = [library or command for library, command in LINKED.findall(listed)]
 
     def run_logged(self, *arguments):
         with open(self.log, "ab") as log:
@@ -243,10 +247,10 @@ class Tree:
                 self.changed[path] = file.read()
             self.write(path, text)
 
-    def build_libraries(self):
+    def build_linked(self):
         open(self.log, "wb").close()
         return self.run_logged(
-            "ninja", "-C", self.build_folder, "-j", str(self.compile_jobs), *self.libraries
+            "ninja", "-C", self.build_folder, "-j", str(self.compile_jobs), *self.linked
         )
 
     def build_error(self):
@@ -377,7 +381,7 @@ class Planter:
         if not again and (test.name in self.sound or test.name in self.unsound):
             return test.name in self.sound
         tree.restore()
-        if not tree.build_libraries():
+        if not tree.build_linked():
             raise ToolError(f"the tree without a defect does not build; {tree.log}")
         passed = self.run(tree, test).verdict == "passed"
         with self.lock:
@@ -391,7 +395,7 @@ class Planter:
     def judge(self, tree, tests, mutant):
         """verdict, test, detail"""
         tree.plant(mutant)
-        if not tree.build_libraries():
+        if not tree.build_linked():
             return "does not build", "", tree.build_error()
         ran_any = False
         order = self.order(mutant, tests)
@@ -405,7 +409,7 @@ class Planter:
                 if self.is_sound(tree, tests[name]):
                     return "caught", name, ran.detail
                 tree.plant(mutant)
-                tree.build_libraries()
+                tree.build_linked()
             ran_any = ran_any or ran.verdict == "passed"
         if short != order:
             return "open", "", NOT_SEEN
