@@ -194,6 +194,28 @@ static void e26_delayed_retries_grow_then_a_dead_letter(const char *url)
     world_close(&it);
 }
 
+/* The second delay would be twice the first, were there no limit. */
+static void e26_delays_stay_below_their_limit(const char *url)
+{
+    world it;
+    open_world(&it, url,
+               (pawl_endpoint_options){.immediate_retries = -1,
+                                       .delayed_retries   = 3,
+                                       .retry_delay       = PAWL_SECONDS(10),
+                                       .retry_delay_max   = PAWL_SECONDS(12)});
+    always(PAWL_RETRY);
+    post_attempt(&it, "m");
+    world_drain(&it);
+    for (int i = 0; i < 3; i++) {
+        pawl_queue_rows rows = world_queue(&it, "office");
+        assert_int_equal(rows.count, 1);
+        int64_t delay = rows.items[0].due - world_now(&it);
+        assert_in_range(delay, PAWL_SECONDS(9), PAWL_SECONDS(12) / 10 * 11);
+        world_go(&it, delay);
+    }
+    world_close(&it);
+}
+
 static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
 {
     world             it;
@@ -538,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(immediate_retries_are_counted),
         ON_ALL_STORES(e26_delayed_retries_grow_then_a_dead_letter),
+        ON_ALL_STORES(e26_delays_stay_below_their_limit),
         ON_ALL_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id),
         ON_ALL_STORES(retry_after_discard_and_errors),
         ON_ALL_STORES(a_failing_handler_loses_only_its_own_unit),

@@ -1,0 +1,126 @@
+/* test_engine_effects.c - what a unit's effects are once they are kept: the number of an outbox row
+ * in its batch, ids of the application's own, a publication that nobody hears.
+ *
+ * E2, O5.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+#define BASKET(F) F(TEXT, name)
+PAWL_RECORD(basket, BASKET)
+#define FILL(F)   \
+    F(TEXT, name) \
+    F(TEXT, how)
+PAWL_RECORD(fill, FILL)
+#define FILLED(F) F(TEXT, name)
+PAWL_RECORD(filled, FILLED)
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
+{
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "delivery-7"};
+    (void)state;
+    if (is(message->how, "own id"))
+        return pawl_send_with(ctx, "far", &options, PAWL_MESSAGE(filled, .name = message->name));
+    if (is(message->how, "publish"))
+        return pawl_publish(ctx, PAWL_MESSAGE(filled, .name = message->name));
+    return is(message->how, "send")
+               ? pawl_send(ctx, "far", PAWL_MESSAGE(filled, .name = message->name))
+               : PAWL_OK;
+}
+PAWL_HANDLER(on_fill, basket, fill);
+
+static const pawl_saga basket_saga = {
+    .name        = "Basket",
+    .state       = PAWL_RECORD_OF(basket),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec market = {.name  = "market",
+                                          .sagas = (const pawl_saga *const[]){&basket_saga, NULL}};
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "effects",
+    .endpoints = (const pawl_endpoint_spec *const[]){&market, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    static const pawl_route     far_away[] = {{.name = "far", .url = "memory:effects-far"},
+                                              {.name = NULL}};
+    const pawl_endpoint_options options    = {
+           .routes = far_away, .route_size = sizeof far_away[0], .no_service = true};
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void post(world *it, const char *how)
+{
+    world_post(it, NULL, PAWL_MESSAGE(fill, .name = PAWL_TEXT("b"), .how = pawl_text_of(how)));
+}
+
+/* ---- Scenarios -------------------------------------------------------------- */
+
+static void o5_the_rows_of_a_saga_are_numbered_through_the_batch(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (int i = 0; i < 3; i++)
+        post(&it, "send");
+    assert_int_equal(world_drain(&it).handled, 3);
+    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.items[i].version, 1);
+        assert_int_equal(rows.items[i].index, i);
+    }
+    world_close(&it);
+}
+
+static void an_outbox_row_keeps_the_id_that_its_handler_gave(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post(&it, "own id");
+    world_drain(&it);
+    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].message.id.data, "delivery-7");
+    world_close(&it);
+}
+
+/* A subscriber that comes tomorrow is no reason for another version today. */
+static void a_publication_that_nobody_hears_is_an_effect(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post(&it, "begin");
+    world_drain(&it);
+    post(&it, "nothing");
+    world_drain(&it);
+    world_saga_text(&it, "Basket", "b", &version);
+    assert_int_equal(version, 1);
+    post(&it, "publish");
+    world_drain(&it);
+    world_saga_text(&it, "Basket", "b", &version);
+    assert_int_equal(version, 2);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch),
+        ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave),
+        ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
