@@ -1,4 +1,4 @@
-/* test_engine_effects.c - what a unit's effects are once they are kept: the number of an outbox row
+/* test_engine_effects.c - effects of a unit once they are kept: the number of an outbox row
  * in its batch, ids of the application's own, a publication that nobody hears.
  *
  * E2, O5.
