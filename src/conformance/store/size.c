@@ -163,6 +163,29 @@ static void five_bodies_at_their_limit_are_sent_together(suite *s)
     }
 }
 
+/* Memory with room for the first of them has none for the last. */
+static void bodies_that_grow_are_sent_together(suite *s)
+{
+    enum { COUNT = 64 };
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m"));
+    pawl_text    body = suite_bytes(s, (size_t)COUNT * COUNT * 16);
+    suite_set    set  = suite_changes(s);
+    for (size_t i = 0; i < COUNT; i++) {
+        sent.id   = suite_printf(s, "m-%zu", i);
+        sent.body = (pawl_text){.data = body.data, .size = i * i * 16};
+        ADD(&set, queue_send, .queue = TEXT("orders"), .message = sent, .due = SUITE_NOW);
+    }
+    COMMIT(&set, a);
+    pawl_queue_rows rows = suite_queue(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, COUNT);
+    for (size_t i = 0; i < rows.count; i++) {
+        sent.id        = suite_printf(s, "m-%zu", i);
+        sent.body.size = i * i * 16;
+        EXPECT_MESSAGE(s, &rows.items[i].message, &sent);
+    }
+}
+
 static void aggregated_bodies_reach_their_limit(suite *s)
 {
     try_body_sizes(s, pawl_change_aggregator_add);
@@ -335,6 +358,7 @@ static const suite_case cases[] = {
     {"E26 D19 a queued body reaches its limit and no byte more", queued_bodies_reach_their_limit},
     {"E35 D19 five bodies at their limit are sent together",
      five_bodies_at_their_limit_are_sent_together},
+    {"E35 bodies that grow are sent together", bodies_that_grow_are_sent_together},
     {"O24 D19 a body in the outbox reaches its limit and no byte more",
      bodies_in_the_outbox_reach_their_limit},
     {"A1 D19 an aggregated body reaches its limit and no byte more",

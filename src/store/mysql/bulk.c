@@ -41,6 +41,8 @@ static my_bool fill(void *data, MYSQL_BIND *places, unsigned row)
         all->indicators[i] = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
         places[i].buffer   = own[i].buffer;
         *places[i].length  = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
+        /* The library makes room for as much, and writes what `length` says. */
+        places[i].buffer_length = *places[i].length;
     }
     return all->is_refused;
 }
