@@ -78,23 +78,23 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_WORKER_COUNTERS]  = RARE("", "statistics, of a table with a row for each worker"),
     [PAWL__SQL_LEASE_DELETE]     = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
     [PAWL__SQL_LEASE_DELETE_ALL] = HOT(20, "uuid", "key(1)"),
-    [PAWL__PG_WORKER_GUARD]      = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
-    [PAWL__PG_WORKER_GUARD_ANY]  = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
-    [PAWL__PG_WORKER_GUARD_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
+    [PAWL__PG_WORKER_FENCE]      = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
+    [PAWL__PG_WORKER_FENCE_ANY]  = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
+    [PAWL__PG_WORKER_FENCE_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
     [PAWL__PG_WORKER_BEAT]       = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
     [PAWL__PG_WORKER_TAKE]       = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
                                        "key(1), 'orders', '', 1, 1, at(0)"),
-    [PAWL__PG_WORKER_RAISE_ROW]  = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_WORKER_RAISE]      = HOT(20, "uuid", "key(1)"),
     [PAWL__PG_END_HOLDER_OF]     = HOT(20, "uuid", "key(1)"),
     [PAWL__PG_END_STANDING_OF]   = RARE("bigint, bigint", "after a wait as long as a deadline"),
     [PAWL__SQL_WORKER_LIST]      = RARE("", "a list for people"),
     [PAWL__SQL_WORKER_LIVES]     = RARE("", "statistics, of a table with a row for each worker"),
     [PAWL__SQL_LEAD_LIST]        = RARE("timestamptz", "a list for people"),
-    [PAWL__PG_WHO_LIVES] =
+    [PAWL__PG_WORKER_LIVES] =
         RARE("timestamptz, bigint[], timestamptz[]", "lists for people and statistics"),
     [PAWL__PG_WORKER_DEAD_LIST] =
         HOT(31, "timestamptz, timestamptz, bigint", "at(0), at(-3600), 100"),
-    [PAWL__PG_WORKER_RETAIN]   = HOT(20, "uuid", "key(0)"),
+    [PAWL__PG_WORKER_KEEP]     = HOT(20, "uuid", "key(0)"),
     [PAWL__PG_LEASE_FREE_DEAD] = HOT(66, "timestamptz", "at(0)"),
     [PAWL__PG_END_LEASE_HOLDER] =
         HOT(20, "text, timestamptz, bigint", "'lead:000000001', at(0), 500"),
@@ -126,17 +126,17 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(2200, "bigint[], text, timestamptz, bigint", "numbers(1000, 1900), 'bulk', at(0), 256"),
     [PAWL__PG_QUEUE_LOCK] =
         HOT(2200, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
-    [PAWL__PG_QUEUE_DONE] =
+    [PAWL__PG_QUEUE_DELETE] =
         HOT(1500, "tid[], bigint[], text[]", QUEUE_CTIDS ", same('bulk'::text)"),
-    [PAWL__PG_QUEUE_AGAIN] = HOT(
+    [PAWL__PG_QUEUE_RETRY] = HOT(
         6200,
         "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[]",
         QUEUE_CTIDS ", same('bulk'::text), same(at(60)), same(1::bigint), "
                     "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
-    [PAWL__PG_QUEUE_ADD] =
+    [PAWL__PG_QUEUE_SEND] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
-    [PAWL__PG_QUEUE_FIRST_PLACE] =
+    [PAWL__PG_QUEUE_OLDEST] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(0), numbers(1, 1)"),
     [PAWL__PG_QUEUE_FIRST] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(-9999999), numbers(1, 1)"),
@@ -144,10 +144,10 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     /* The inbox, dead letters and subscriptions. */
     [PAWL__SQL_INBOX_COUNT] = RARE("", "statistics: counts all rows"),
     [PAWL__PG_INBOX_KNOWN]  = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
-    [PAWL__PG_INBOX_ADD]    = HOT(1500, "text[], text[], text[], timestamptz[]",
+    [PAWL__PG_INBOX_MARK]   = HOT(1500, "text[], text[], text[], timestamptz[]",
                                   "same('billing'::text), names('m', 1, 1900), "
-                                     "same('handled'::text), same(at(0))"),
-    [PAWL__PG_INBOX_DROP] =
+                                    "same('handled'::text), same(at(0))"),
+    [PAWL__PG_INBOX_DELETE] =
         HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
@@ -161,12 +161,12 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         "same('billing'::text), same('bulk'::text), same('EUSER'::text), same(''::text), "
         "same(1::bigint), same(0::bigint), same(''::text), "
         "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
-    [PAWL__PG_DEAD_DROP] =
+    [PAWL__PG_DEAD_DELETE] =
         HOT(2600, "text[], text[]", "same('orders'::text), names('m', 500001, 1900)"),
     [PAWL__SQL_SUBSCRIPTION_LIST] = RARE("", "read whole by each process, now and then"),
-    [PAWL__PG_SUBSCRIPTION_PUT] =
+    [PAWL__PG_SUBSCRIPTION_ADD] =
         HOT(2600, "text[], text[]", "names('new', 1, 1), same('bulk'::text)"),
-    [PAWL__PG_SUBSCRIPTION_DROP] =
+    [PAWL__PG_SUBSCRIPTION_DELETE] =
         HOT(1900, "text[], text[]", "names('t', 100, 3900), same('bulk'::text)"),
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
@@ -176,18 +176,18 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
     [PAWL__PG_TIMEOUT_FIRST_ANY] =
         WALK(87, "text, timestamptz, timestamptz", "'', at(0), at(-9999999)", LEAP),
-    [PAWL__PG_TIMEOUT_ELSEWHERE] =
+    [PAWL__PG_TIMEOUT_FOREIGN_DUE] =
         RARE("text, timestamptz", "reads all subscriptions, twice a minute for each endpoint; the "
                                   "rest is as in timeout_first_any"),
-    [PAWL__PG_TIMEOUT_LEASE]       = HOT(2700, LEASE_TYPES, "'orders', " LEASE_VALUES),
-    [PAWL__PG_TIMEOUT_LEASE_ANY]   = WALK(7600, LEASE_TYPES, "'', " LEASE_VALUES, LEAP),
-    [PAWL__PG_TIMEOUT_EXPIRE]      = HOT(3000, "timestamptz", "at(0)"),
+    [PAWL__PG_TIMEOUT_CLAIM]       = HOT(2700, LEASE_TYPES, "'orders', " LEASE_VALUES),
+    [PAWL__PG_TIMEOUT_CLAIM_ANY]   = WALK(7600, LEASE_TYPES, "'', " LEASE_VALUES, LEAP),
+    [PAWL__PG_TIMEOUT_REAP]        = HOT(3000, "timestamptz", "at(0)"),
     [PAWL__PG_TIMEOUT_RANGES_END]  = HOT(20, "bigint", "1"),
     [PAWL__PG_TIMEOUT_FREE_CLAIM]  = HOT(13000, "uuid", "key(7)"),
     [PAWL__PG_TIMEOUT_FREE_WORKER] = HOT(2600, "uuid", "key(1)"),
     [PAWL__PG_TIMEOUT_FREE_DEAD]   = HOT(18000, "timestamptz, bool", "at(100), true"),
-    [PAWL__PG_TIMEOUT_OF_SAGA]     = HOT(20, "uuid, bigint", "key(500), 100"),
-    [PAWL__PG_TIMEOUT_REMOVE] =
+    [PAWL__PG_TIMEOUT_LIST_SAGA]   = HOT(20, "uuid, bigint", "key(500), 100"),
+    [PAWL__PG_TIMEOUT_DELETE] =
         HOT(2600, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
     [PAWL__PG_TIMEOUT_RELEASE] =
         HOT(7000, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
@@ -195,21 +195,21 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(7000, "uuid[], timestamptz[], bigint[], bigint[], uuid[]",
             "keys(1, 2), same(at(60)), same(1::bigint), same(0::bigint), same(key(7))"),
     [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_REMOVE_ANY]  = HOT(2600, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_DELETE_ANY]  = HOT(2600, "uuid[]", "keys(1000, 3900)"),
     [PAWL__PG_TIMEOUT_RELEASE_ANY] = HOT(2600, "uuid[]", "keys(1000, 3900)"),
     [PAWL__PG_TIMEOUT_RETRY_ANY]   = HOT(7200, "uuid[], timestamptz[], bigint[]",
                                          "keys(1000, 3900), same(at(60)), same(1::bigint)"),
-    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [PAWL__PG_TIMEOUT_DROP] = HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_DROP_NAMED] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 3900)"),
-    [PAWL__PG_TIMEOUT_DROP_OWN]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
-    [PAWL__PG_TIMEOUT_ARM] =
+    [PAWL__PG_TIMEOUT_LOCK]   = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_CANCEL] = HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LOCK_NAMED]   = HOT(1800, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_CANCEL_NAMED] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_LOCK_OWN]     = HOT(1900, "uuid[]", "keys(1001, 3900)"),
+    [PAWL__PG_TIMEOUT_CANCEL_OWN]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
+    [PAWL__PG_TIMEOUT_REARM_SAGA] =
         HOT(7900, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(1000, 3900)", "pay")),
-    [PAWL__PG_TIMEOUT_OVERWRITE] =
+    [PAWL__PG_TIMEOUT_REARM] =
         HOT(6900, ARM_TYPES, ARM_VALUES("keys(1000, 3900)", "keys(1000, 3900)", "pay")),
-    [PAWL__PG_TIMEOUT_PUT] =
+    [PAWL__PG_TIMEOUT_INSERT] =
         HOT(6000, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(3000000, 7)", "pay")),
 
     OUTBOX_PLANS,
@@ -222,36 +222,36 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_AGGREGATOR_FREE]  = HOT(1300, "uuid", "key(1)"),
     [PAWL__PG_AGGREGATOR_FREE_DEAD] =
         WALK(13000, "timestamptz", "at(0)", "along an index of the leased rows alone"),
-    [PAWL__PG_AGGREGATOR_LEASE] =
+    [PAWL__PG_AGGREGATOR_CLAIM] =
         HOT(7700, "text, timestamptz, bigint, text[], bigint, uuid, timestamptz, uuid",
             "'p000000500', at(0), 9999999, '{line}', 256, key(8), at(30), key(1)"),
     [PAWL__PG_AGGREGATOR_UNRESOLVED] =
         HOT(850, "text, timestamptz, bigint, text[]", "'p000000500', at(0), 9999999, '{line}'"),
     [PAWL__PG_AGGREGATOR_TALLY] =
         HOT(760, "text, text[], timestamptz", "'p000000500', '{line}', at(0)"),
-    [PAWL__PG_AGGREGATOR_PUT] =
+    [PAWL__PG_AGGREGATOR_ADD] =
         HOT(5100, "text[], text[], text[], timestamptz[], " MESSAGE_TYPES,
             "same('daily'::text), names('p', 1, 3), names('new', 1, 7), same(at(0)), " MESSAGE_OF(
                 "names('new', 1, 7)")),
     [PAWL__PG_AGGREGATOR_LOCK_ID] = HOT(1800, "bigint[]", "numbers(500001, 1)"),
-    [PAWL__PG_SNAPSHOT_DELETE]    = HOT(2600, "bigint[], text[], uuid[]",
+    [PAWL__PG_AGGREGATOR_DELETE]  = HOT(2600, "bigint[], text[], uuid[]",
                                         "numbers(500001, 1), same('p000000500'::text), "
-                                           "same(null::uuid)"),
-    [PAWL__PG_SNAPSHOT_FREE] =
+                                         "same(null::uuid)"),
+    [PAWL__PG_AGGREGATOR_RELEASE] =
         HOT(630, "text[], uuid[]", "'{p000000000,p000000500}', array[key(8), key(8)]"),
-    [PAWL__PG_PARTITION_DELETE]         = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
+    [PAWL__PG_AGGREGATOR_DELETE_ALL]    = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
     [PAWL__PG_AGGREGATOR_LOCK_OLDEST]   = HOT(2000, OLDEST_TYPES, OLDEST_VALUES),
     [PAWL__PG_AGGREGATOR_DELETE_OLDEST] = HOT(2700, OLDEST_TYPES, OLDEST_VALUES),
 
     /* Flush rows: one for each partition. */
     [PAWL__SQL_FLUSH_DEAD] = RARE("", "statistics, over an index of the dead rows alone"),
     [PAWL__SQL_FLUSH_LIST] = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
-    [PAWL__PG_FLUSH_KEEP]  = HOT(3200, "text[], text[], timestamptz[]",
+    [PAWL__PG_FLUSH_ADD]   = HOT(3200, "text[], text[], timestamptz[]",
                                  "names('p', 999000, 7), same('daily'::text), same(at(60))"),
     [PAWL__PG_FLUSH_LOCK]  = HOT(2200, "text[]", "names('p', 1, 3900)"),
-    [PAWL__PG_FLUSH_WRITE] = HOT(3300, "text[], timestamptz[], bigint[], bool[], bool[], text[]",
+    [PAWL__PG_FLUSH_SET]   = HOT(3300, "text[], timestamptz[], bigint[], bool[], bool[], text[]",
                                  "names('p', 1, 3900), same(at(60)), same(1::bigint), "
-                                 "same(false), same(true), same(''::text)"),
+                                   "same(false), same(true), same(''::text)"),
 };
 
 #endif

@@ -73,7 +73,7 @@ check_own()
         Headers, Body) values ('n', 'p', '1', '2026-01-02', '', '', 'c', '', '', ''),
         ('n', 'p', '2', '2026-01-01', '', '', 'c', '', '', ''), ('n', 'p', '3', '2025-01-01', '', '', 'd', '', '', ''),
         ('n', 'q', '4', '2025-01-01', '', '', 'c', '', '', '')" || die "no rows"
-    run AGGREGATOR_DELETE_ONE "'p'" "'c'"
+    run AGGREGATOR_DELETE_OLDEST "'p'" "'c'"
     [ "$(sql 'select group_concat(`Key` order by `Key`) from pawl_aggregator')" = 1,3,4 ] || die "another row went"
 }
 

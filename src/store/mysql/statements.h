@@ -75,7 +75,7 @@
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "                                                               \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on duplicate key update " PAWL__MYSQL_NEWER("[TypeVersion]") ", " PAWL__MYSQL_NEWER(                                  \
           "[State]") ", " PAWL__MYSQL_NEWER("[Dispatches]") ", " PAWL__MYSQL_NEWER("[At]") ", " PAWL__MYSQL_NEWER("[Version]"))                              \
-    X(AGGREGATOR_DELETE_ONE,                                                                                                                                 \
+    X(AGGREGATOR_DELETE_OLDEST,                                                                                                                              \
       "delete from {aggregator} where [Partition] = ?1 and [CorrelationId] = ?2 "                                                                            \
       "order by [At], [Id] limit 1")                                                                                                                         \
     /* The catalog of one table. A column that is computed has no value to be given. */                                                                      \

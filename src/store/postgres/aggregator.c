@@ -35,7 +35,7 @@ static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
                        pawl_error *error)
 {
     pawl__pg_request rows, rest;
-    pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_LEASE, error);
+    pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_CLAIM, error);
     rows.arena = arena;
     put_free(&rows, claim);
     pawl__pg_put_int(&rows, claim->count_max != 0 ? (int64_t)claim->count_max : INT64_MAX);
@@ -126,7 +126,7 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
         return pawl__pg_no_memory(writer->error);
     pawl__sql_sort(items, count, by_partition);
     count -= pawl__sql_take_firsts(items, count, firsts, by_partition);
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_KEEP,
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_ADD,
                                                pawl_change_aggregator_add, firsts, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -137,7 +137,7 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
 /* Id follows the order of the change set, and orders rows of equal times. */
 pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 {
-    pawl_code code = pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_PUT, pawl_change_aggregator_add,
+    pawl_code code = pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_ADD, pawl_change_aggregator_add,
                                         NULL, NULL, add_fields, COUNT(add_fields), NULL);
     return code == PAWL_OK ? send_flush_rows(writer) : code;
 }
@@ -266,7 +266,7 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
     if (code != PAWL_OK)
         return code;
     pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_SNAPSHOT_DELETE, pawl_change_snapshot_remove, items,
+        pawl__pg_write_add(writer, PAWL__PG_AGGREGATOR_DELETE, pawl_change_snapshot_remove, items,
                            piece_count, check_removed);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -281,8 +281,8 @@ static const pawl__sql_field release_fields[] = {
 
 pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
 {
-    return pawl__pg_write_all(writer, PAWL__PG_SNAPSHOT_FREE, pawl_change_snapshot_release, NULL,
-                              NULL, release_fields, COUNT(release_fields), NULL);
+    return pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_RELEASE, pawl_change_snapshot_release,
+                              NULL, NULL, release_fields, COUNT(release_fields), NULL);
 }
 
 /* ---- Removing rows ------------------------------------------------------ */
@@ -352,7 +352,7 @@ static pawl_code send_removals(pawl__pg_writer *writer, int statement, const voi
 static pawl_code send_run(pawl__pg_writer *writer, const void **items, size_t count)
 {
     if (takes_all(items[0]))
-        return send_removals(writer, PAWL__PG_PARTITION_DELETE, items, count, check_gone);
+        return send_removals(writer, PAWL__PG_AGGREGATOR_DELETE_ALL, items, count, check_gone);
     pawl_code code = send_removals(writer, PAWL__PG_AGGREGATOR_LOCK_OLDEST, items, count, NULL);
     if (code == PAWL_OK)
         code = send_removals(writer, PAWL__PG_AGGREGATOR_DELETE_OLDEST, items, count, check_gone);

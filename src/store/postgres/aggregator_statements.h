@@ -25,7 +25,7 @@
     "and [Id] <= ?3 "
 
 #define PAWL__PG_AGGREGATOR_STATEMENTS(X)                                                                    \
-    X(AGGREGATOR_LEASE,                                                                                      \
+    X(AGGREGATOR_CLAIM,                                                                                      \
       "with free as (select ctid as tid from {aggregator} " PAWL__PG_AGGREGATOR_FREE                         \
       "and [Type] = any (?4) order by [At], [Id] limit ?5 for update skip locked), "                         \
       "taken as (update {aggregator} as t set [Session] = ?6, [LeaseExpires] = ?7, "                         \
@@ -41,7 +41,7 @@
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?3)) as ready, "                                     \
       "coalesce(max([Id]), 0) as id_last from {aggregator} where [Partition] = ?1) as c "                    \
       "left join {aggregator_flush} as f on f.[Partition] = ?1")                                             \
-    X(AGGREGATOR_PUT,                                                                                        \
+    X(AGGREGATOR_ADD,                                                                                        \
       "insert into {aggregator} ([Name], [Partition], [Key], [At], " PAWL__SQL_MESSAGE ") "                  \
       "select k.name, k.partition, k.key, k.at, " PAWL__PG_MESSAGE_ITEMS                                     \
       " from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "                                               \
@@ -50,17 +50,17 @@
     X(AGGREGATOR_LOCK_ID, "select f.[Id] from unnest(?1) as k (id) cross join lateral "                      \
                           "(select o.[Id] " PAWL__PG_AGGREGATOR_OF_ID " for update) as f")                   \
     /* IS NOT DISTINCT FROM: only the ctid finds the row. */                                                 \
-    X(SNAPSHOT_DELETE,                                                                                       \
+    X(AGGREGATOR_DELETE,                                                                                     \
       "delete from {aggregator} as a using unnest(?1, ?2, ?3) with ordinality "                              \
       "as k (id, partition, session, n) cross join lateral (select o.ctid as tid " PAWL__PG_AGGREGATOR_OF_ID \
       ") as f where a.ctid = f.tid "                                                                         \
       "and a.[Partition] is not distinct from k.partition "                                                  \
       "and (k.session is null or a.[Session] = k.session) returning k.n")                                    \
-    X(SNAPSHOT_FREE, "update {aggregator} as a set " PAWL__SQL_NO_SESSION                                    \
-                     " from unnest(?1, ?2) as k (partition, session) "                                       \
-                     "where a.[Partition] = any (array_append(null, k.partition)) "                          \
-                     "and a.[Session] = k.session")                                                          \
-    X(PARTITION_DELETE,                                                                                      \
+    X(AGGREGATOR_RELEASE, "update {aggregator} as a set " PAWL__SQL_NO_SESSION                               \
+                          " from unnest(?1, ?2) as k (partition, session) "                                  \
+                          "where a.[Partition] = any (array_append(null, k.partition)) "                     \
+                          "and a.[Session] = k.session")                                                     \
+    X(AGGREGATOR_DELETE_ALL,                                                                                 \
       "with gone as (delete from {aggregator} as a using unnest(?1) with ordinality "                        \
       "as k (partition, n) where a.[Partition] = any (array_append(null, k.partition)) "                     \
       "returning k.n) select distinct n from gone")                                                          \
@@ -73,7 +73,7 @@
       "(select o.ctid as tid " PAWL__PG_AGGREGATOR_OLDEST ") as f "                                          \
       "where a.ctid = f.tid returning k.n")                                                                  \
     /* ON CONFLICT waits for a row that is inserted or deleted at this moment. */                            \
-    X(FLUSH_KEEP,                                                                                            \
+    X(FLUSH_ADD,                                                                                             \
       "with kept as materialized (select k.n from unnest(?1) with ordinality "                               \
       "as k (partition, n) join {aggregator_flush} as f "                                                    \
       "on f.[Partition] = any (array_append(null, k.partition)) "                                            \
@@ -87,7 +87,7 @@
                   "join {aggregator_flush} as f "                                                            \
                   "on f.[Partition] = any (array_append(null, k.partition)) "                                \
                   "order by k.n for update of f")                                                            \
-    X(FLUSH_WRITE,                                                                                           \
+    X(FLUSH_SET,                                                                                             \
       "with k as materialized (select k.partition, k.due, k.attempts, k.is_dead, k.error, "                  \
       "k.is_done and a.is_there is null as is_gone "                                                         \
       "from unnest(?1, ?2, ?3, ?4, ?5, ?6) as k (partition, due, attempts, is_dead, is_done, "               \

@@ -110,9 +110,9 @@ static pawl_code send_guard(committing *c)
 {
     const pawl_counters *counters  = &c->changes->counters;
     pawl__pg            *store     = c->store;
-    int                  statement = !store->has_worker_tid ? PAWL__PG_WORKER_GUARD_ANY
-                                     : c->is_guard_hard     ? PAWL__PG_WORKER_GUARD_HARD
-                                                            : PAWL__PG_WORKER_GUARD;
+    int                  statement = !store->has_worker_tid ? PAWL__PG_WORKER_FENCE_ANY
+                                     : c->is_guard_hard     ? PAWL__PG_WORKER_FENCE_HARD
+                                                            : PAWL__PG_WORKER_FENCE;
     pawl__pg_write      *write =
         pawl__pg_write_add(&c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
     if (write == NULL)
@@ -177,7 +177,7 @@ static pawl_code finish(committing *c)
     pawl__pg_connection *connection = c->writer.connection;
     pawl__pg_request     end;
     pawl_code            code = send_kinds(c, c->split, pawl_change_kind_count);
-    pawl__pg_begin(&end, connection, PAWL__PG_COMMIT_WORK, c->error);
+    pawl__pg_begin(&end, connection, PAWL__PG_TRANSACTION_COMMIT, c->error);
     bool is_tried = code == PAWL_OK;
     if (is_tried)
         pawl__pg_send(&end);

@@ -12,11 +12,11 @@ struct pawl__sql_request {
 /* Statements with the same parameters and columns as a shared one, in PostgreSQL's own text; 0: the
  * shared text. */
 const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
-    [PAWL__SQL_TIMEOUT_LIST_SAGA]   = PAWL__PG_TIMEOUT_OF_SAGA,
-    [PAWL__SQL_TIMEOUT_FOREIGN]     = PAWL__PG_TIMEOUT_ELSEWHERE,
+    [PAWL__SQL_TIMEOUT_LIST_SAGA]   = PAWL__PG_TIMEOUT_LIST_SAGA,
+    [PAWL__SQL_TIMEOUT_FOREIGN]     = PAWL__PG_TIMEOUT_FOREIGN_DUE,
     [PAWL__SQL_OUTBOX_LIST_PENDING] = PAWL__PG_OUTBOX_LIST_PENDING,
     [PAWL__SQL_OUTBOX_LIST_HELD]    = PAWL__PG_OUTBOX_LIST_HELD,
-    [PAWL__SQL_OUTBOX_PENDING]      = PAWL__PG_OUTBOX_PENDING_COUNT,
+    [PAWL__SQL_OUTBOX_PENDING]      = PAWL__PG_OUTBOX_PENDING,
 };
 
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
@@ -67,7 +67,7 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WHO_LIVES, error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_LIVES, error);
     pawl__pg_put_time(&request, store->last_now);
     pawl__pg_array_begin(&request, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)

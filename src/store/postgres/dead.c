@@ -61,8 +61,8 @@ static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_
         PAWL__SQL_FIELD(dead_set, message.id, TEXT),
     };
     static const set_write put     = {PAWL__PG_DEAD_ADD, all, COUNT(all)};
-    static const set_write takes[] = {{PAWL__PG_DEAD_DROP, key, COUNT(key)},
-                                      {PAWL__PG_INBOX_DROP, key, COUNT(key)}};
+    static const set_write takes[] = {{PAWL__PG_DEAD_DELETE, key, COUNT(key)},
+                                      {PAWL__PG_INBOX_DELETE, key, COUNT(key)}};
     const pawl_dead_set   *first   = items[0];
     if (!first->is_remove)
         return send_items(writer, &put, pawl_change_dead_set, items, count);
@@ -98,8 +98,8 @@ static pawl_code send_pairs(pawl__pg_writer *writer, const void **items, size_t 
         PAWL__SQL_FIELD(subscription_set, type, TEXT),
         PAWL__SQL_FIELD(subscription_set, queue, TEXT),
     };
-    static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_PUT, pair, COUNT(pair)},
-                                           {PAWL__PG_SUBSCRIPTION_DROP, pair, COUNT(pair)}};
+    static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_ADD, pair, COUNT(pair)},
+                                           {PAWL__PG_SUBSCRIPTION_DELETE, pair, COUNT(pair)}};
     const pawl_subscription_set *first  = items[0];
     return send_items(writer, &ways[first->is_remove], pawl_change_subscription_set, items, count);
 }

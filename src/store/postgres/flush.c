@@ -88,8 +88,8 @@ pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
     pawl_code       code  = send_locks(writer, sums, count);
     pawl__pg_write *write = NULL;
     if (code == PAWL_OK)
-        write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_WRITE, pawl_change_flush_set, items,
-                                   count, NULL);
+        write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_SET, pawl_change_flush_set, items, count,
+                                   NULL);
     if (write == NULL)
         return code != PAWL_OK ? code : PAWL_ENOMEM;
     pawl__pg_write_fields(write, set_fields, COUNT(set_fields));

@@ -146,7 +146,7 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_key); /* of equal keys the later item is refused */
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_MARK, pawl_change_inbox_mark,
                                                items, count, check_marks);
     if (write == NULL)
         return PAWL_ENOMEM;

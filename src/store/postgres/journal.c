@@ -184,7 +184,7 @@ static int by_stream(const void *left, const void *right)
 static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, size_t count)
 {
     pawl__pg_write there = {.kind = pawl_change_event_append, .items = items, .count = count};
-    pawl__pg_begin(&there.request, writer->connection, PAWL__PG_EVENT_THERE, writer->error);
+    pawl__pg_begin(&there.request, writer->connection, PAWL__PG_EVENT_TAKEN, writer->error);
     pawl__pg_write_fields(&there, event_fields, 2);
     pawl_code code = pawl__pg_run(&there.request);
     if (code != PAWL_OK)
@@ -243,7 +243,7 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_stream);
-    int             which = writer->is_guarded ? PAWL__PG_EVENT_PUT_SURE : PAWL__PG_EVENT_PUT;
+    int             which = writer->is_guarded ? PAWL__PG_EVENT_INSERT_SURE : PAWL__PG_EVENT_INSERT;
     pawl__pg_write *write = pawl__pg_write_add(writer, which, pawl_change_event_append, items,
                                                count, writer->is_guarded ? NULL : check_appended);
     if (write == NULL)
@@ -288,7 +288,7 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
     pawl__sql_sort(items, all, by_fold);
     size_t          count = all - pawl__sql_take_firsts(items, all, firsts, compare_streams);
     pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, firsts, count, NULL);
+        pawl__pg_write_add(writer, PAWL__PG_FOLD_SET, pawl_change_fold_set, firsts, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, fold_fields, COUNT(fold_fields));
@@ -336,7 +336,7 @@ static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, s
 {
     bool            is_new = ((const pawl_checkpoint_set *)items[0])->from == 0;
     pawl__pg_write *write  = pawl__pg_write_add(
-         writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_MOVE,
+         writer, is_new ? PAWL__PG_CHECKPOINT_ADD : PAWL__PG_CHECKPOINT_MOVE,
          pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
     if (write == NULL)
         return PAWL_ENOMEM;

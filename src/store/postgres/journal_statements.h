@@ -19,7 +19,7 @@
 
 /* unnest in the list of columns is not materialized, as it is in FROM: with so many columns that
  * would cost a fifth of the statement's time. */
-#define PAWL__PG_EVENT_INSERT(version)                                                      \
+#define PAWL__PG_EVENT_INSERT_TEXT(version)                                                 \
     "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                      \
     "select k.stream, " version ", k.type, k.type_version, k.message_id, "                  \
     "k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers, k.body "             \
@@ -50,7 +50,7 @@
 
 /* ORDER BY names both columns of the index of events without a position: with sorts off (open.c) no
  * plan walks the primary key, where all events are. */
-#define PAWL__PG_EVENT_NUMBER                                                                     \
+#define PAWL__PG_EVENT_NUMBER_TEXT                                                                \
     "with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) " \
     "as n from (select [Seq] as seq, [Version] as version, ctid as tid from {events} "            \
     "where [Position] is null and [Seq] >= ?1 order by [Seq], [Version] limit ?2) as u), "        \
@@ -59,33 +59,35 @@
     "0)) from k where e.ctid = k.tid) select count(*), max(seq), " PAWL__PG_OLDEST                \
     ", case when count(*) <> 0 then " PAWL__PG_NEXT " end from k"
 
-#define PAWL__PG_JOURNAL_STATEMENTS(X)                                                            \
-    X(EVENT_PUT, PAWL__PG_EVENT_INSERT(                                                           \
-                     "k.version") " and " PAWL__PG_EVENT_FOLLOWS                                  \
-                                  " {ignore:[Stream], [Version]} returning [Stream], [Version]")  \
+#define PAWL__PG_JOURNAL_STATEMENTS(X)                                                           \
+    X(EVENT_INSERT,                                                                              \
+      PAWL__PG_EVENT_INSERT_TEXT(                                                                \
+          "k.version") " and " PAWL__PG_EVENT_FOLLOWS                                            \
+                       " {ignore:[Stream], [Version]} returning [Stream], [Version]")            \
     /* Division by zero for a version that does not follow, a unique violation for one that is \
-     * taken. */  \
-    X(EVENT_PUT_SURE, PAWL__PG_EVENT_INSERT("k.version / (" PAWL__PG_EVENT_FOLLOWS ")::integer")) \
-    X(EVENT_THERE, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "    \
-                   "cross join lateral (select from {events} where [Stream] = k.stream "          \
-                   "and [Version] = k.version limit 1) as e")                                     \
-    X(STREAM_LOAD_ALL, PAWL__PG_STREAM_LOAD)                                                      \
-    X(EVENTS_THERE, "select exists (select 1 from {events} where [Position] > ?1) "               \
-                    "or exists (select 1 from {events} where [Position] is null)")                \
-    X(EVENT_NUMBER_TURN, "select pg_advisory_xact_lock(?1)")                                      \
-    X(EVENT_NUMBER_NEXT, PAWL__PG_EVENT_NUMBER)                                                   \
-    X(FOLD_PUT,                                                                                   \
-      "insert into {folds} as f ([Stream], [Version], [TypeVersion], [At], [State], "             \
-      "[Dispatches]) select * from unnest(?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) "        \
-      "do update set [Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "    \
-      "[At] = excluded.[At], [State] = excluded.[State], "                                        \
-      "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")              \
-    X(CHECKPOINT_PUT, "insert into {checkpoints} ([Name], [Position], [At]) "                     \
-                      "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")        \
-    X(CHECKPOINT_MOVE,                                                                            \
-      "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                        \
-      "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "          \
-      "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "            \
+     * taken. */ \
+    X(EVENT_INSERT_SURE,                                                                         \
+      PAWL__PG_EVENT_INSERT_TEXT("k.version / (" PAWL__PG_EVENT_FOLLOWS ")::integer"))           \
+    X(EVENT_TAKEN, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "   \
+                   "cross join lateral (select from {events} where [Stream] = k.stream "         \
+                   "and [Version] = k.version limit 1) as e")                                    \
+    X(STREAM_LOAD_ALL, PAWL__PG_STREAM_LOAD)                                                     \
+    X(EVENTS_THERE, "select exists (select 1 from {events} where [Position] > ?1) "              \
+                    "or exists (select 1 from {events} where [Position] is null)")               \
+    X(EVENT_TURN, "select pg_advisory_xact_lock(?1)")                                            \
+    X(EVENT_NUMBER, PAWL__PG_EVENT_NUMBER_TEXT)                                                  \
+    X(FOLD_SET,                                                                                  \
+      "insert into {folds} as f ([Stream], [Version], [TypeVersion], [At], [State], "            \
+      "[Dispatches]) select * from unnest(?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) "       \
+      "do update set [Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "   \
+      "[At] = excluded.[At], [State] = excluded.[State], "                                       \
+      "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")             \
+    X(CHECKPOINT_ADD, "insert into {checkpoints} ([Name], [Position], [At]) "                    \
+                      "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")       \
+    X(CHECKPOINT_MOVE,                                                                           \
+      "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                       \
+      "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "         \
+      "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "           \
       "returning k.n")
 
 #endif

@@ -21,7 +21,7 @@
     "[Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE
 
 /* Pending rows of the endpoint, from the id ?3 on. */
-#define PAWL__PG_OUTBOX_PENDING \
+#define PAWL__PG_OUTBOX_PENDING_TEXT \
     "where [State] = 'pending' and (?2 = '' or [Endpoint] = ?2) and [Id] >= ?3 "
 
 /* ORDER BY names both columns of the index of pending rows, and of that of held rows: with sorts
@@ -47,7 +47,7 @@
 
 /* A line of history has the number of the attempt; where that number may be taken already the lines
  * are numbered on. */
-#define PAWL__PG_OUTBOX_END_TEXT(number)                                                             \
+#define PAWL__PG_OUTBOX_SETTLE_TEXT(number)                                                          \
     "with settled as (update {outbox} as o set [State] = k.state, [Attempts] = k.attempts, "         \
     "[NextAttempt] = k.next_attempt, "                                                               \
     "[DispatchedAt] = case k.state when 'dispatched' then k.at end "                                 \
@@ -64,17 +64,17 @@
      * are walked over twice: materialized for both uses they would be copied three times. */                                    \
     X(OUTBOX_DUE,                                                                                                                      \
       "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                               \
-      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                                             \
+      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                                        \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                             \
       "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                                \
-      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                              \
+      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                         \
       "and [NextAttempt] > ?1 and [Id] <= (select case when t.count < ?4 "                                                             \
       "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                               \
       ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                                            \
       ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                                      \
       "null, null, null, null, null, null, null, null, null, null, null, null, null "                                                  \
       "from taken cross join later union all select due.* from ("                                                                      \
-      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING                                                      \
+      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                 \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                             \
     X(OUTBOX_LIST_PENDING,                                                                                                             \
       PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                              \
@@ -98,8 +98,8 @@
     X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                                       \
       "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                 \
       "and [State] = any (?10) limit ?8")                                                                                              \
-    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT. */                                                                           \
-    X(OUTBOX_PUT,                                                                                                                      \
+    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */                                                                      \
+    X(OUTBOX_ADD,                                                                                                                      \
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                          \
       "[Source], [Version], [Index], [Endpoint], [Destination], "                                                                      \
       "[AttemptsBefore], " PAWL__SQL_MESSAGE ") "                                                                                      \
@@ -116,23 +116,23 @@
                       "on o.[DispatchId] = any (array_append(null, k.dispatch_id)) "                                                   \
                       "where o.[Type] <> k.type or o.[Body] <> k.body")                                                                \
     /* A line of history is inserted only for rows that were settled: others may be gone. */                                           \
-    X(OUTBOX_END,                                                                                                                      \
-      PAWL__PG_OUTBOX_END_TEXT(                                                                                                        \
+    X(OUTBOX_SETTLE,                                                                                                                   \
+      PAWL__PG_OUTBOX_SETTLE_TEXT(                                                                                                     \
           "(select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a where a.[OutboxId] = s.id)") "select n from settled") \
     /* Division by zero unless all rows are pending; a unique violation unless the lines of their \
      * attempts are new. */                                    \
-    X(OUTBOX_END_SURE,                                                                                                                 \
-      PAWL__PG_OUTBOX_END_TEXT("s.attempts") "select 1 / (count(*) >= ?9)::integer from settled")                                      \
+    X(OUTBOX_SETTLE_SURE, PAWL__PG_OUTBOX_SETTLE_TEXT(                                                                                 \
+                              "s.attempts") "select 1 / (count(*) >= ?9)::integer from settled")                                       \
     /* The same for rows with equal values but for the id, and their lines of history. */                                              \
-    X(OUTBOX_END_ALIKE,                                                                                                                \
+    X(OUTBOX_SETTLE_ALIKE,                                                                                                             \
       "with settled as (update {outbox} as o set [State] = ?2, [Attempts] = ?3, "                                                      \
       "[NextAttempt] = ?4, [DispatchedAt] = case ?2 when 'dispatched' then ?5 end "                                                    \
       "where o.[Id] = any (?1) and o.[State] || '' = 'pending' returning 1) "                                                          \
       "select 1 / (count(*) >= ?6)::integer from settled")                                                                             \
-    X(OUTBOX_NOTE_ALIKE,                                                                                                               \
+    X(OUTBOX_ATTEMPT_ALIKE,                                                                                                            \
       "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                            \
       "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                                        \
-    X(OUTBOX_AGAIN,                                                                                                                    \
+    X(OUTBOX_RESET,                                                                                                                    \
       "with changed as (update {outbox} as o set [State] = case when k.is_enabled then "                                               \
       "'pending' else 'discarded' end, "                                                                                               \
       "[NextAttempt] = case when k.is_enabled then k.at else o.[NextAttempt] end, "                                                    \

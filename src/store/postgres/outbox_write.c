@@ -81,7 +81,7 @@ static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_write *write)
 /* Id follows the order of the change set. */
 pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 {
-    return pawl__pg_write_all(writer, PAWL__PG_OUTBOX_PUT, pawl_change_outbox_add, NULL, NULL,
+    return pawl__pg_write_all(writer, PAWL__PG_OUTBOX_ADD, pawl_change_outbox_add, NULL, NULL,
                               add_fields, COUNT(add_fields), check_added);
 }
 
@@ -131,7 +131,7 @@ static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, s
 {
     bool            is_sure = writer->is_guarded;
     pawl__pg_write *write =
-        pawl__pg_write_add(writer, is_sure ? PAWL__PG_OUTBOX_END_SURE : PAWL__PG_OUTBOX_END,
+        pawl__pg_write_add(writer, is_sure ? PAWL__PG_OUTBOX_SETTLE_SURE : PAWL__PG_OUTBOX_SETTLE,
                            pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -162,7 +162,7 @@ static bool are_alike(const void **items, size_t count)
 static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t count)
 {
     const pawl_outbox_settle *first = items[0];
-    pawl__pg_write           *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_END_ALIKE,
+    pawl__pg_write           *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_SETTLE_ALIKE,
                                                          pawl_change_outbox_settle, items, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -175,8 +175,8 @@ static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t 
     pawl_code code = pawl__pg_write_send(write);
     if (code != PAWL_OK)
         return code;
-    write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_NOTE_ALIKE, pawl_change_outbox_settle, items,
-                               count, NULL);
+    write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_ATTEMPT_ALIKE, pawl_change_outbox_settle,
+                               items, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, &id_field, 1);
@@ -238,7 +238,7 @@ pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_reset_row);
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_AGAIN,
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RESET,
                                                pawl_change_outbox_reset, items, count, check_reset);
     if (write == NULL)
         return PAWL_ENOMEM;

@@ -44,14 +44,14 @@ static pawl_code number_on(pawl__pg *store, pawl__pg_connection *connection, sca
     pawl__pg_request turn, request;
     connection->is_gathered = true;
     pawl__pg_begin_on(connection, error);
-    pawl__pg_begin(&turn, connection, PAWL__PG_EVENT_NUMBER_TURN, error);
+    pawl__pg_begin(&turn, connection, PAWL__PG_EVENT_TURN, error);
     pawl__pg_put_int(&turn, pawl__pg_turn_number(store));
     pawl__pg_send(&turn);
-    pawl__pg_begin(&request, connection, PAWL__PG_EVENT_NUMBER_NEXT, error);
+    pawl__pg_begin(&request, connection, PAWL__PG_EVENT_NUMBER, error);
     pawl__pg_put_int(&request, l->from);
     pawl__pg_put_int(&request, l->count_max);
     pawl__pg_send(&request);
-    pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
+    pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
     pawl_code code = pawl__pg_await(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;

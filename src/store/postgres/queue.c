@@ -170,7 +170,7 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_FIRST_PLACE, error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_OLDEST, error);
     pawl__pg_put_text(&request, queue);
     pawl__pg_put_time(&request, due_max);
     pawl__pg_put_ints(&request, except, except_count);
@@ -273,10 +273,10 @@ pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
         return pawl__sql_why_not_enlisted(writer->changes->queue_settle.items, writer->error);
     pawl_code code = refuse_unclaimed(writer);
     if (code == PAWL_OK)
-        code = send_settles(writer, PAWL__PG_QUEUE_DONE, is_done, done_fields,
+        code = send_settles(writer, PAWL__PG_QUEUE_DELETE, is_done, done_fields,
                             sizeof done_fields / sizeof done_fields[0]);
     if (code == PAWL_OK)
-        code = send_settles(writer, PAWL__PG_QUEUE_AGAIN, is_retry, retry_fields,
+        code = send_settles(writer, PAWL__PG_QUEUE_RETRY, is_retry, retry_fields,
                             sizeof retry_fields / sizeof retry_fields[0]);
     return code;
 }
@@ -293,6 +293,6 @@ static const pawl__sql_field send_fields[] = {
 /* Seq follows the order of the change set, so that messages of one commit keep their places. */
 pawl_code pawl__pg_send_queue_send(pawl__pg_writer *writer)
 {
-    return pawl__pg_write_all(writer, PAWL__PG_QUEUE_ADD, pawl_change_queue_send, NULL, NULL,
+    return pawl__pg_write_all(writer, PAWL__PG_QUEUE_SEND, pawl_change_queue_send, NULL, NULL,
                               send_fields, sizeof send_fields / sizeof send_fields[0], NULL);
 }

@@ -73,9 +73,9 @@
 #define PAWL__PG_STATEMENTS(X)                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                     \
     X(SESSION, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
-    X(BEGIN_WORK, "begin isolation level read committed")                                            \
-    X(COMMIT_WORK, "commit")                                                                         \
-    X(ROLLBACK, "rollback")                                                                          \
+    X(TRANSACTION_BEGIN, "begin isolation level read committed")                                     \
+    X(TRANSACTION_COMMIT, "commit")                                                                  \
+    X(TRANSACTION_ROLLBACK, "rollback")                                                              \
     X(ROUND_BEGIN, "savepoint pawl_round")                                                           \
     X(ROUND_UNDO, "rollback to savepoint pawl_round")                                                \
     X(HANDLER_PLANS,                                                                                 \
@@ -94,17 +94,17 @@
                     "and [NextAttempt] <= ?1)")                                                      \
     X(UNLISTEN_LOCKS, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")              \
     /* Workers. */                                                                                   \
-    X(WORKER_GUARD,                                                                                  \
+    X(WORKER_FENCE,                                                                                  \
       "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "         \
       "and [Epoch] = ?10 returning ctid")                                                            \
-    X(WORKER_GUARD_ANY,                                                                              \
+    X(WORKER_FENCE_ANY,                                                                              \
       "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                        \
       "and [Epoch] = ?10 returning ctid")                                                            \
-    X(WORKER_GUARD_HARD,                                                                             \
+    X(WORKER_FENCE_HARD,                                                                             \
       "with w as (update {workers} set [LastCommit] = ?1, [Seen] = ?2, "                             \
       "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "     \
       "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "          \
@@ -117,8 +117,8 @@
       "on conflict ([Id]) do update set [Endpoint] = excluded.[Endpoint], "                          \
       "[Types] = excluded.[Types], [Process] = excluded.[Process], [Pid] = excluded.[Pid], "         \
       "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1 returning w.[Epoch], w.ctid")               \
-    X(WORKER_RAISE_ROW, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                \
-                        "returning [Epoch], [LastCommit], ctid")                                     \
+    X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                    \
+                    "returning [Epoch], [LastCommit], ctid")                                         \
     X(LOCK_TIMEOUT, "select set_config('lock_timeout', ?1, true)")                                   \
     X(WORKER_LOCK_WAIT, "select pg_advisory_lock(?1)")                                               \
     X(WORKER_UNLOCK, "select pg_advisory_unlock(?1)")                                                \
@@ -145,8 +145,8 @@
       "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                \
       "and l.objid = (?2 & 4294967295)::oid "                                                        \
       "and l.database = (select oid from pg_database where datname = current_database())))")         \
-    X(WHO_LIVES, "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "       \
-                 "where " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                                          \
+    X(WORKER_LIVES, "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "    \
+                    "where " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                                       \
     X(WORKER_DEAD_LIST, "select w.[Id], w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                          \
                         " from {workers} as w where w.[Epoch] > 0 "                                  \
                         "and w.[Seen] < ?2 and not " PAWL__PG_IS_ALIVE(                              \
@@ -157,7 +157,7 @@
     X(LEASE_FREE_DEAD,                                                                               \
       "delete from {leases} where [Worker] = any (array(select w.[Id] from {workers} as w "          \
       "where w.[Epoch] > 0 and w.[Process] <> 0 and not " PAWL__PG_IS_ALIVE("?1") "))")              \
-    X(WORKER_RETAIN,                                                                                 \
+    X(WORKER_KEEP,                                                                                   \
       "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                \
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "     \
       "{ignore:[Id]}")                                                                               \
@@ -181,17 +181,17 @@
       "unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) as k (endpoint, "         \
       "queue, code, error, attempts, deaths, history, at, " PAWL__PG_MESSAGE_NAMES ") "              \
       "{ignore:[Endpoint], [MessageId]}")                                                            \
-    X(DEAD_DROP,                                                                                     \
+    X(DEAD_DELETE,                                                                                   \
       "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "         \
       "(select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "                      \
       "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                \
-    X(INBOX_DROP,                                                                                    \
+    X(INBOX_DELETE,                                                                                  \
       "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
       "(select o.ctid as tid from {inbox} as o where o.[Endpoint] = k.endpoint "                     \
       "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                \
-    X(SUBSCRIPTION_PUT, "insert into {subscriptions} ([Type], [Queue]) "                             \
+    X(SUBSCRIPTION_ADD, "insert into {subscriptions} ([Type], [Queue]) "                             \
                         "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                     \
-    X(SUBSCRIPTION_DROP,                                                                             \
+    X(SUBSCRIPTION_DELETE,                                                                           \
       "delete from {subscriptions} as t using unnest(?1, ?2) as k (type, queue) cross join lateral " \
       "(select o.ctid as tid from {subscriptions} as o where o.[Type] = k.type "                     \
       "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.tid")                                 \
@@ -215,10 +215,10 @@
                   "(select o.[Seq], o.ctid as tid from {queue} as o where o.[Seq] >= k.seq "         \
                   "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "               \
                   "for update skip locked) as f order by f.[Seq]")                                   \
-    X(QUEUE_DONE, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "               \
-                  "as k (tid, seq, queue, n) where q.ctid = k.tid and q.[Seq] + 0 = k.seq "          \
-                  "and q.[Queue] || '' = k.queue returning k.n")                                     \
-    X(QUEUE_AGAIN,                                                                                   \
+    X(QUEUE_DELETE, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "             \
+                    "as k (tid, seq, queue, n) where q.ctid = k.tid and q.[Seq] + 0 = k.seq "        \
+                    "and q.[Queue] || '' = k.queue returning k.n")                                   \
+    X(QUEUE_RETRY,                                                                                   \
       "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                             \
       "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                   \
       "[History] = k.history "                                                                       \
@@ -226,17 +226,17 @@
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                  \
       "returning k.n")                                                                               \
-    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT. */                                         \
-    X(QUEUE_ADD,                                                                                     \
+    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */                                    \
+    X(QUEUE_SEND,                                                                                    \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
       "'', " PAWL__PG_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "         \
       "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                       \
       "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "            \
       "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}")                                      \
-    X(QUEUE_FIRST_PLACE, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "   \
-                         "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "    \
-                         "order by [Due], [Seq] limit 1")                                            \
+    X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "        \
+                    "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "         \
+                    "order by [Due], [Seq] limit 1")                                                 \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "                   \
                    "and [Seq] <> all (?3) "                                                          \
                    "order by [Due], [Seq] limit 1 for update skip locked")                           \
@@ -244,9 +244,9 @@
     X(INBOX_KNOWN, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "     \
                    "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "     \
                    "as i")                                                                           \
-    X(INBOX_ADD, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                   \
-                 "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "            \
-                 "returning [Endpoint], [MessageId]")
+    X(INBOX_MARK, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                  \
+                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "           \
+                  "returning [Endpoint], [MessageId]")
 
 enum {
     PAWL__PG_BEFORE_FIRST = PAWL__SQL_STATEMENT_COUNT - 1,

@@ -78,7 +78,7 @@ static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pa
     pawl__pg_put_time(&request, from);
     pawl__pg_put_ints(&request, store->claimed, store->claim_count);
     pawl__pg_send(&request);
-    pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, error);
+    pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_ROLLBACK, error);
     pawl_code code = pawl__pg_await(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;
@@ -256,7 +256,7 @@ static pawl_code sweep_outbox(sweep_state *s)
 {
     pawl__pg_request request;
     int64_t          found = 0;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_OUTBOX_CLEAR, s->error);
+    pawl__pg_begin(&request, s->connection, PAWL__PG_OUTBOX_SWEEP, s->error);
     pawl__pg_put_time(&request, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
     pawl__pg_put_time(&request, s->sweep->outbox_before);
     pawl__pg_put_int(&request, s->limit);

@@ -39,9 +39,9 @@
       "and q.[Due] >= k.due_min and q.[Due] < k.due order by q.[Due], q.[Seq] limit 1) "            \
       "or (select true from {timeouts} as t where t.[Destination] = k.queue "                       \
       "and t.[Due] < k.timeout and t.[Owner] is null order by t.[Due], t.[Id] limit 1))")           \
-    X(OUTBOX_PENDING_COUNT, "select count(*), (select [At] from {outbox} "                          \
-                            "where [State] = 'pending' order by [Id], [NextAttempt] limit 1) "      \
-                            "from {outbox} where [State] = 'pending'")                              \
+    X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} "                                \
+                      "where [State] = 'pending' order by [Id], [NextAttempt] limit 1) "            \
+                      "from {outbox} where [State] = 'pending'")                                    \
     /* Sweeps. */                                                                                   \
     X(SWEEP_BEGIN, "select pg_try_advisory_xact_lock(?1), " PAWL__PG_INBOX_PAGES                    \
                    ", coalesce(max([Process]), 0), coalesce(max([Epoch]), 0), "                     \
@@ -55,7 +55,7 @@
       "and [At] < ?3 limit ?4 for update skip locked), "                                            \
       "gone as (delete from {inbox} where ctid = any (array(select tid from k))) "                  \
       "select count(*), max(tid) from k")                                                           \
-    X(OUTBOX_CLEAR,                                                                                 \
+    X(OUTBOX_SWEEP,                                                                                 \
       "with k as materialized (select ctid as tid, [DispatchedAt] as at from {outbox} "             \
       "where [DispatchedAt] >= ?1 and [DispatchedAt] < ?2 "                                         \
       "order by [DispatchedAt] limit ?3 for update skip locked), "                                  \

@@ -100,7 +100,7 @@ static void send_lease(pawl__pg_request *request, pawl__pg *store, pawl__pg_conn
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     pawl__pg_begin(
         request, connection,
-        claim->destination.size != 0 ? PAWL__PG_TIMEOUT_LEASE : PAWL__PG_TIMEOUT_LEASE_ANY, error);
+        claim->destination.size != 0 ? PAWL__PG_TIMEOUT_CLAIM : PAWL__PG_TIMEOUT_CLAIM_ANY, error);
     pawl__pg_put_text(request, claim->destination);
     pawl__pg_put_time(request, claim->now);
     pawl__pg_put_time(request, from);
@@ -235,7 +235,7 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_EXPIRE, error);
+    pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_REAP, error);
     pawl__pg_put_time(&expire, now);
     pawl__pg_send(&expire);
     pawl__pg_begin(&ranges, connection, PAWL__PG_TIMEOUT_RANGES_END, error);
@@ -286,7 +286,7 @@ static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_
     const pawl_timeout_settle *of = items[0];
     /* Without an owner a missing row is no refusal. */
     static const int statements[][2] = {
-        [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE},
+        [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE},
         [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE},
         [PAWL_TIMEOUT_RETRY]   = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY},
     };
@@ -379,9 +379,9 @@ static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const i
  * each has its own statements. */
 pawl_code pawl__pg_send_timeout_cancel(pawl__pg_writer *writer)
 {
-    static const int one[]   = {PAWL__PG_TIMEOUT_LOCK, PAWL__PG_TIMEOUT_DROP};
-    static const int named[] = {PAWL__PG_TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_DROP_NAMED};
-    static const int own[]   = {PAWL__PG_TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_DROP_OWN};
+    static const int one[]   = {PAWL__PG_TIMEOUT_LOCK, PAWL__PG_TIMEOUT_CANCEL};
+    static const int named[] = {PAWL__PG_TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_CANCEL_NAMED};
+    static const int own[]   = {PAWL__PG_TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_CANCEL_OWN};
     pawl_code        code    = cancel(writer, has_name, one, 2);
     if (code == PAWL_OK)
         code = cancel(writer, has_no_name, named, 1);

@@ -116,9 +116,9 @@ static pawl_code send_run(run *r)
         pawl__pg_check_fn *check;
         int (*compare)(const void *left, const void *right);
     } ways[] = {
-        [BY_NAME] = {PAWL__PG_TIMEOUT_ARM, check_set, compare_items_by_name},
-        [BY_ID]   = {PAWL__PG_TIMEOUT_OVERWRITE, NULL, compare_items_by_id},
-        [NEW]     = {PAWL__PG_TIMEOUT_PUT, check_set, compare_items_by_id},
+        [BY_NAME] = {PAWL__PG_TIMEOUT_REARM_SAGA, check_set, compare_items_by_name},
+        [BY_ID]   = {PAWL__PG_TIMEOUT_REARM, NULL, compare_items_by_id},
+        [NEW]     = {PAWL__PG_TIMEOUT_INSERT, check_set, compare_items_by_id},
     };
     static const pawl__sql_field fields[] = {
         {offsetof(arming, set.id), PAWL__WIRE_UUID},

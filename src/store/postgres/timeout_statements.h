@@ -111,7 +111,7 @@
     " as k (id" names ") cross join lateral (select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID \
     ") as f where t.ctid = f.tid"
 
-#define PAWL__PG_TIMEOUT_REMOVE_TEXT "delete from {timeouts} as t using "
+#define PAWL__PG_TIMEOUT_DELETE_TEXT "delete from {timeouts} as t using "
 #define PAWL__PG_TIMEOUT_RELEASE_TEXT "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
 #define PAWL__PG_TIMEOUT_RETRY_TEXT                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", " \
@@ -121,7 +121,7 @@
 #define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
     "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
-#define PAWL__PG_TIMEOUT_DROP_TEXT(items, of)                                              \
+#define PAWL__PG_TIMEOUT_CANCEL_TEXT(items, of)                                            \
     "delete from {timeouts} as t using unnest" items " cross join lateral (select o.ctid " \
     "as tid from {timeouts} as o where o.[SagaId] = k.saga_id and " of " offset 0) as f "  \
     "where t.ctid = f.tid"
@@ -129,7 +129,7 @@
 #define PAWL__PG_TIMEOUT_SAGAS "(?1) as k (saga_id)"
 #define PAWL__PG_TIMEOUT_NAME "o.[Name] = k.name and o.[Name] <> ''"
 
-#define PAWL__PG_TIMEOUT_INSERT                                                       \
+#define PAWL__PG_TIMEOUT_INSERT_TEXT                                                  \
     "insert into {timeouts} as t ([Id], [Generation], [SagaId], [SagaType], [Name], " \
     "[Destination], [Due], [Attempts], [CorrelationId], [Headers]) "                  \
     "select k.id, k.times, k.saga_id, k.saga_type, k.name, k.destination, k.due, 0, " \
@@ -143,8 +143,8 @@
 #define PAWL__PG_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
 
 /* ON CONFLICT by name; an id that another row has is left out, unless the name has a row. */
-#define PAWL__PG_TIMEOUT_ARM_TEXT                                                     \
-    PAWL__PG_TIMEOUT_INSERT                                                           \
+#define PAWL__PG_TIMEOUT_REARM_TEXT                                                   \
+    PAWL__PG_TIMEOUT_INSERT_TEXT                                                      \
     "where (select o.[SagaId] is not distinct from k.saga_id "                        \
     "and o.[Name] = k.name " PAWL__PG_TIMEOUT_OF_ID ") is not false or (select true " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "        \
@@ -169,30 +169,29 @@
     X(TIMEOUT_FIRST_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
       "select f.[Due] from d cross join lateral (" PAWL__PG_TIMEOUT_FIRST_TEXT(                           \
           "d.name") ") as f order by f.[Due] limit 1")                                                    \
-    X(TIMEOUT_ELSEWHERE, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
+    X(TIMEOUT_FOREIGN_DUE, PAWL__PG_TIMEOUT_DESTINATIONS                                                  \
       "select k.name, f.[Due] from (select name from d where name = ?1 or name <> all (array("            \
       "select [Queue] from {subscriptions})) offset 0) as k cross join lateral (select [Due] "            \
       "from {timeouts} where [Destination] = k.name and " PAWL__PG_TIMEOUT_FREE                           \
       " order by [Due], [Id] limit 1) as f order by k.name")                                              \
-    X(TIMEOUT_LEASE,                                                                                      \
+    X(TIMEOUT_CLAIM,                                                                                      \
       "with due as materialized (" PAWL__PG_TIMEOUT_DUE("?1") "), " PAWL__PG_TIMEOUT_TAKE)                \
-    X(TIMEOUT_LEASE_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
+    X(TIMEOUT_CLAIM_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
       ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.tid from d cross join "          \
       "lateral (" PAWL__PG_TIMEOUT_DUE(                                                                   \
           "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__PG_TIMEOUT_TAKE)                  \
-    X(TIMEOUT_EXPIRE,                                                                                     \
-      "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))                      \
+    X(TIMEOUT_REAP, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))        \
     X(TIMEOUT_RANGES_END,                                                                                 \
       "delete from {leases} where " PAWL__PG_TIMEOUT_RANGES " and [Epoch] <= ?1")                         \
     X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
     X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
     X(TIMEOUT_FREE_DEAD, PAWL__PG_TIMEOUT_FREE_DEAD_TEXT)                                                 \
-    X(TIMEOUT_OF_SAGA, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                      \
-                                             "union all " PAWL__SQL_TIMEOUT_ROW                           \
-                                             "where [SagaId] = ?1 and [Name] = '' "                       \
-                                             "order by [Due], [Id] limit ?2")                             \
-    X(TIMEOUT_REMOVE,                                                                                     \
-      PAWL__PG_TIMEOUT_REMOVE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                       \
+    X(TIMEOUT_LIST_SAGA, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                    \
+                                               "union all " PAWL__SQL_TIMEOUT_ROW                         \
+                                               "where [SagaId] = ?1 and [Name] = '' "                     \
+                                               "order by [Due], [Id] limit ?2")                           \
+    X(TIMEOUT_DELETE,                                                                                     \
+      PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                       \
     X(TIMEOUT_RELEASE,                                                                                    \
       PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                      \
     X(TIMEOUT_RETRY, PAWL__PG_TIMEOUT_RETRY_TEXT                                                          \
@@ -200,22 +199,23 @@
     X(TIMEOUT_LOCK_ID,                                                                                    \
       "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__PG_TIMEOUT_OF_ID \
       " for update) as f")                                                                                \
-    X(TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))          \
+    X(TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))          \
     X(TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))        \
     X(TIMEOUT_RETRY_ANY,                                                                                  \
       PAWL__PG_TIMEOUT_RETRY_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_ANYHOW(", due, attempts"))        \
     X(TIMEOUT_LOCK,                                                                                       \
       PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                    \
-    X(TIMEOUT_DROP,                                                                                       \
-      PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                    \
+    X(TIMEOUT_CANCEL,                                                                                     \
+      PAWL__PG_TIMEOUT_CANCEL_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                  \
     X(TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))           \
-    X(TIMEOUT_DROP_NAMED, PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))           \
+    X(TIMEOUT_CANCEL_NAMED,                                                                               \
+      PAWL__PG_TIMEOUT_CANCEL_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))                             \
     X(TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))              \
-    X(TIMEOUT_DROP_OWN, PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))              \
-    X(TIMEOUT_ARM, PAWL__PG_TIMEOUT_ARM_TEXT)                                                             \
-    X(TIMEOUT_OVERWRITE,                                                                                  \
-      PAWL__PG_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__PG_TIMEOUT_ANEW                                 \
-                              ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                 \
-    X(TIMEOUT_PUT, PAWL__PG_TIMEOUT_INSERT "on conflict do nothing" PAWL__PG_TIMEOUT_KEYS)
+    X(TIMEOUT_CANCEL_OWN, PAWL__PG_TIMEOUT_CANCEL_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))          \
+    X(TIMEOUT_REARM_SAGA, PAWL__PG_TIMEOUT_REARM_TEXT)                                                    \
+    X(TIMEOUT_REARM,                                                                                      \
+      PAWL__PG_TIMEOUT_INSERT_TEXT "on conflict ([Id]) " PAWL__PG_TIMEOUT_ANEW                            \
+                                   ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")            \
+    X(TIMEOUT_INSERT, PAWL__PG_TIMEOUT_INSERT_TEXT "on conflict do nothing" PAWL__PG_TIMEOUT_KEYS)
 
 #endif

@@ -41,7 +41,7 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->in_transaction)
         return;
-    pawl__pg_send_plain(connection, PAWL__PG_BEGIN_WORK, error);
+    pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_BEGIN, error);
     connection->in_transaction = true;
 }
 
@@ -62,7 +62,7 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
     connection->in_transaction = false;
     if (connection->failed != PAWL_OK) /* a failed pipeline would not send the rollback */
         (void)pawl__pg_await(connection, NULL);
-    pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, NULL);
+    pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_ROLLBACK, NULL);
     /* A connection that cannot roll back is of no use any more. */
     if (pawl__pg_await(connection, NULL) != PAWL_OK)
         connection->is_lost = true;
@@ -91,7 +91,7 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
     if (!connection->is_pipelined) /* inside a hold */
         return code;
     if (code == PAWL_OK) {
-        pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
+        pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
         code = pawl__pg_await(connection, error);
         if (code == PAWL_OK)
             connection->in_transaction = false;
@@ -103,7 +103,7 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
 void pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->is_pipelined)
-        pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
+        pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
 }
 
 pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answered)

@@ -41,8 +41,7 @@ static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, b
     pawl__pg_request requests[6];
     size_t           count = 0;
     if (is_deleted) {
-        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_RETAIN, &kept_row, NULL,
-                      error);
+        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_KEEP, &kept_row, NULL, error);
         send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
                       error);
         send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_DELETE, &worker, NULL,
@@ -227,7 +226,7 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
     pawl__pg_begin(&wait, &store->main, PAWL__PG_LOCK_TIMEOUT, error);
     pawl__pg_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
     pawl__pg_send(&wait);
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_RAISE_ROW, error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_RAISE, error);
     pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
     pawl__pg_send(&request);
     pawl_code code = pawl__pg_await(&store->main, error);
@@ -241,7 +240,7 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
     pawl__pg_end(&wait);
     pawl__pg_end(&request);
     if (code == PAWL_OK) {
-        pawl__pg_send_plain(&store->main, PAWL__PG_COMMIT_WORK, error);
+        pawl__pg_send_plain(&store->main, PAWL__PG_TRANSACTION_COMMIT, error);
         code = pawl__pg_await(&store->main, error);
     }
     if (code == PAWL_OK)

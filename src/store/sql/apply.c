@@ -67,7 +67,7 @@ pawl_code pawl__sql_apply_snapshot_remove(pawl__sql_writer *writer, const void *
 
 static const pawl__sql_field source_field = PAWL__SQL_FIELD(outbox_hold, source, TEXT);
 static const pawl__sql_write free_source  = {
-     .statement  = PAWL__SQL_OUTBOX_FREE,
+     .statement  = PAWL__SQL_OUTBOX_RELEASE,
      .parameters = {&source_field, 1},
 };
 

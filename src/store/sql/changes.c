@@ -387,7 +387,7 @@ static const pawl__sql_write aggregator_add = {
 
 /* One or all, then whether there must have been a row. */
 static const pawl__sql_write aggregator_removes[][2] = {
-    REMOVE(ONE, OF(partition, TEXT), OF(correlation_id, TEXT)),
+    REMOVE(OLDEST, OF(partition, TEXT), OF(correlation_id, TEXT)),
     REMOVE(ALL, OF(partition, TEXT)),
 };
 
@@ -432,7 +432,7 @@ static const pawl__sql_write *choose_flush_set(const void *change)
 #define OF(member, as) PAWL__SQL_FIELD(dead_set, member, as)
 
 static const pawl__sql_write dead_insert = {
-    .statement  = PAWL__SQL_DEAD_INSERT,
+    .statement  = PAWL__SQL_DEAD_ADD,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
                          OF(attempts, INT32), OF(deaths, INT32), OF(history, TEXT), OF(at, TIME),
                          PAWL__SQL_MESSAGE_FIELDS(dead_set)),

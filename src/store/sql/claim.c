@@ -267,7 +267,7 @@ static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_t
     const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
     row_head              head    = {.id = 0};
     pawl__sql_request    *request = NULL;
-    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_LOOK, &by_text, &partition, &head_row, 0};
+    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_HEAD, &by_text, &partition, &head_row, 0};
     pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
@@ -287,7 +287,7 @@ pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, con
                                      pawl_aggregator_counts *counts, pawl_error *error)
 {
     const pawl__sql_ops  *ops  = pawl__sql_ops_of(store);
-    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_READ, &by_text, &partition, &flush_row, 0};
+    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &by_text, &partition, &flush_row, 0};
     pawl_code             code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;

@@ -48,7 +48,7 @@ static const pawl__sql_fields by_name      = {pawl__sql_lease_fields, 1};
 static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, pawl__sql_lease *found,
                       bool *is_taken, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_LEAD_LOOK, &by_name, found, &look_columns, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_LEAD_GET, &by_name, found, &look_columns, 0};
     *found                      = (pawl__sql_lease){.name = name};
     *is_taken                   = false;
     pawl_code code              = pawl__sql_read_first(store, &asked, NULL, found, error);

@@ -217,7 +217,7 @@ pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *p
     static const pawl__sql_field  as_number[] = {{0, PAWL__WIRE_INT}};
     static const pawl__sql_fields columns     = PAWL__SQL_LIST(as_number);
     const filter                  by          = {.text = name};
-    const pawl__sql_asked         asked       = {PAWL__SQL_CHECKPOINT_READ, &text, &by, &columns,
+    const pawl__sql_asked         asked       = {PAWL__SQL_CHECKPOINT_GET, &text, &by, &columns,
                                                  sizeof *position};
     return pawl__sql_read_first(store, &asked, NULL, position, error);
 }

@@ -179,7 +179,7 @@ static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pa
                              pawl_stream *loaded, pawl_error *error)
 {
     stream_by             by   = {read->stream, read->fold_version_max, read->after};
-    const pawl__sql_asked fold = {PAWL__SQL_FOLD_READ, &by_fold, &by, &fold_row, 0};
+    const pawl__sql_asked fold = {PAWL__SQL_FOLD_GET, &by_fold, &by, &fold_row, 0};
     pawl_code             code = PAWL_OK;
     if (read->after > 0) {
         code = read_last(store, &by, &loaded->version, error);

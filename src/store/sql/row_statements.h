@@ -39,11 +39,11 @@
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
       "[Seen] = ?5, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                           \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \
-    X(WORKER_READ, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                     \
+    X(WORKER_GET, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                      \
     X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \
                    "[Seen], " PAWL__SQL_COUNTERS                                                      \
                    ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")         \
-    X(LEASE_READ,                                                                                     \
+    X(LEASE_GET,                                                                                      \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
     X(LEASE_LOCK, "select [Epoch] from {leases} where [Name] = ?1{lock}")                             \
     X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
@@ -172,7 +172,7 @@
                    "and [State] = 'pending'")                                                         \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} {index:outbox_pending}"                    \
                       "where [State] = 'pending' and [Id] > ?1 order by [Id]")                        \
-    X(OUTBOX_FREE,                                                                                    \
+    X(OUTBOX_RELEASE,                                                                                 \
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
     X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \
                     "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                    \
@@ -197,8 +197,8 @@
       "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                      \
       "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] "       \
       "where excluded.[Version] > {folds}.[Version]")                                                 \
-    X(FOLD_READ, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "         \
-                 "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                    \
+    X(FOLD_GET, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "          \
+                "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                     \
     X(CHECKPOINT_ADD,                                                                                 \
       "insert into {checkpoints} ([Name], [Position], [At]) values (?1, ?2, ?3) {ignore:[Name]}")     \
     X(CHECKPOINT_MOVE,                                                                                \
@@ -207,7 +207,7 @@
     X(AGGREGATOR_ADD,                                                                                 \
       "insert into {aggregator} ([Name], [Partition], [Key], [At], " PAWL__SQL_MESSAGE ") "           \
       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) {ignore:[Partition], [Key]}")                 \
-    X(AGGREGATOR_LOOK,                                                                                \
+    X(AGGREGATOR_HEAD,                                                                                \
       "select [Type], [LeaseExpires], [Id] from {aggregator} where [Partition] = ?1")                 \
     X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW                                                      \
       "{index:aggregator_at}where [Partition] = ?1 order by [At], [Id]{skip}")                        \
@@ -217,7 +217,7 @@
     X(AGGREGATOR_DELETE, "delete from {aggregator} where [Id] = ?1 and [Partition] = ?2 "             \
                          "and (?3 is null or [Session] = ?3)")                                        \
     X(AGGREGATOR_DELETE_ALL, "delete from {aggregator} where [Partition] = ?1")                       \
-    X(AGGREGATOR_DELETE_ONE,                                                                          \
+    X(AGGREGATOR_DELETE_OLDEST,                                                                       \
       "delete from {aggregator} where [Id] = (select [Id] from {aggregator} "                         \
       "where [Partition] = ?1 and [CorrelationId] = ?2 order by [At], [Id] limit 1)")                 \
     X(AGGREGATOR_RELEASE, "update {aggregator} set " PAWL__SQL_NO_SESSION " "                         \
@@ -230,12 +230,12 @@
     X(FLUSH_SET,                                                                                      \
       "update {aggregator_flush} set [Due] = ?1, [Attempts] = ?2, [Dead] = ?3, [Error] = ?4 "         \
       "where [Partition] = ?5")                                                                       \
-    X(FLUSH_READ,                                                                                     \
+    X(FLUSH_GET,                                                                                      \
       "select [Due], [Attempts], [Dead] from {aggregator_flush} where [Partition] = ?1")              \
     X(FLUSH_FIRST, "select [Due] from {aggregator_flush} where [Name] = ?1 and [Dead] = 0 "           \
                    "order by [Due] limit 1")                                                          \
     /* Dead letters and subscriptions. */                                                             \
-    X(DEAD_INSERT,                                                                                    \
+    X(DEAD_ADD,                                                                                       \
       "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "              \
       "[History], [At], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "     \
       "?11, ?12, ?13, ?14) {ignore:[Endpoint], [MessageId]}")                                         \

@@ -104,7 +104,7 @@
     X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
                  "from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                \
                  "where substr(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                  \
-    X(LEAD_LOOK,                                                                                                                 \
+    X(LEAD_GET,                                                                                                                  \
       "select l.[Worker], l.[Epoch], l.[Expires], w.[Id], w.[Process], w.[Seen] "                                                \
       "from {leases} as l left join {workers} as w on w.[Id] = l.[Worker] where l.[Name] = ?1")                                  \
     X(LEASE_INSERT,                                                                                                              \
@@ -143,7 +143,7 @@
     X(OUTBOX_HELD, "select count(*) from {outbox} where [State] = 'held'")                                                       \
     X(OUTBOX_DEAD, "select count(*) from {outbox} where [State] = 'dead'")                                                       \
     /* The journal. */                                                                                                           \
-    X(CHECKPOINT_READ, "select [Position] from {checkpoints} where [Name] = ?1")                                                 \
+    X(CHECKPOINT_GET, "select [Position] from {checkpoints} where [Name] = ?1")                                                  \
     X(EVENT_LIST_STREAM, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_STREAM, "[Version]"))                                               \
     X(EVENT_LIST_POSITION, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_ALL, "[Position]"))                                               \
     X(EVENT_LIST_SEQ, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_ALL, "[Seq]"))                                                         \

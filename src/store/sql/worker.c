@@ -137,7 +137,7 @@ static const pawl__sql_write insert = {
 
 static pawl_code read_epoch(pawl_store *store, row *worker, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_WORKER_READ, &by_id, worker, &read_row, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_WORKER_GET, &by_id, worker, &read_row, 0};
     return pawl__sql_read_first(store, &asked, NULL, worker, error);
 }
 

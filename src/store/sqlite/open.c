@@ -241,7 +241,7 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_request request; /* prepared now, when there is memory, for when there is none */
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_ROLLBACK_TRANSACTION,
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_TRANSACTION_ROLLBACK,
                                error);
     return request.code;
 }

@@ -16,10 +16,10 @@
  * little: behind so many newer ones no older one is looked for. */
 
 #define PAWL__SQLITE_STATEMENTS(X)                                                               \
-    X(BEGIN, "begin immediate")                                                                  \
-    X(BEGIN_READ, "begin")                                                                       \
-    X(COMMIT_TRANSACTION, "commit")                                                              \
-    X(ROLLBACK_TRANSACTION, "rollback")                                                          \
+    X(TRANSACTION_BEGIN, "begin immediate")                                                      \
+    X(TRANSACTION_BEGIN_READ, "begin")                                                           \
+    X(TRANSACTION_COMMIT, "commit")                                                              \
+    X(TRANSACTION_ROLLBACK, "rollback")                                                          \
     X(DATA_VERSION, "pragma data_version")                                                       \
     X(QUEUE_CLAIM,                                                                               \
       PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                             \

@@ -53,7 +53,7 @@ void pawl__sqlite_rollback(pawl_store *base)
     /* A full disk and the like have rolled back already. */
     if (db == NULL || sqlite3_get_autocommit(db))
         return;
-    (void)run(store, PAWL__SQLITE_ROLLBACK_TRANSACTION, NULL);
+    (void)run(store, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL);
     if (!sqlite3_get_autocommit(db))
         pawl__sqlite_lose(store);
 }
@@ -83,7 +83,7 @@ pawl_code pawl__sqlite_write_begin(pawl_store *base, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
-    return explain_busy(store, run(store, PAWL__SQLITE_BEGIN, error), error);
+    return explain_busy(store, run(store, PAWL__SQLITE_TRANSACTION_BEGIN, error), error);
 }
 
 pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *error)
@@ -92,7 +92,7 @@ pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *e
     if (store->sql.in_hold)
         return code;
     if (code == PAWL_OK)
-        code = run(store, PAWL__SQLITE_COMMIT_TRANSACTION, error);
+        code = run(store, PAWL__SQLITE_TRANSACTION_COMMIT, error);
     if (code != PAWL_OK)
         pawl__sqlite_rollback(base);
     return code;
@@ -152,7 +152,7 @@ pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
-    return run(store, PAWL__SQLITE_BEGIN_READ, error);
+    return run(store, PAWL__SQLITE_TRANSACTION_BEGIN_READ, error);
 }
 
 pawl_code pawl__sqlite_read_end(pawl_store *base, pawl_code code, pawl_error *error)

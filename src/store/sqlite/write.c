@@ -99,7 +99,7 @@ pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite        *store = pawl__sqlite_of(base);
     pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_COMMIT_TRANSACTION,
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_TRANSACTION_COMMIT,
                                error);
     pawl_code code   = pawl__sqlite_run(&request);
     int       result = sqlite3_extended_errcode(store->connection.db);

@@ -25,7 +25,7 @@ select substr(l.`Name`, 6), l.`Worker`, l.`Expires`, w.`Process`, w.`Seen` from 
 join `pawl_workers` as w on w.`Id` = l.`Worker` where substr(l.`Name`, 1, 5) = 'lead:' and
 l.`Expires` > ?;
 
--- LEAD_LOOK
+-- LEAD_GET
 select l.`Worker`, l.`Epoch`, l.`Expires`, w.`Id`, w.`Process`, w.`Seen` from `pawl_leases` as l
 left join `pawl_workers` as w on w.`Id` = l.`Worker` where l.`Name` = ?;
 
@@ -121,7 +121,7 @@ select count(*) from `pawl_outbox` where `State` = 'held';
 -- OUTBOX_DEAD
 select count(*) from `pawl_outbox` where `State` = 'dead';
 
--- CHECKPOINT_READ
+-- CHECKPOINT_GET
 select `Position` from `pawl_checkpoints` where `Name` = ?;
 
 -- EVENT_LIST_STREAM
@@ -198,7 +198,7 @@ select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
 -- WORKER_RAISE
 update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 
--- WORKER_READ
+-- WORKER_GET
 select `Epoch`, `LastCommit` from `pawl_workers` where `Id` = ?;
 
 -- WORKER_KEEP
@@ -206,7 +206,7 @@ insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`
 `Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
 '1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) ;
 
--- LEASE_READ
+-- LEASE_GET
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
 
 -- LEASE_LOCK
@@ -451,7 +451,7 @@ update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending'
 select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
 'pending' and `Id` > ? order by `Id`;
 
--- OUTBOX_FREE
+-- OUTBOX_RELEASE
 update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
 
 -- EVENT_LAST
@@ -479,7 +479,7 @@ update `pawl_events` set `Position` = ? where `Seq` = ?;
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
 `CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- FOLD_READ
+-- FOLD_GET
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
 and `TypeVersion` <= ? and `Version` > ?;
 
@@ -493,7 +493,7 @@ update `pawl_checkpoints` set `Position` = ?, `At` = ? where `Name` = ? and `Pos
 insert into `pawl_aggregator` (`Name`, `Partition`, `Key`, `At`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
--- AGGREGATOR_LOOK
+-- AGGREGATOR_HEAD
 select `Type`, `LeaseExpires`, `Id` from `pawl_aggregator` where `Partition` = ?;
 
 -- AGGREGATOR_CLAIM
@@ -526,13 +526,13 @@ delete from `pawl_aggregator_flush` where `Partition` = ? and not exists (select
 update `pawl_aggregator_flush` set `Due` = ?, `Attempts` = ?, `Dead` = ?, `Error` = ? where
 `Partition` = ?;
 
--- FLUSH_READ
+-- FLUSH_GET
 select `Due`, `Attempts`, `Dead` from `pawl_aggregator_flush` where `Partition` = ?;
 
 -- FLUSH_FIRST
 select `Due` from `pawl_aggregator_flush` where `Name` = ? and `Dead` = 0 order by `Due` limit 1;
 
--- DEAD_INSERT
+-- DEAD_ADD
 insert into `pawl_dead` (`Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`,
 `At`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
@@ -622,7 +622,7 @@ values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version
 = if(values(`Version`) > `Version`, values(`At`), `At`), `Version` = if(values(`Version`) >
 `Version`, values(`Version`), `Version`);
 
--- AGGREGATOR_DELETE_ONE, for AGGREGATOR_DELETE_ONE
+-- AGGREGATOR_DELETE_OLDEST, for AGGREGATOR_DELETE_OLDEST
 delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
 limit 1;
 

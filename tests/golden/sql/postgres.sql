@@ -366,7 +366,7 @@ select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from 
 join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
 l."Expires" > $1;
 
--- LEAD_LOOK
+-- LEAD_GET
 select l."Worker", l."Epoch", l."Expires", w."Id", w."Process", w."Seen" from "pawl_leases" as l
 left join "pawl_workers" as w on w."Id" = l."Worker" where l."Name" = $1;
 
@@ -432,7 +432,7 @@ select count(*) from "pawl_outbox" where "State" = 'held';
 -- OUTBOX_DEAD
 select count(*) from "pawl_outbox" where "State" = 'dead';
 
--- CHECKPOINT_READ
+-- CHECKPOINT_GET
 select "Position" from "pawl_checkpoints" where "Name" = $1;
 
 -- EVENT_LIST_STREAM
@@ -526,7 +526,7 @@ k.due order by q."Due", q."Seq" limit 1) or (select true from "pawl_timeouts" as
 t."Destination" = k.queue and t."Due" < k.timeout and t."Owner" is null order by t."Due", t."Id"
 limit 1));
 
--- OUTBOX_PENDING_COUNT, for OUTBOX_PENDING
+-- OUTBOX_PENDING, for OUTBOX_PENDING
 select count(*), (select "At" from "pawl_outbox" where "State" = 'pending' order by "Id",
 "NextAttempt" limit 1) from "pawl_outbox" where "State" = 'pending';
 
@@ -546,7 +546,7 @@ with k as materialized (select ctid as tid from "pawl_inbox" where ctid >= $1 an
 < $3 limit $4 for update skip locked), gone as (delete from "pawl_inbox" where ctid = any
 (array(select tid from k))) select count(*), max(tid) from k;
 
--- OUTBOX_CLEAR
+-- OUTBOX_SWEEP
 with k as materialized (select ctid as tid, "DispatchedAt" as at from "pawl_outbox" where
 "DispatchedAt" >= $1 and "DispatchedAt" < $2 order by "DispatchedAt" limit $3 for update skip
 locked), gone as (delete from "pawl_outbox" where ctid = any (array(select tid from k))) select
@@ -587,13 +587,13 @@ s.nspname = $1 and p.proname = $2 and p.pronargs = 7;
 -- SESSION
 select pg_backend_pid()::bigint, 'pawl_' || md5($1 || '.' || $2);
 
--- BEGIN_WORK
+-- TRANSACTION_BEGIN
 begin isolation level read committed;
 
--- COMMIT_WORK
+-- TRANSACTION_COMMIT
 commit;
 
--- ROLLBACK
+-- TRANSACTION_ROLLBACK
 rollback;
 
 -- ROUND_BEGIN
@@ -628,17 +628,17 @@ select exists (select 1 from "pawl_outbox" where "State" = 'pending' and "NextAt
 -- UNLISTEN_LOCKS
 select pg_advisory_unlock_shared(k.n) from unnest($1) as k (n);
 
--- WORKER_GUARD
+-- WORKER_FENCE
 update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
 "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
 + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning ctid;
 
--- WORKER_GUARD_ANY
+-- WORKER_FENCE_ANY
 update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
 "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
 + $7, "Dead" = "Dead" + $8 where "Id" = $9 and "Epoch" = $10 returning ctid;
 
--- WORKER_GUARD_HARD
+-- WORKER_FENCE_HARD
 with w as (update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3,
 "Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts"
 = "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning
@@ -654,7 +654,7 @@ $6, 0, 0, 0, 0, 0, 0) on conflict ("Id") do update set "Endpoint" = excluded."En
 excluded."Types", "Process" = excluded."Process", "Pid" = excluded."Pid", "Seen" = excluded."Seen",
 "Epoch" = w."Epoch" + 1 returning w."Epoch", w.ctid;
 
--- WORKER_RAISE_ROW
+-- WORKER_RAISE
 update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = $1 returning "Epoch", "LastCommit",
 ctid;
 
@@ -691,7 +691,7 @@ pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
 32) & 4294967295)::oid and l.objid = ($2 & 4294967295)::oid and l.database = (select oid from
 pg_database where datname = current_database())));
 
--- WHO_LIVES
+-- WORKER_LIVES
 select w.n from unnest($2, $3) with ordinality as w ("Process", "Seen", n) where case when
 w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from
 pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
@@ -722,7 +722,7 @@ l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.
 pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $1 - interval '15
 seconds' end));
 
--- WORKER_RETAIN
+-- WORKER_KEEP
 insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
 "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values ($1, '', '', 0, 0, 0,
 'epoch', 0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
@@ -776,7 +776,7 @@ lateral (select "Due" from "pawl_timeouts" where "Destination" = d.name and "Due
 ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit 1) as f order by f."Due"
 limit 1;
 
--- TIMEOUT_ELSEWHERE, for TIMEOUT_FOREIGN
+-- TIMEOUT_FOREIGN_DUE, for TIMEOUT_FOREIGN
 with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
 1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
 order by t."Destination" limit 1) from d where d.name is not null) select k.name, f."Due" from
@@ -785,7 +785,7 @@ offset 0) as k cross join lateral (select "Due" from "pawl_timeouts" where "Dest
 and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit 1) as f order by
 k.name;
 
--- TIMEOUT_LEASE
+-- TIMEOUT_CLAIM
 with due as materialized (select "Id", "Destination", "Due", ctid as tid from "pawl_timeouts" where
 "Destination" = $1 and "Due" >= $3 and "Due" <= $4 and ("LeaseExpires" is null or "LeaseExpires" <=
 $2) order by "Due", "Id" limit $5 for update skip locked), ranges as (insert into "pawl_leases" as l
@@ -802,7 +802,7 @@ t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*, taken.
 count(*), min("Due"), max("Due") from due) as a left join taken on true order by taken."Due",
 taken."Id";
 
--- TIMEOUT_LEASE_ANY
+-- TIMEOUT_CLAIM_ANY
 with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
 1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
 order by t."Destination" limit 1) from d where d.name is not null) , due as materialized (select
@@ -823,7 +823,7 @@ t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*, taken.
 count(*), min("Due"), max("Due") from due) as a left join taken on true order by taken."Due",
 taken."Id";
 
--- TIMEOUT_EXPIRE
+-- TIMEOUT_REAP
 with ranged as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
 min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
 "Name" like 'timeouts:%' and true group by 1), old as materialized (select f.tid from ranged as m
@@ -870,14 +870,14 @@ as materialized (select f.tid from ranged as m cross join lateral (select ctid a
 f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
 old where t.ctid = old.tid;
 
--- TIMEOUT_OF_SAGA, for TIMEOUT_LIST_SAGA
+-- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "SagaId" = $1 and
 "Name" <> '' union all select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
 "Due", "Headers", "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where
 "SagaId" = $1 and "Name" = '' order by "Due", "Id" limit $2;
 
--- TIMEOUT_REMOVE
+-- TIMEOUT_DELETE
 delete from "pawl_timeouts" as t using unnest($1, $2, $3) with ordinality as k (id, generation,
 owner, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id
 and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and t."Owner" = k.owner and
@@ -901,7 +901,7 @@ t."Owner" = k.owner and (k.generation = 0 or t."Generation" = k.generation) retu
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_timeouts" as o
 where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
 
--- TIMEOUT_REMOVE_ANY
+-- TIMEOUT_DELETE_ANY
 delete from "pawl_timeouts" as t using unnest($1) as k (id) cross join lateral (select o.ctid as tid
 from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f
 where t.ctid = f.tid;
@@ -922,7 +922,7 @@ select f."Id" from unnest($1, $2) as k (saga_id, name) cross join lateral (selec
 "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '' for
 update) as f;
 
--- TIMEOUT_DROP
+-- TIMEOUT_CANCEL
 delete from "pawl_timeouts" as t using unnest($1, $2) as k (saga_id, name) cross join lateral
 (select o.ctid as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name
 and o."Name" <> '' offset 0) as f where t.ctid = f.tid;
@@ -931,7 +931,7 @@ and o."Name" <> '' offset 0) as f where t.ctid = f.tid;
 select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
 as o where o."SagaId" = k.saga_id and o."Name" <> '' for update) as f;
 
--- TIMEOUT_DROP_NAMED
+-- TIMEOUT_CANCEL_NAMED
 delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
 as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" <> '' offset 0) as f
 where t.ctid = f.tid;
@@ -940,12 +940,12 @@ where t.ctid = f.tid;
 select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
 as o where o."SagaId" = k.saga_id and o."Name" = '' for update) as f;
 
--- TIMEOUT_DROP_OWN
+-- TIMEOUT_CANCEL_OWN
 delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
 as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = '' offset 0) as f where
 t.ctid = f.tid;
 
--- TIMEOUT_ARM
+-- TIMEOUT_REARM_SAGA
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
 "Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
 k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -959,7 +959,7 @@ excluded."Destination", "Due" = excluded."Due", "Attempts" = 0, "Owner" = null, 
 null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers" =
 excluded."Headers" returning t."Id", t."SagaId", t."Name";
 
--- TIMEOUT_OVERWRITE
+-- TIMEOUT_REARM
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
 "Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
 k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -970,7 +970,7 @@ excluded."SagaType", "Destination" = excluded."Destination", "Due" = excluded."D
 excluded."CorrelationId", "Headers" = excluded."Headers", "SagaId" = excluded."SagaId", "Name" =
 excluded."Name";
 
--- TIMEOUT_PUT
+-- TIMEOUT_INSERT
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
 "Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
 k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -1053,7 +1053,7 @@ and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) a
 "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
 >= $9 and "State" = any ($10) limit $8;
 
--- OUTBOX_PUT
+-- OUTBOX_ADD
 insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
 "Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body") select k.dispatch_id, 'pending', 0, 'epoch',
@@ -1070,7 +1070,7 @@ select k.n from unnest($1, $2, $3) with ordinality as k (dispatch_id, type, body
 "pawl_outbox" as o on o."DispatchId" = any (array_append(null, k.dispatch_id)) where o."Type" <>
 k.type or o."Body" <> k.body;
 
--- OUTBOX_END
+-- OUTBOX_SETTLE
 with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
 "NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
 (select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
@@ -1081,7 +1081,7 @@ o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("Ou
 "pawl_outbox_attempts" as a where a."OutboxId" = s.id), s.outcome, s.at, s.duration, s.error from
 settled as s) select n from settled;
 
--- OUTBOX_END_SURE
+-- OUTBOX_SETTLE_SURE
 with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
 "NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
 (select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
@@ -1091,16 +1091,16 @@ o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("Ou
 "Outcome", "At", "Duration", "Error") select s.id, s.attempts, s.outcome, s.at, s.duration, s.error
 from settled as s) select 1 / (count(*) >= $9)::integer from settled;
 
--- OUTBOX_END_ALIKE
+-- OUTBOX_SETTLE_ALIKE
 with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "NextAttempt" = $4,
 "DispatchedAt" = case $2 when 'dispatched' then $5 end where o."Id" = any ($1) and o."State" || '' =
 'pending' returning 1) select 1 / (count(*) >= $6)::integer from settled;
 
--- OUTBOX_NOTE_ALIKE
+-- OUTBOX_ATTEMPT_ALIKE
 insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
 select unnest($1), $3, $4, $5, unnest($2), '';
 
--- OUTBOX_AGAIN
+-- OUTBOX_RESET
 with changed as (update "pawl_outbox" as o set "State" = case when k.is_enabled then 'pending' else
 'discarded' end, "NextAttempt" = case when k.is_enabled then k.at else o."NextAttempt" end,
 "Attempts" = o."Attempts" + 1, "AttemptsBefore" = case when k.is_enabled then o."Attempts" + 1 else
@@ -1122,7 +1122,7 @@ with behind as materialized (select ctid as tid from "pawl_outbox" where "State"
 after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox" as o set "State" =
 'held' from behind where o.ctid = behind.tid;
 
--- AGGREGATOR_LEASE
+-- AGGREGATOR_CLAIM
 with free as (select ctid as tid from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires"
 is null or "LeaseExpires" <= $2) and "Id" <= $3 and "Type" = any ($4) order by "At", "Id" limit $5
 for update skip locked), taken as (update "pawl_aggregator" as t set "Session" = $6, "LeaseExpires"
@@ -1141,7 +1141,7 @@ as size, count(*) filter (where "Type" = any ($2)) as resolved, count(*) filter 
 id_last from "pawl_aggregator" where "Partition" = $1) as c left join "pawl_aggregator_flush" as f
 on f."Partition" = $1;
 
--- AGGREGATOR_PUT
+-- AGGREGATOR_ADD
 insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body") select k.name, k.partition, k.key, k.at,
 k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3,
@@ -1152,18 +1152,18 @@ causation_id, headers, body) on conflict ("Partition", "Key") do nothing;
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_aggregator" as
 o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
 
--- SNAPSHOT_DELETE
+-- AGGREGATOR_DELETE
 delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (id, partition,
 session, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o where o."Id" >=
 k.id and o."Id" <= k.id order by o."Id" limit 1) as f where a.ctid = f.tid and a."Partition" is not
 distinct from k.partition and (k.session is null or a."Session" = k.session) returning k.n;
 
--- SNAPSHOT_FREE
+-- AGGREGATOR_RELEASE
 update "pawl_aggregator" as a set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null from
 unnest($1, $2) as k (partition, session) where a."Partition" = any (array_append(null, k.partition))
 and a."Session" = k.session;
 
--- PARTITION_DELETE
+-- AGGREGATOR_DELETE_ALL
 with gone as (delete from "pawl_aggregator" as a using unnest($1) with ordinality as k (partition,
 n) where a."Partition" = any (array_append(null, k.partition)) returning k.n) select distinct n from
 gone;
@@ -1180,7 +1180,7 @@ correlation_id, rows_before, n) cross join lateral (select o.ctid as tid from "p
 where o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id"
 offset k.rows_before limit 1) as f where a.ctid = f.tid returning k.n;
 
--- FLUSH_KEEP
+-- FLUSH_ADD
 with kept as materialized (select k.n from unnest($1) with ordinality as k (partition, n) join
 "pawl_aggregator_flush" as f on f."Partition" = any (array_append(null, k.partition)) order by k.n
 for key share of f) insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts",
@@ -1192,7 +1192,7 @@ as k (partition, name, due, n) where k.n not in (select n from kept) order by k.
 select 1 from unnest($1) with ordinality as k (partition, n) join "pawl_aggregator_flush" as f on
 f."Partition" = any (array_append(null, k.partition)) order by k.n for update of f;
 
--- FLUSH_WRITE
+-- FLUSH_SET
 with k as materialized (select k.partition, k.due, k.attempts, k.is_dead, k.error, k.is_done and
 a.is_there is null as is_gone from unnest($1, $2, $3, $4, $5, $6) as k (partition, due, attempts,
 is_dead, is_done, error) left join lateral (select true as is_there from "pawl_aggregator" where
@@ -1202,7 +1202,7 @@ using k where f."Partition" = any (array_append(null, k.partition)) and k.is_gon
 k.is_dead::integer, "Error" = k.error from k where f."Partition" = any (array_append(null,
 k.partition)) and not k.is_gone;
 
--- EVENT_PUT
+-- EVENT_INSERT
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body") select k.stream, k.version, k.type,
 k.type_version, k.message_id, k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers,
@@ -1213,7 +1213,7 @@ unnest($12) as body) as k where pg_current_xact_id() is not null and (not k.is_f
 1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version" = k.version -
 1 limit 1)) is true on conflict ("Stream", "Version") do nothing returning "Stream", "Version";
 
--- EVENT_PUT_SURE
+-- EVENT_INSERT_SURE
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body") select k.stream, k.version / ((not k.is_first
 or k.version = 1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version"
@@ -1224,7 +1224,7 @@ message_id, unnest($7) as correlation_id, unnest($8) as causation_id, unnest($9)
 unnest($10) as at, unnest($11) as headers, unnest($12) as body) as k where pg_current_xact_id() is
 not null;
 
--- EVENT_THERE
+-- EVENT_TAKEN
 select k.n from unnest($1, $2) with ordinality as k (stream, version, n) cross join lateral (select
 from "pawl_events" where "Stream" = k.stream and "Version" = k.version limit 1) as e;
 
@@ -1245,10 +1245,10 @@ f.base order by "Version") as e;
 select exists (select 1 from "pawl_events" where "Position" > $1) or exists (select 1 from
 "pawl_events" where "Position" is null);
 
--- EVENT_NUMBER_TURN
+-- EVENT_TURN
 select pg_advisory_xact_lock($1);
 
--- EVENT_NUMBER_NEXT
+-- EVENT_NUMBER
 with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) as n from
 (select "Seq" as seq, "Version" as version, ctid as tid from "pawl_events" where "Position" is null
 and "Seq" >= $1 order by "Seq", "Version" limit $2) as u), numbered as (update "pawl_events" as e
@@ -1257,13 +1257,13 @@ not null order by "Position" desc limit 1), 0)) from k where e.ctid = k.tid) sel
 max(seq), pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when count(*) <> 0 then
 pg_current_xact_id()::text::bigint end from k;
 
--- FOLD_PUT
+-- FOLD_SET
 insert into "pawl_folds" as f ("Stream", "Version", "TypeVersion", "At", "State", "Dispatches")
 select * from unnest($1, $2, $3, $4, $5, $6) on conflict ("Stream") do update set "Version" =
 excluded."Version", "TypeVersion" = excluded."TypeVersion", "At" = excluded."At", "State" =
 excluded."State", "Dispatches" = excluded."Dispatches" where f."Version" < excluded."Version";
 
--- CHECKPOINT_PUT
+-- CHECKPOINT_ADD
 insert into "pawl_checkpoints" ("Name", "Position", "At") select * from unnest($1, $2, $3) on
 conflict ("Name") do nothing returning "Name";
 
@@ -1281,21 +1281,21 @@ $10, $11, $12, $13, $14) as k (endpoint, queue, code, error, attempts, deaths, h
 message_id, type, correlation_id, causation_id, headers, body) on conflict ("Endpoint", "MessageId")
 do nothing;
 
--- DEAD_DROP
+-- DEAD_DELETE
 delete from "pawl_dead" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
 o.ctid as tid from "pawl_dead" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id offset
 0) as f where t.ctid = f.tid;
 
--- INBOX_DROP
+-- INBOX_DELETE
 delete from "pawl_inbox" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
 o.ctid as tid from "pawl_inbox" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id offset
 0) as f where t.ctid = f.tid;
 
--- SUBSCRIPTION_PUT
+-- SUBSCRIPTION_ADD
 insert into "pawl_subscriptions" ("Type", "Queue") select * from unnest($1, $2) on conflict ("Type",
 "Queue") do nothing;
 
--- SUBSCRIPTION_DROP
+-- SUBSCRIPTION_DELETE
 delete from "pawl_subscriptions" as t using unnest($1, $2) as k (type, queue) cross join lateral
 (select o.ctid as tid from "pawl_subscriptions" as o where o."Type" = k.type and o."Queue" = k.queue
 offset 0) as f where t.ctid = f.tid;
@@ -1325,18 +1325,18 @@ select f."Seq", f.tid from unnest($1, $2) as k (seq, due) cross join lateral (se
 as tid from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and o."Due" = k.due order
 by o."Seq" limit 1 for update skip locked) as f order by f."Seq";
 
--- QUEUE_DONE
+-- QUEUE_DELETE
 delete from "pawl_queue" as q using unnest($1, $2, $3) with ordinality as k (tid, seq, queue, n)
 where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue returning k.n;
 
--- QUEUE_AGAIN
+-- QUEUE_RETRY
 update "pawl_queue" as q set "Due" = k.due, "Attempts" = k.attempts, "Deaths" = k.deaths,
 "WaitingSince" = k.waiting_since, "Error" = k.error, "History" = k.history from unnest($1, $2, $3,
 $4, $5, $6, $7, $8, $9) with ordinality as k (tid, seq, queue, due, attempts, deaths, waiting_since,
 error, history, n) where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue
 returning k.n;
 
--- QUEUE_ADD
+-- QUEUE_SEND
 insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
 "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.queue, k.due,
 k.due, k.attempts, 0, 'epoch', '', k.message_id, k.type, k.correlation_id, k.causation_id,
@@ -1345,7 +1345,7 @@ unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unne
 causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
 nothing;
 
--- QUEUE_FIRST_PLACE
+-- QUEUE_OLDEST
 select "Placed", "Seq" from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Attempts" = 0 and
 "WaitingSince" = 'epoch' and "Seq" <> all ($3) order by "Due", "Seq" limit 1;
 
@@ -1357,7 +1357,7 @@ select "Due" from "pawl_queue" where "Queue" = $1 and "Due" >= $2 and "Seq" <> a
 select k.n from unnest($2) with ordinality as k (id, n) cross join lateral (select from "pawl_inbox"
 where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
 
--- INBOX_ADD
+-- INBOX_MARK
 insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select * from unnest($1, $2, $3,
 $4) on conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
 

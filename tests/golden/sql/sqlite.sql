@@ -286,7 +286,7 @@ select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from 
 join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
 l."Expires" > ?1;
 
--- LEAD_LOOK
+-- LEAD_GET
 select l."Worker", l."Epoch", l."Expires", w."Id", w."Process", w."Seen" from "pawl_leases" as l
 left join "pawl_workers" as w on w."Id" = l."Worker" where l."Name" = ?1;
 
@@ -378,7 +378,7 @@ select count(*) from "pawl_outbox" where "State" = 'held';
 -- OUTBOX_DEAD
 select count(*) from "pawl_outbox" where "State" = 'dead';
 
--- CHECKPOINT_READ
+-- CHECKPOINT_GET
 select "Position" from "pawl_checkpoints" where "Name" = ?1;
 
 -- AGGREGATOR_GET, for AGGREGATOR_CLAIM
@@ -433,7 +433,7 @@ update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" =
 -- WORKER_RAISE
 update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = ?1;
 
--- WORKER_READ
+-- WORKER_GET
 select "Epoch", "LastCommit" from "pawl_workers" where "Id" = ?1;
 
 -- WORKER_KEEP
@@ -441,7 +441,7 @@ insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid"
 "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, '', '', 0, 0, 0, 0,
 0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
 
--- LEASE_READ
+-- LEASE_GET
 select "Worker", "Process", "Pid", "Epoch", "Expires" from "pawl_leases" where "Name" = ?1;
 
 -- LEASE_LOCK
@@ -677,7 +677,7 @@ update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
 and "Id" > ?1 order by "Id";
 
--- OUTBOX_FREE
+-- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;
 
 -- OUTBOX_SWEEP
@@ -716,7 +716,7 @@ insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatch
 "TypeVersion" = excluded."TypeVersion", "State" = excluded."State", "Dispatches" =
 excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_folds"."Version";
 
--- FOLD_READ
+-- FOLD_GET
 select "Version", "TypeVersion", "State", "Dispatches", "At" from "pawl_folds" where "Stream" = ?1
 and "TypeVersion" <= ?2 and "Version" > ?3;
 
@@ -732,7 +732,7 @@ insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "T
 "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 on conflict ("Partition", "Key") do nothing;
 
--- AGGREGATOR_LOOK
+-- AGGREGATOR_HEAD
 select "Type", "LeaseExpires", "Id" from "pawl_aggregator" where "Partition" = ?1;
 
 -- AGGREGATOR_STAMP
@@ -745,7 +745,7 @@ delete from "pawl_aggregator" where "Id" = ?1 and "Partition" = ?2 and (?3 is nu
 -- AGGREGATOR_DELETE_ALL
 delete from "pawl_aggregator" where "Partition" = ?1;
 
--- AGGREGATOR_DELETE_ONE
+-- AGGREGATOR_DELETE_OLDEST
 delete from "pawl_aggregator" where "Id" = (select "Id" from "pawl_aggregator" where "Partition" =
 ?1 and "CorrelationId" = ?2 order by "At", "Id" limit 1);
 
@@ -765,13 +765,13 @@ delete from "pawl_aggregator_flush" where "Partition" = ?1 and not exists (selec
 update "pawl_aggregator_flush" set "Due" = ?1, "Attempts" = ?2, "Dead" = ?3, "Error" = ?4 where
 "Partition" = ?5;
 
--- FLUSH_READ
+-- FLUSH_GET
 select "Due", "Attempts", "Dead" from "pawl_aggregator_flush" where "Partition" = ?1;
 
 -- FLUSH_FIRST
 select "Due" from "pawl_aggregator_flush" where "Name" = ?1 and "Dead" = 0 order by "Due" limit 1;
 
--- DEAD_INSERT
+-- DEAD_ADD
 insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History",
 "At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3,
 ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("Endpoint", "MessageId") do nothing;
@@ -786,16 +786,16 @@ nothing;
 -- SUBSCRIPTION_DELETE
 delete from "pawl_subscriptions" where "Type" = ?1 and "Queue" = ?2;
 
--- BEGIN
+-- TRANSACTION_BEGIN
 begin immediate;
 
--- BEGIN_READ
+-- TRANSACTION_BEGIN_READ
 begin;
 
--- COMMIT_TRANSACTION
+-- TRANSACTION_COMMIT
 commit;
 
--- ROLLBACK_TRANSACTION
+-- TRANSACTION_ROLLBACK
 rollback;
 
 -- DATA_VERSION
