@@ -157,6 +157,34 @@ static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
 }
 
+/* A commit that settles no message. */
+static void save(suite *s, pawl_store *store, const pawl_saga_row *row)
+{
+    COMMIT_ONE(s, store, saga_update, .table = ORDER(s), .id = row->id, .version = row->version,
+               .row = row->row, .metadata = TEXT("{}"), .data = TEXT("{}"),
+               .type_version = TEXT("1.0"));
+}
+
+/* A batch of timeouts has no claim in the queue. */
+static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
+{
+    pawl_store *a, *b;
+    begin(s, &a, &b);
+    pawl_saga_row row = lock_order(s, a, "order-1");
+    save(s, a, &row);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
+    row = lock_order(s, b, "order-1");
+    finish(s, b, claim(s, b), &row);
+    /* A claim that is not settled stays. */
+    int64_t of_a = claim(s, a);
+    row          = lock_order(s, a, "order-1");
+    save(s, a, &row);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, SUITE_NOW, 4).count, 2);
+    row.version++;
+    finish(s, a, of_a, &row);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 5);
+}
+
 static const suite_case cases[] = {
     {"S32 S9 a locked row is elsewhere until the commit",
      a_locked_row_is_elsewhere_until_the_commit},
@@ -164,6 +192,8 @@ static const suite_case cases[] = {
     {"S32 S22 a lock holds by every key", a_lock_holds_by_every_key},
     {"S32 E16 a lock ends with a release and with its worker",
      a_lock_ends_with_a_release_and_with_its_worker},
+    {"S32 a lock ends with a commit that settles no message, and its holder does not wait for it",
+     a_lock_ends_with_a_commit_that_settles_no_message},
 };
 
 const suite_cases cases_saga_lock = SUITE_CASES("saga_lock", cases);

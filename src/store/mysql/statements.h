@@ -23,6 +23,10 @@
 #define PAWL__MYSQL_LOCKED "for update skip locked"
 #define PAWL__MYSQL_CLAIMED "order by [Due], [Seq] limit ?3 " PAWL__MYSQL_LOCKED
 
+/* A claim of one row goes by the same index: of a row that is locked by its number alone a claim on MySQL
+ * locks the entry of the index before it passes over it, and its holder then waits for that claim. */
+#define PAWL__MYSQL_OF_NUMBER(column) "(select d." column " from {queue} as d where d.[Seq] = ?1)"
+
 /* The lease that is a claim, where claims are no row locks (sql/queue_stamp.c). */
 #define PAWL__MYSQL_STAMP "concat('claim:', [Seq])"
 #define PAWL__MYSQL_SEEN(process, now) "if(" process " = 0, utc_timestamp(6), " now ")"
@@ -36,10 +40,13 @@
       "and find_in_set([Seq], ?4) = 0 and not exists (select 1 from {leases} as c "                                                                          \
       "where c.[Name] = " PAWL__MYSQL_STAMP " and c.[Worker] <> ?5) " PAWL__MYSQL_CLAIMED)                                                                   \
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                                            \
-      "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__MYSQL_LOCKED)                                                                               \
+      "force index ({queue_due}) where [Queue] = ?2 and [Due] = " PAWL__MYSQL_OF_NUMBER(                                                                     \
+          "[Due]") " and [Due] <= ?3 and [Seq] = ?1 " PAWL__MYSQL_LOCKED)                                                                                    \
     X(QUEUE_COUNT_DUE,                                                                                                                                       \
       "select count(*) from (select 1 from {queue} " PAWL__MYSQL_DUE "limit ?3) as d")                                                                       \
-    X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__MYSQL_LOCKED)                                                           \
+    X(QUEUE_LOCK,                                                                                                                                            \
+      "select [Seq] from {queue} force index ({queue_due}) where [Queue] = " PAWL__MYSQL_OF_NUMBER(                                                          \
+          "[Queue]") " and [Due] = ?2 and [Seq] = ?1 " PAWL__MYSQL_LOCKED)                                                                                   \
     X(QUEUE_FIRST,                                                                                                                                           \
       "select [Due] from {queue} force index ({queue_due}) where [Queue] = ?1 and not exists "                                                               \
       "(select 1 from {leases} as c where c.[Name] = " PAWL__MYSQL_STAMP                                                                                     \

@@ -168,13 +168,23 @@ pawl_code pawl__mysql_hold_take(pawl_store *base, pawl_error *error)
 
 /* ---- Commits ------------------------------------------------------------ */
 
-/* A commit that settles no claim leaves the transaction that holds the claims open. */
+/* The second connection is for a send that does not wait: a set that settles no claim must not end the
+ * transaction of the batch's claims. A set that saves a saga may have its row locked by that one, and
+ * would wait for itself. */
+static bool goes_aside(const pawl__mysql *store, const pawl_changes *changes)
+{
+    return store->main.in_transaction && !store->sql.in_hold && store->claim_count != 0 &&
+           changes->queue_settle.count + changes->saga_insert.count + changes->saga_update.count +
+                   changes->saga_delete.count ==
+               0;
+}
+
 pawl_code pawl__mysql_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
     pawl_code    code  = PAWL_OK;
-    if (store->main.in_transaction && !store->sql.in_hold && changes->queue_settle.count == 0)
+    if (goes_aside(store, changes))
         code = pawl__mysql_use_side(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_commit(base, changes, refused, error);

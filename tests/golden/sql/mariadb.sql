@@ -566,15 +566,17 @@ where `Queue` = ? and `Due` <= ? and find_in_set(`Seq`, ?) = 0 and not exists (s
 
 -- QUEUE_CLAIM_AGAIN
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` = ? and `Queue` = ?
-and `Due` <= ? for update skip locked;
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` force index (`pawl_queue_due`)
+where `Queue` = ? and `Due` = (select d.`Due` from `pawl_queue` as d where d.`Seq` = ?) and `Due` <=
+? and `Seq` = ? for update skip locked;
 
 -- QUEUE_COUNT_DUE
 select count(*) from (select 1 from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ?
 and `Due` <= ? limit ?) as d;
 
 -- QUEUE_LOCK
-select `Seq` from `pawl_queue` where `Seq` = ? and `Due` = ? for update skip locked;
+select `Seq` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = (select d.`Queue` from
+`pawl_queue` as d where d.`Seq` = ?) and `Due` = ? and `Seq` = ? for update skip locked;
 
 -- QUEUE_FIRST, for QUEUE_FIRST
 select `Due` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ? and not exists
@@ -767,6 +769,8 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM_MORE: 1 2 4 3
 -- QUEUE_CLAIM_FREE: 1 2 4 5 3
+-- QUEUE_CLAIM_AGAIN: 2 1 3 1
+-- QUEUE_LOCK: 1 2 1
 -- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6
