@@ -11,6 +11,8 @@
  */
 #include "store/postgres/connection.h"
 
+#include "base/calm.h"
+
 #include <string.h>
 
 #define JSON_VERSION 1 /* the first byte of a jsonb on the wire */
@@ -85,38 +87,15 @@ static void append_json(pawl__pg_bytes *bytes, pawl_text json, bool is_binary)
     append_raw(bytes, json.data, json.size);
 }
 
-/* Size of the well-formed UTF-8 character that `text` begins with, 0 for none. */
-static size_t character_size(const unsigned char *text, size_t size)
-{
-    if (text[0] < 0x80)
-        return text[0] != 0;
-    size_t   length  = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    uint32_t minimum = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-    uint32_t value   = text[0] & (0x7Fu >> length);
-    if (text[0] < 0xC2 || text[0] > 0xF4 || length > size)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        value = value << 6 | (text[i] & 0x3Fu);
-    }
-    bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
-    return value >= minimum && value <= 0x10FFFF && !is_surrogate ? length : 0;
-}
-
 /* An error's text may hold any bytes, a column of text may not: what is not UTF-8 becomes '?'. */
 static void append_error_text(pawl__pg_bytes *bytes, pawl_text text)
 {
     char *to = extend(bytes, text.size);
     if (to == NULL)
         return;
-    for (size_t at = 0; at < text.size;) {
-        size_t size = character_size((const unsigned char *)text.data + at, text.size - at);
-        if (size == 0)
-            to[at++] = '?';
-        for (size_t end = at + size; at < end; at++)
-            to[at] = text.data[at];
-    }
+    if (text.size != 0)
+        memcpy(to, text.data, text.size);
+    pawl__make_utf8(to, text.size);
 }
 
 static bool append_value(pawl__pg_bytes *bytes, const pawl_value *value)
