@@ -136,6 +136,34 @@ static void a_claim_of_nothing_leaves_no_transaction(void **state)
     pawl_store_close(store);
 }
 
+/* The row locks of claims are taken again behind a commit. A trigger stands for the worker that is
+ * faster, has the first row, and puts it back with another due time. */
+#define TAKE_FIRST                                                                     \
+    "create function take_first() returns trigger language plpgsql "                   \
+    "set search_path from current as 'begin "                                          \
+    "update pawl_queue set \"Due\" = \"Due\" - interval ''1 second'' where \"Seq\" = " \
+    "(select min(\"Seq\") from pawl_queue); return null; end'; "                       \
+    "create trigger take_first after delete on pawl_queue for each statement execute " \
+    "function take_first()"
+
+static void a_row_that_another_took_is_claimed_anew(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    for (const char *const *id = (const char *const[]){"m-1", "m-2", "m-3", NULL}; *id != NULL;
+         id++)
+        expect_code(p, send_one(p, store, "orders", *id), PAWL_OK);
+    raw_run(p->pg, TAKE_FIRST);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 3);
+    assert_int_equal(rows.count, 3);
+    expect_code(p, settle_one(p, store, "orders", rows.items[2].seq), PAWL_OK);
+    pawl_queue_rows again = claim_some(p, store, "orders", NOW, 3);
+    assert_int_equal(again.count, 1); /* not the second, which is claimed still */
+    assert_int_equal(again.items[0].seq, rows.items[0].seq);
+    expect_code(p, settle_one(p, store, "orders", rows.items[1].seq), PAWL_OK);
+    pawl_store_close(store);
+}
+
 /* Locks that were taken without a hold end with the wait. */
 static void a_wait_ends_a_transaction_without_claims(void **state)
 {
@@ -188,6 +216,7 @@ int main(void)
         CASE(a_flush_row_waits_for_an_add),
         CASE(sagas_of_one_set_are_locked_by_their_ids),
         CASE(a_claim_of_nothing_leaves_no_transaction),
+        CASE(a_row_that_another_took_is_claimed_anew),
         CASE(a_wait_ends_a_transaction_without_claims),
         CASE(marks_say_how_it_ended),
     };

@@ -259,12 +259,55 @@ static void an_enlist_survives(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Timeouts ----------------------------------------------------------- */
+
+/* A lease and the question what is due next go to the server together, COMMIT behind them: a claim
+ * that failed has leased nothing. */
+static void a_claim_of_timeouts_survives(void **state)
+{
+    ground            *p      = *state;
+    pawl_store        *keeper = open_store(p, p->url);
+    bool               is_met = true;
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .count_max   = 1,
+                                .owner       = {uuid_of(7)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    raw_run(p->pg, "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaType\", \"Name\", "
+                   "\"Destination\", \"Due\", \"Attempts\", \"CorrelationId\", \"Headers\") "
+                   "values (gen_random_uuid(), 1, '', 't', 'orders', '2020-01-01', 0, '', '')");
+    for (long n = 1; is_met; n++) {
+        long        live  = fault_memory_live();
+        pawl_store *store = open_more(p, p->url);
+        assert_true(n < FAULTS_MAX);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (is_met && code != PAWL_OK)
+            expect_failure(p, code, n);
+        else
+            expect_code(p, code, PAWL_OK);
+        if (code != PAWL_ELOST)
+            assert_int_equal(raw_number(p->pg, "select count(\"Owner\") from pawl_timeouts"),
+                             code == PAWL_OK);
+        pawl_store_close(store);
+        raw_run(p->pg, "update pawl_timeouts set \"Owner\" = null, \"LeaseExpires\" = null, "
+                       "\"LeaseWorker\" = null");
+        assert_int_equal(fault_memory_live(), live);
+    }
+    pawl_store_close(keeper);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
         CASE(opening_survives), CASE(a_message_survives), CASE(a_refusal_survives),
-        CASE(a_hold_survives),  CASE(an_enlist_survives),
+        CASE(a_hold_survives),  CASE(an_enlist_survives), CASE(a_claim_of_timeouts_survives),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -67,24 +67,12 @@ static pawl_code make_schema(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* Row locks of claims come before those of writes in a worker, and making an index locks table by
- * table: the two would end in a deadlock. So claims are made to wait first. */
-static pawl_code keep_workers_out(pawl__pg *store, pawl_error *error)
-{
-    static const char lock[] = "do $pawl$ begin lock table {queue} in exclusive mode; "
-                               "exception when undefined_table then null; end $pawl$";
-    pawl__sql_text    text   = {0};
-    pawl__sql_expand(&text, &store->main.dialect, store->sql.base.system_prefix, lock);
-    pawl_code code =
-        text.is_failed ? pawl__pg_no_memory(error) : execute(&store->sql.base, text.data, error);
-    pawl__sql_text_free(&text);
-    return code;
-}
-
+/* Making an index locks table by table, and a worker has row locks of claims before those of its
+ * writes. The queue is the script's first table, and is altered each time: so what is claimed is
+ * waited for before another table is locked, and the two never wait for one another. */
 static pawl_code prepare(pawl_store *base, pawl_error *error)
 {
-    pawl_code code = make_schema(pawl__pg_of(base), error);
-    return code == PAWL_OK ? keep_workers_out(pawl__pg_of(base), error) : code;
+    return make_schema(pawl__pg_of(base), error);
 }
 
 static const pawl__sql_schema_ops schema_ops = {

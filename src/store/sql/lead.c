@@ -118,8 +118,7 @@ pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64
         code = look(store, full.text, now, &row, &is_taken, error);
     if (code == PAWL_OK && !is_taken && (code = ops->stamp_begin(store, error)) == PAWL_OK) {
         code = take(store, full.text, now, time, process, is_ours, error);
-        code = ops->stamp_end(store, code, error);
-        *is_ours &= code == PAWL_OK;
+        code = ops->stamp_end(store, code, error); /* a failure's is_ours is false: core/call.c */
     }
     return code;
 }
