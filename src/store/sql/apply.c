@@ -1,4 +1,5 @@
-/* apply.c - the kinds of change that are more than their writes.
+/* apply.c - steps of a change before its write: a claim is checked, rows of a snapshot are removed,
+ * sources are held.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,70 +7,80 @@
 
 #include <stdlib.h>
 
+#define REMOVED_MAX 128 /* go to the driver at once */
+
 /* ---- Queue rows --------------------------------------------------------- */
 
-pawl_code pawl__sql_apply_queue_settle(pawl__sql_writer *writer, const void *change,
-                                       pawl_error *why)
+pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, pawl_error *why)
 {
-    const pawl_queue_settle *settle = change;
-    pawl__sql_fate           fate   = PAWL__SQL_APPLIED;
     if (writer->is_enlisted)
-        return pawl__sql_why_not_enlisted(settle, why);
-    pawl_code code = pawl__sql_ops_of(writer->store)->claim_check(writer->store, settle, why);
-    if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
-        return code;
-    code = pawl__sql_write_one(writer->store, writer->connection,
-                               settle->action == PAWL_QUEUE_DONE ? &pawl__sql_write_queue_done
-                                                                 : &pawl__sql_write_queue_retry,
-                               settle, &fate, why);
-    return code == PAWL_OK && fate == PAWL__SQL_MISSED ? pawl__sql_why_gone(settle, why) : code;
+        return pawl__sql_why_not_enlisted(change, why);
+    return pawl__sql_ops_of(writer->store)->claim_check(writer->store, change, why);
 }
 
 /* ---- Snapshots ---------------------------------------------------------- */
 
 /* A row of a snapshot that is removed. */
 typedef struct removed_row {
-    int64_t         id;
-    pawl_text       partition;
-    pawl_session_id session;
+    int64_t                     id;
+    pawl_text                   partition;
+    pawl_session_id             session;
+    const pawl_snapshot_remove *snapshot;
+    size_t                      place; /* there */
 } removed_row;
+
+static pawl_code why_not_removed(const void *item, pawl_error *why)
+{
+    const removed_row *row = item;
+    return pawl__sql_why_not_removed(row->snapshot, row->place, why);
+}
 
 static const pawl__sql_field removed_fields[] = {
     {offsetof(removed_row, id), PAWL__WIRE_INT},
     {offsetof(removed_row, partition), PAWL__WIRE_TEXT},
     {offsetof(removed_row, session), PAWL__WIRE_UUID_OR_NULL},
 };
-static const pawl__sql_write remove_row = {
-    .statement  = PAWL__SQL_AGGREGATOR_DELETE,
-    .parameters = PAWL__SQL_LIST(removed_fields),
+/* Without a session, and with one: then each row must have been there. */
+static const pawl__sql_write remove_rows[] = {
+    {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = PAWL__SQL_LIST(removed_fields)},
+    {.statement  = PAWL__SQL_AGGREGATOR_DELETE,
+     .parameters = PAWL__SQL_LIST(removed_fields),
+     .then       = {[PAWL__SQL_MISSED] = {.why = why_not_removed}}},
 };
+
+/* The first of these rows that is not as it must be refuses all. */
+static pawl_code remove_some(const pawl__sql_writer *writer, const removed_row *rows, size_t count,
+                             pawl_error *why)
+{
+    pawl__sql_fate         fates[REMOVED_MAX];
+    const pawl__sql_write *write = &remove_rows[!pawl_uuid_is_zero(rows->session.uuid)];
+    pawl_code              code =
+        pawl__sql_write_rows(writer->store, write, rows, sizeof *rows, count, fates, why);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (write->then[fates[i]].why != NULL)
+            code = write->then[fates[i]].why(&rows[i], why);
+    return code;
+}
 
 pawl_code pawl__sql_apply_snapshot_remove(pawl__sql_writer *writer, const void *change,
                                           pawl_error *why)
 {
-    const pawl_snapshot_remove *snapshot   = change;
-    bool                        is_checked = !pawl_uuid_is_zero(snapshot->session.uuid);
-    removed_row row = {.partition = snapshot->partition, .session = snapshot->session};
-    for (size_t i = 0; i < snapshot->id_count; i++) {
-        pawl__sql_fate fate = PAWL__SQL_APPLIED;
-        row.id              = snapshot->ids[i];
-        pawl_code code =
-            pawl__sql_write_one(writer->store, writer->connection, &remove_row, &row, &fate, why);
-        if (code != PAWL_OK)
-            return code;
-        if (is_checked && fate == PAWL__SQL_MISSED)
-            return pawl__sql_why_not_removed(snapshot, i, why);
+    const pawl_snapshot_remove *snapshot = change;
+    removed_row                 rows[REMOVED_MAX];
+    pawl_code                   code  = PAWL_OK;
+    size_t                      count = 0;
+    for (size_t i = 0; code == PAWL_OK && i < snapshot->id_count; i++) {
+        rows[count++] =
+            (removed_row){snapshot->ids[i], snapshot->partition, snapshot->session, snapshot, i};
+        if (count < REMOVED_MAX && i + 1 < snapshot->id_count)
+            continue;
+        code  = remove_some(writer, rows, count, why);
+        count = 0;
     }
-    return PAWL_OK;
+    return code;
 }
 
 /* ---- Holding back ------------------------------------------------------- */
-
-static const pawl__sql_field source_field = PAWL__SQL_FIELD(outbox_hold, source, TEXT);
-static const pawl__sql_write free_source  = {
-     .statement  = PAWL__SQL_OUTBOX_RELEASE,
-     .parameters = {&source_field, 1},
-};
 
 static int by_hold_source(const void *left, const void *right)
 {
@@ -156,8 +167,8 @@ static pawl_code hold_rows(pawl_store *store, const pawl_outbox_hold *const *hol
     if (code == PAWL_OK)
         code = find_held(store, holds, count, arena, &held, error);
     if (code == PAWL_OK)
-        code =
-            pawl__sql_write_rows(store, &hold_row, held.items, sizeof(int64_t), held.count, error);
+        code = pawl__sql_write_rows(store, &hold_row, held.items, sizeof(int64_t), held.count, NULL,
+                                    error);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -182,13 +193,7 @@ static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
 pawl_code pawl__sql_apply_outbox_hold(pawl__sql_writer *writer, const void *change, pawl_error *why)
 {
     const pawl_outbox_hold *hold = change;
-    pawl__sql_fate          fate;
-    if (hold->source.size == 0)
-        return PAWL_OK;
-    if (hold->is_release)
-        return pawl__sql_write_one(writer->store, writer->connection, &free_source, hold, &fate,
-                                   why);
-    if (writer->has_held)
+    if (writer->has_held || hold->is_release || hold->source.size == 0)
         return PAWL_OK;
     writer->has_held = true;
     return hold_back(writer, why);

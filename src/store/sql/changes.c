@@ -47,16 +47,24 @@ const pawl__sql_write pawl__sql_write_fence = {
 
 #define OF(member, as) PAWL__SQL_FIELD(queue_settle, member, as)
 
-const pawl__sql_write pawl__sql_write_queue_done = {
-    .statement  = PAWL__SQL_QUEUE_DELETE,
-    .parameters = FIELDS(OF(seq, INT), OF(queue, TEXT)),
+/* By action. A claim that is given back changes no row. */
+static const pawl__sql_write queue_settles[] = {
+    [PAWL_QUEUE_DONE]  = {.statement  = PAWL__SQL_QUEUE_DELETE,
+                          .parameters = FIELDS(OF(seq, INT), OF(queue, TEXT)),
+                          .then       = {MISSED_WHY(gone)}},
+    [PAWL_QUEUE_RETRY] = {.statement = PAWL__SQL_QUEUE_RETRY,
+                          .parameters =
+                              FIELDS(OF(due, TIME), OF(attempts, INT32), OF(deaths, INT32),
+                                     OF(waiting_since, TIME), OF(error, ERROR_TEXT),
+                                     OF(history, TEXT), OF(seq, INT), OF(queue, TEXT)),
+                          .then = {MISSED_WHY(gone)}},
 };
-const pawl__sql_write pawl__sql_write_queue_retry = {
-    .statement = PAWL__SQL_QUEUE_RETRY,
-    .parameters =
-        FIELDS(OF(due, TIME), OF(attempts, INT32), OF(deaths, INT32), OF(waiting_since, TIME),
-               OF(error, ERROR_TEXT), OF(history, TEXT), OF(seq, INT), OF(queue, TEXT)),
-};
+
+static const pawl__sql_write *choose_queue_settle(const void *change)
+{
+    const pawl_queue_settle *settle = change;
+    return settle->action == PAWL_QUEUE_RELEASE ? NULL : &queue_settles[settle->action];
+}
 
 #undef OF
 #define OF(member, as) PAWL__SQL_FIELD(queue_send, member, as)
@@ -359,6 +367,20 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
     return &outbox_resets[reset->action];
 }
 
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(outbox_hold, member, as)
+
+static const pawl__sql_write outbox_free = {
+    .statement  = PAWL__SQL_OUTBOX_RELEASE,
+    .parameters = FIELDS(OF(source, TEXT)),
+};
+
+static const pawl__sql_write *choose_outbox_hold(const void *change)
+{
+    const pawl_outbox_hold *hold = change;
+    return hold->is_release && hold->source.size != 0 ? &outbox_free : NULL;
+}
+
 /* ---- Aggregators -------------------------------------------------------- */
 
 #undef OF
@@ -472,21 +494,22 @@ static const pawl__sql_write *choose_subscription_set(const void *change)
 /* ---- The table ---------------------------------------------------------- */
 
 const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
-    [pawl_change_queue_settle]      = {.apply = pawl__sql_apply_queue_settle},
-    [pawl_change_inbox_mark]        = {.write = &inbox_mark},
-    [pawl_change_saga_delete]       = {.write = &saga_delete},
-    [pawl_change_saga_insert]       = {.choose = choose_saga_insert},
-    [pawl_change_saga_update]       = {.choose = choose_saga_update},
-    [pawl_change_event_append]      = {.choose = choose_event},
-    [pawl_change_checkpoint_set]    = {.choose = choose_checkpoint},
-    [pawl_change_timeout_settle]    = {.choose = choose_timeout_settle},
-    [pawl_change_outbox_settle]     = {.choose = choose_outbox_settle},
-    [pawl_change_outbox_reset]      = {.choose = choose_outbox_reset},
+    [pawl_change_queue_settle]   = {.choose = choose_queue_settle, .apply = pawl__sql_check_settle},
+    [pawl_change_inbox_mark]     = {.write = &inbox_mark},
+    [pawl_change_saga_delete]    = {.write = &saga_delete},
+    [pawl_change_saga_insert]    = {.choose = choose_saga_insert},
+    [pawl_change_saga_update]    = {.choose = choose_saga_update},
+    [pawl_change_event_append]   = {.choose = choose_event},
+    [pawl_change_checkpoint_set] = {.choose = choose_checkpoint},
+    [pawl_change_timeout_settle] = {.choose = choose_timeout_settle},
+    [pawl_change_outbox_settle]  = {.choose = choose_outbox_settle},
+    [pawl_change_outbox_reset]   = {.choose = choose_outbox_reset},
     [pawl_change_snapshot_remove]   = {.apply = pawl__sql_apply_snapshot_remove},
     [pawl_change_timeout_cancel]    = {.choose = choose_timeout_cancel},
     [pawl_change_timeout_set]       = {.choose = choose_timeout_set, .is_one = true},
     [pawl_change_outbox_add]        = {.write = &outbox_add},
-    [pawl_change_outbox_hold]       = {.apply = pawl__sql_apply_outbox_hold},
+    [pawl_change_outbox_hold]       = {.choose = choose_outbox_hold,
+                                       .apply  = pawl__sql_apply_outbox_hold},
     [pawl_change_fold_set]          = {.write = &fold_set},
     [pawl_change_queue_send]        = {.write = &queue_send},
     [pawl_change_aggregator_add]    = {.write = &aggregator_add},

@@ -9,7 +9,6 @@
 #include "store/sql/rows.h"
 
 #define TIMEOUTS_DEFAULT 1000
-#define STAMPS_MAX 64 /* go to the driver at once */
 
 /* ---- Stamps ------------------------------------------------------------- */
 
@@ -40,26 +39,17 @@ static const pawl__sql_write stamp_snapshot = {
     .parameters = PAWL__SQL_LIST(snapshot_stamp_fields),
 };
 
-/* Stamps that are being written, a batch at a time. */
-typedef struct stamping {
-    pawl_store            *store;
-    const pawl__sql_write *write;
-    pawl_error            *error;
-    size_t                 count;
-    stamp                  stamps[STAMPS_MAX];
-} stamping;
-
-static pawl_code write_stamps(stamping *s)
+/* One for each row of a claim; the caller fills in which. */
+static pawl_code make_stamps(const pawl_store *store, const stamp *like, size_t count,
+                             pawl_arena *arena, stamp **stamps, pawl_error *error)
 {
-    size_t count = s->count;
-    s->count     = 0;
-    return pawl__sql_write_rows(s->store, s->write, s->stamps, sizeof *s->stamps, count, s->error);
-}
-
-static pawl_code add_stamp(stamping *s, const stamp *row)
-{
-    s->stamps[s->count++] = *row;
-    return s->count == STAMPS_MAX ? write_stamps(s) : PAWL_OK;
+    *stamps = pawl_arena_take(arena, count * sizeof **stamps + 1);
+    if (*stamps == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a claim",
+                              pawl__sql_ops_of(store)->name);
+    for (size_t i = 0; i < count; i++)
+        (*stamps)[i] = *like;
+    return PAWL_OK;
 }
 
 /* ---- Timeouts ----------------------------------------------------------- */
@@ -120,20 +110,21 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
 }
 
 static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
-                                pawl_timeout_rows *rows, pawl_error *error)
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    stamping  s    = {.store = store, .write = &stamp_timeout, .error = error};
-    stamp     row  = {.session = claim->owner,
-                      .expires = pawl_time_add(claim->now, claim->lease),
-                      .worker  = store->worker};
+    stamp      *stamps;
+    const stamp row  = {.session = claim->owner,
+                        .expires = pawl_time_add(claim->now, claim->lease),
+                        .worker  = store->worker};
+    pawl_code   code = make_stamps(store, &row, rows->count, arena, &stamps, error);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         rows->items[i].owner         = row.session;
         rows->items[i].lease_expires = row.expires;
-        row.id                       = rows->items[i].id;
-        code                         = add_stamp(&s, &row);
+        stamps[i].id                 = rows->items[i].id;
     }
-    return code == PAWL_OK ? write_stamps(&s) : code;
+    return code != PAWL_OK ? code
+                           : pawl__sql_write_rows(store, &stamp_timeout, stamps, sizeof *stamps,
+                                                  rows->count, NULL, error);
 }
 
 /* Without a lock first: most of the time nothing is due. */
@@ -148,7 +139,7 @@ pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *c
     if (code == PAWL_OK) {
         code = read_due(store, claim, true, arena, rows, error);
         if (code == PAWL_OK)
-            code = stamp_timeouts(store, claim, rows, error);
+            code = stamp_timeouts(store, claim, arena, rows, error);
         code = ops->stamp_end(store, code, error);
     }
     return code;
@@ -223,20 +214,21 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
 }
 
 static pawl_code stamp_partition(pawl_store *store, const pawl_snapshot_claim *claim,
-                                 pawl_snapshot *snapshot, pawl_error *error)
+                                 pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    stamping  s    = {.store = store, .write = &stamp_snapshot, .error = error};
-    stamp     row  = {.session = claim->session,
-                      .expires = pawl_time_add(claim->now, claim->lease),
-                      .worker  = store->worker};
+    stamp      *stamps;
+    const stamp row  = {.session = claim->session,
+                        .expires = pawl_time_add(claim->now, claim->lease),
+                        .worker  = store->worker};
+    pawl_code   code = make_stamps(store, &row, snapshot->count, arena, &stamps, error);
     for (size_t i = 0; code == PAWL_OK && i < snapshot->count; i++) {
         snapshot->items[i].session       = row.session;
         snapshot->items[i].lease_expires = row.expires;
-        row.row                          = snapshot->items[i].id;
-        code                             = add_stamp(&s, &row);
+        stamps[i].row                    = snapshot->items[i].id;
     }
-    return code == PAWL_OK ? write_stamps(&s) : code;
+    return code != PAWL_OK ? code
+                           : pawl__sql_write_rows(store, &stamp_snapshot, stamps, sizeof *stamps,
+                                                  snapshot->count, NULL, error);
 }
 
 pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
@@ -248,7 +240,7 @@ pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim 
         return code;
     code = read_partition(store, claim, arena, snapshot, error);
     if (code == PAWL_OK)
-        code = stamp_partition(store, claim, snapshot, error);
+        code = stamp_partition(store, claim, arena, snapshot, error);
     return ops->stamp_end(store, code, error);
 }
 

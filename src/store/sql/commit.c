@@ -27,10 +27,11 @@ pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, c
 }
 
 pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,
-                               size_t row_size, size_t count, pawl_error *error)
+                               size_t row_size, size_t count, pawl__sql_fate *fates,
+                               pawl_error *error)
 {
     const void    *items[RUN_MAX];
-    pawl__sql_fate fates[RUN_MAX];
+    pawl__sql_fate own[RUN_MAX];
     size_t         failed;
     pawl_code      code = PAWL_OK;
     for (size_t done = 0, some; code == PAWL_OK && done < count; done += some) {
@@ -38,7 +39,8 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
         for (size_t i = 0; i < some; i++)
             items[i] = (const char *)rows + (done + i) * row_size;
         code = pawl__sql_ops_of(store)->write(((pawl__sql_store *)store)->connection, write, items,
-                                              some, fates, &failed, error);
+                                              some, fates != NULL ? fates + done : own, &failed,
+                                              error);
     }
     return code;
 }
@@ -50,7 +52,7 @@ static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, co
     return (size_t)((const char *)change - first) / pawl__sql_kinds[kind].size;
 }
 
-static pawl_code fail(pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
+static pawl_code fail(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
                       pawl_code code)
 {
     return pawl_error_wrap(writer->error, code, "%s %zu", pawl_change_kind_name(kind),
@@ -66,34 +68,91 @@ static pawl_code refuse(pawl__sql_writer *writer, pawl_change_kind kind, const v
                           pawl__sql_ops_of(writer->store)->name);
 }
 
-static pawl_code write_items(pawl__sql_writer *writer, pawl_change_kind kind,
-                             const pawl__sql_write *write, const void *const *items, size_t count);
+/* ---- Runs --------------------------------------------------------------- */
 
-static pawl_code follow(pawl__sql_writer *writer, pawl_change_kind kind, const pawl__sql_then *then,
-                        const void *const *item)
+/* Changes of one kind that follow one another and have one write: they go to the driver together, so
+ * changes of one row are applied in their order. */
+typedef struct run {
+    pawl__sql_writer      *writer;
+    pawl_change_kind       kind;
+    const pawl__sql_write *write;
+    size_t                 count;
+    const void            *items[RUN_MAX];
+} run;
+
+/* Not initialized as a whole: most runs are short. */
+static void run_begin(run *r, pawl__sql_writer *writer, pawl_change_kind kind)
 {
-    pawl_error why;
-    if (then->next != NULL)
-        return write_items(writer, kind, then->next, item, 1);
-    if (then->why == NULL)
-        return PAWL_OK;
-    (void)then->why(*item, &why);
-    return refuse(writer, kind, *item, &why);
+    r->writer = writer;
+    r->kind   = kind;
+    r->write  = NULL;
+    r->count  = 0;
 }
 
-/* The write of these changes, and what follows from each one's fate. */
-static pawl_code write_items(pawl__sql_writer *writer, pawl_change_kind kind,
-                             const pawl__sql_write *write, const void *const *items, size_t count)
+static pawl_code write_run(run *r);
+
+/* Room for a change with this write; another write ends the run. */
+static pawl_code make_room(run *r, const pawl__sql_write *write)
 {
-    pawl__sql_fate fates[RUN_MAX];
-    size_t         failed = 0;
-    pawl_code      code =
+    bool      is_over = r->count == RUN_MAX || (r->count > 0 && r->write != write);
+    pawl_code code    = is_over ? write_run(r) : PAWL_OK;
+    r->write          = write;
+    return code;
+}
+
+/* A fate leads to a refusal, or to the next write, in runs again. */
+static pawl_code follow(const run *r, const void *const *items, size_t count,
+                        const pawl__sql_fate *fates)
+{
+    run       next;
+    pawl_code code = PAWL_OK;
+    run_begin(&next, r->writer, r->kind);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        const pawl__sql_then *then = &r->write->then[fates[i]];
+        pawl_error            why;
+        if (then->next != NULL) {
+            code                     = make_room(&next, then->next);
+            next.items[next.count++] = items[i];
+        } else if (then->why != NULL) {
+            (void)then->why(items[i], &why);
+            code = refuse(r->writer, r->kind, items[i], &why);
+        }
+    }
+    return code == PAWL_OK ? write_run(&next) : code;
+}
+
+static pawl_code write_items(const run *r, const void *const *items, size_t count)
+{
+    pawl__sql_writer *writer = r->writer;
+    pawl__sql_fate    fates[RUN_MAX];
+    size_t            failed = 0;
+    pawl_code         code =
         pawl__sql_ops_of(writer->store)
-            ->write(writer->connection, write, items, count, fates, &failed, writer->error);
-    if (code != PAWL_OK)
-        return fail(writer, kind, items[failed], code);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = follow(writer, kind, &write->then[fates[i]], &items[i]);
+            ->write(writer->connection, r->write, items, count, fates, &failed, writer->error);
+    return code == PAWL_OK ? follow(r, items, count, fates)
+                           : fail(writer, r->kind, items[failed], code);
+}
+
+static int by_table(const void *left, const void *right)
+{
+    const pawl_saga_table *l = pawl__sql_saga_of(left);
+    const pawl_saga_table *r = pawl__sql_saga_of(right);
+    return l == r ? 0 : pawl_text_compare(l->name, r->name);
+}
+
+/* The run is empty afterwards. Changes of sagas go table by table: a statement is one table's. */
+static pawl_code write_run(run *r)
+{
+    const void *alike[RUN_MAX];
+    size_t      left = r->count;
+    pawl_code   code = PAWL_OK;
+    r->count         = 0;
+    if (left > 0 && !r->write->is_saga)
+        return write_items(r, r->items, left);
+    for (size_t before = left; code == PAWL_OK && left > 0; before = left) {
+        left = pawl__sql_take_alike(r->items, left, alike, by_table);
+        code = write_items(r, alike, before - left);
+    }
     return code;
 }
 
@@ -105,64 +164,46 @@ static bool is_refusal(pawl_code code)
            code == PAWL_EMISMATCH;
 }
 
-static pawl_code apply_change(pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
+/* A change that is refused is not written. */
+static pawl_code apply_change(const run *r, const void *change, bool *is_refused)
 {
-    pawl_error why;
-    pawl_code  code = pawl__sql_ways[kind].apply(writer, change, &why);
+    pawl__sql_writer *writer = r->writer;
+    pawl_error        why;
+    pawl_code         code = pawl__sql_ways[r->kind].apply(writer, change, &why);
+    *is_refused            = pawl__sql_kinds[r->kind].is_refusable && is_refusal(code);
+    if (*is_refused)
+        return refuse(writer, r->kind, change, &why);
     if (code == PAWL_OK)
         return PAWL_OK;
-    if (pawl__sql_kinds[kind].is_refusable && is_refusal(code))
-        return refuse(writer, kind, change, &why);
     if (writer->error != NULL)
         *writer->error = why;
-    return fail(writer, kind, change, code);
+    return fail(writer, r->kind, change, code);
 }
 
-static pawl_code apply_changes(pawl__sql_writer *writer, pawl_change_kind kind)
+static pawl_code add_change(run *r, const pawl__sql_way *way, const void *change)
 {
-    size_t      size  = pawl__sql_kinds[kind].size;
-    size_t      count = pawl__sql_count_of(writer->changes, kind);
-    const char *item  = pawl__sql_items_of(writer->changes, kind);
-    pawl_code   code  = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++, item += size)
-        if (!writer->is_dropped[pawl__sql_group_of(item)])
-            code = apply_change(writer, kind, item);
-    return code;
-}
-
-/* Changes that follow one another and have one write go to the driver together, so that
- * changes of one row are applied in their order. */
-static pawl_code write_changes(pawl__sql_writer *writer, pawl_change_kind kind)
-{
-    const pawl__sql_way   *way   = &pawl__sql_ways[kind];
-    size_t                 size  = pawl__sql_kinds[kind].size;
-    size_t                 left  = pawl__sql_count_of(writer->changes, kind);
-    const char            *item  = pawl__sql_items_of(writer->changes, kind);
-    size_t                 max   = way->is_one ? 1 : RUN_MAX;
-    const pawl__sql_write *write = NULL;
-    size_t                 count = 0;
-    pawl_code              code  = PAWL_OK;
-    const void            *items[RUN_MAX];
-    for (; code == PAWL_OK && left > 0; left--, item += size) {
-        if (writer->is_dropped[pawl__sql_group_of(item)])
-            continue;
-        const pawl__sql_write *own = way->choose != NULL ? way->choose(item) : way->write;
-        if (count == max || (count > 0 && own != write)) {
-            code  = write_items(writer, kind, write, items, count);
-            count = 0;
-        }
-        write          = own;
-        items[count++] = item;
-    }
-    return code == PAWL_OK && count > 0 ? write_items(writer, kind, write, items, count) : code;
+    const pawl__sql_write *write      = way->choose != NULL ? way->choose(change) : way->write;
+    bool                   is_refused = false;
+    pawl_code              code       = make_room(r, write);
+    if (code == PAWL_OK && way->apply != NULL)
+        code = apply_change(r, change, &is_refused);
+    if (code == PAWL_OK && !is_refused && write != NULL)
+        r->items[r->count++] = change;
+    return code == PAWL_OK && way->is_one ? write_run(r) : code;
 }
 
 static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
 {
-    if (pawl__sql_count_of(writer->changes, kind) == 0)
-        return PAWL_OK;
-    return pawl__sql_ways[kind].apply != NULL ? apply_changes(writer, kind)
-                                              : write_changes(writer, kind);
+    size_t      size = pawl__sql_kinds[kind].size;
+    size_t      left = pawl__sql_count_of(writer->changes, kind);
+    const char *item = pawl__sql_items_of(writer->changes, kind);
+    pawl_code   code = PAWL_OK;
+    run         r;
+    run_begin(&r, writer, kind);
+    for (; code == PAWL_OK && left > 0; left--, item += size)
+        if (!writer->is_dropped[pawl__sql_group_of(item)])
+            code = add_change(&r, &pawl__sql_ways[kind], item);
+    return code == PAWL_OK ? write_run(&r) : code;
 }
 
 /* Refusals of a later kind depend on the kinds before it, those that cannot be refused

@@ -47,13 +47,14 @@ pawl_code pawl__sql_write_one(pawl_store *store, pawl__sql_connection *connectio
 /* The same on the store's own connection. */
 pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
                               pawl__sql_fate *fate, pawl_error *error);
-/* Items that stand in an array, whatever becomes of each. */
+/* Items that stand in an array; `fates` has one for each, or is NULL. */
 pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,
-                               size_t row_size, size_t count, pawl_error *error);
+                               size_t row_size, size_t count, pawl__sql_fate *fates,
+                               pawl_error *error);
 
-/* ---- Kinds that are more than their writes (apply.c) -------------------- */
+/* ---- Before the write of a change (apply.c) ------------------------------ */
 
-pawl__sql_apply_fn pawl__sql_apply_queue_settle;
+pawl__sql_apply_fn pawl__sql_check_settle;
 pawl__sql_apply_fn pawl__sql_apply_snapshot_remove;
 pawl__sql_apply_fn pawl__sql_apply_outbox_hold;
 

@@ -152,7 +152,7 @@ static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *are
         events[i].position = last.position + (int64_t)i + 1;
     *count = (int64_t)found.count;
     return code == PAWL_OK ? pawl__sql_write_rows(store, &set_position, events, sizeof *events,
-                                                  found.count, error)
+                                                  found.count, NULL, error)
                            : code;
 }
 

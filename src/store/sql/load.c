@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
@@ -89,17 +90,11 @@ static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_tex
                            size_t count, bool *known, pawl_error *error)
 {
     mark_key       keys[IDS_MAX];
-    const void    *items[IDS_MAX] = {NULL}; /* the compiler does not see that count is not 0 */
     pawl__sql_fate fates[IDS_MAX];
-    size_t         failed;
-    if (count == 0)
-        return PAWL_OK;
-    for (size_t i = 0; i < count; i++) {
-        keys[i]  = (mark_key){endpoint, ids[i]};
-        items[i] = &keys[i];
-    }
-    pawl_code code = pawl__sql_ops_of(store)->write(
-        ((pawl__sql_store *)store)->connection, &find_mark, items, count, fates, &failed, error);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (mark_key){endpoint, ids[i]};
+    pawl_code code =
+        pawl__sql_write_rows(store, &find_mark, keys, sizeof *keys, count, fates, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         known[i] = fates[i] == PAWL__SQL_APPLIED;
     return code;

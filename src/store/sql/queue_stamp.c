@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define STAMPS_MAX 64 /* go to the driver at once */
+
 typedef struct stamp {
     char      data[30];
     pawl_text name;
@@ -43,19 +45,32 @@ static void name(stamp *it, const pawl_store *store, int64_t seq)
     it->worker = store->worker.uuid;
 }
 
+/* Some rows of a claim; those that are not another worker's are kept. */
+static pawl_code stamp_some(pawl_store *store, const pawl_queue_row *rows, size_t count,
+                            pawl_queue_row *kept, size_t *kept_count, pawl_error *error)
+{
+    stamp          stamps[STAMPS_MAX];
+    pawl__sql_fate fates[STAMPS_MAX];
+    for (size_t i = 0; i < count; i++)
+        name(&stamps[i], store, rows[i].seq);
+    pawl_code code =
+        pawl__sql_write_rows(store, &make, stamps, sizeof *stamps, count, fates, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (fates[i] == PAWL__SQL_DUPLICATE)
+            code = pawl__sql_write_own(store, &keep, &stamps[i], &fates[i], error);
+        if (code == PAWL_OK && fates[i] == PAWL__SQL_APPLIED)
+            kept[(*kept_count)++] = rows[i];
+    }
+    return code;
+}
+
 pawl_code pawl__sql_queue_stamp(pawl_store *store, pawl_queue_rows *rows, pawl_error *error)
 {
     size_t    kept = 0;
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
-        stamp          it;
-        pawl__sql_fate fate = PAWL__SQL_APPLIED;
-        name(&it, store, rows->items[i].seq);
-        code = pawl__sql_write_own(store, &make, &it, &fate, error);
-        if (code == PAWL_OK && fate == PAWL__SQL_DUPLICATE)
-            code = pawl__sql_write_own(store, &keep, &it, &fate, error);
-        if (code == PAWL_OK && fate == PAWL__SQL_APPLIED)
-            rows->items[kept++] = rows->items[i];
+    for (size_t i = 0, some; code == PAWL_OK && i < rows->count; i += some) {
+        some = rows->count - i < STAMPS_MAX ? rows->count - i : STAMPS_MAX;
+        code = stamp_some(store, rows->items + i, some, rows->items, &kept, error);
     }
     rows->count = kept;
     return code;

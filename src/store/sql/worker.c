@@ -40,7 +40,7 @@ static pawl_code run_steps(pawl_store *store, size_t from, const ended *workers,
 {
     pawl_code code = PAWL_OK;
     for (size_t i = from; code == PAWL_OK && i < sizeof steps / sizeof steps[0]; i++)
-        code = pawl__sql_write_rows(store, &steps[i], workers, sizeof *workers, count, error);
+        code = pawl__sql_write_rows(store, &steps[i], workers, sizeof *workers, count, NULL, error);
     return code;
 }
 

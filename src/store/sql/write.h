@@ -7,8 +7,8 @@
  * its items and runs a loop, or a statement over the set.
  *
  * Each kind of change has a way: its write, or a function that chooses one. Changes that
- * follow one another with the same write go to the driver together; what each one's fate
- * leads to is done behind them.
+ * follow one another with the same write go to the driver together; what their fates lead
+ * to is done behind them, in runs again.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -71,8 +71,9 @@ static inline const pawl_saga_table *pawl__sql_saga_of(const void *item)
 
 struct pawl__sql_writer;
 
-/* A change that is more than its writes. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH, set in
- * `why`, refuse its group where the kind can be refused; anything else ends the commit. */
+/* A step of a change before its write. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH, set in
+ * `why`, refuse its group where the kind can be refused, and it is not written; anything else ends
+ * the commit. */
 typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void *change,
                                      pawl_error *why);
 
@@ -81,7 +82,7 @@ typedef struct pawl__sql_way {
     /* The write of a change; NULL: there is nothing to write. */
     const pawl__sql_write *(*choose)(const void *change);
     const pawl__sql_write *write;  /* instead, where all have one */
-    pawl__sql_apply_fn    *apply;  /* instead of both */
+    pawl__sql_apply_fn    *apply;  /* before it; NULL: nothing */
     bool                   is_one; /* the next write of a change may touch the rows of the
                                       change behind it: the writes of one change before the next */
 } pawl__sql_way;
@@ -101,7 +102,5 @@ typedef struct pawl__sql_fence {
 } pawl__sql_fence;
 
 extern const pawl__sql_write pawl__sql_write_fence;
-extern const pawl__sql_write pawl__sql_write_queue_done;
-extern const pawl__sql_write pawl__sql_write_queue_retry;
 
 #endif
