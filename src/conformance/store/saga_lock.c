@@ -185,6 +185,37 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 5);
 }
 
+/* A version that is past is seen without the lock: the refusal waits for nobody. */
+static void a_conflict_does_not_wait_for_a_lock(suite *s)
+{
+    pawl_store *a, *b;
+    begin(s, &a, &b);
+    pawl_saga_row row  = suite_load_id(s, a, SUITE_ORDER, 1);
+    pawl_saga_row next = suite_load_id(s, a, SUITE_ORDER, 2);
+    int64_t       of_b = claim(s, b);
+    save(s, b, &row);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
+    suite_set set = suite_changes(s);
+    ADD(&set, saga_update, .table = ORDER(s), .id = next.id, .version = next.version,
+        .row = next.row, .metadata = TEXT("{}"), .data = TEXT("{\"after\":2}"),
+        .type_version = TEXT("1.0"));
+    ADD(&set, saga_update, .table = ORDER(s), .id = next.id, .version = next.version + 1,
+        .row = next.row, .metadata = TEXT("{}"), .data = TEXT("{\"after\":3}"),
+        .type_version = TEXT("1.0"));
+    suite_unit(&set, 1, 1);
+    ADD(&set, saga_update, .table = ORDER(s), .id = row.id, .version = row.version, .row = row.row,
+        .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    suite_unit(&set, 2, 2);
+    ADD(&set, saga_delete, .table = ORDER(s), .id = row.id, .version = row.version);
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 2);
+    EXPECT_EQ(s, suite_refusal(&refused, 1)->reason, PAWL_ECONFLICT);
+    EXPECT_EQ(s, suite_refusal(&refused, 2)->reason, PAWL_ECONFLICT);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 2).version, 3);
+    release(s, b, of_b);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
+}
+
 static const suite_case cases[] = {
     {"S32 S9 a locked row is elsewhere until the commit",
      a_locked_row_is_elsewhere_until_the_commit},
@@ -194,6 +225,7 @@ static const suite_case cases[] = {
      a_lock_ends_with_a_release_and_with_its_worker},
     {"S32 a lock ends with a commit that settles no message, and its holder does not wait for it",
      a_lock_ends_with_a_commit_that_settles_no_message},
+    {"S32 S9 a conflict does not wait for a lock", a_conflict_does_not_wait_for_a_lock},
 };
 
 const suite_cases cases_saga_lock = SUITE_CASES("saga_lock", cases);

@@ -8,6 +8,7 @@
  *     connection.c   the generic store's connection (store/sql/connection.h)
  *     transaction.c  begin, commit, stamps, holds
  *     write.c        the writes of a commit
+ *     look.c         versions of sagas, looked at before they are written
  *     bulk.c         a set of them in one packet
  *     queue.c        claims of queue rows, which are row locks
  *     open.c         URL, hosts, connecting, settings
@@ -154,6 +155,13 @@ pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_
 pawl_code pawl__mysql_hold_back(pawl__mysql_connection        *connection,
                                 const pawl_outbox_hold *const *holds, size_t count,
                                 pawl_error *error);
+
+/* look.c */
+/* The same, and sagas whose versions are past wait for no lock. */
+pawl_code pawl__mysql_write_looking(pawl__mysql_connection *connection,
+                                    const pawl__sql_write *write, const void *const *items,
+                                    size_t count, pawl__sql_fate *fates, size_t *failed,
+                                    pawl_error *error);
 
 /* queue.c */
 pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,

@@ -1,0 +1,176 @@
+/* look.c - versions of sagas are looked at before they are written.
+ *
+ * An update waits for a row that another session has locked, here also where its version is past, and
+ * that session may keep the lock for as long as its handlers run. A plain read waits for nobody: one
+ * for all sagas of a table, inside the transaction, finds those whose version is past, and they are
+ * refused without a write. A row that changes behind the look is found by the write, as ever.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A row that the look found. */
+typedef struct seen_row {
+    pawl_uuid id; /* first: the key of the search */
+    int64_t   version;
+} seen_row;
+
+typedef struct look {
+    seen_row       *rows; /* by id */
+    size_t          row_count;
+    const void    **items; /* of one table, or those that are still to be written */
+    pawl__sql_fate *fates; /* of these */
+} look;
+
+/* Id and version are the last parameters of each write that expects a version. */
+static const void *member_of(const pawl__sql_write *write, const void *item, size_t from_end)
+{
+    const pawl__sql_fields *fields = &write->parameters;
+    return (const char *)item + fields->items[fields->count - from_end].offset;
+}
+
+static pawl_uuid id_of(const pawl__sql_write *write, const void *item)
+{
+    return *(const pawl_uuid *)member_of(write, item, 2);
+}
+
+static int by_id(const void *left, const void *right)
+{
+    return pawl_uuid_compare(((const seen_row *)left)->id, ((const seen_row *)right)->id);
+}
+
+/* An id is digits and hyphens: it may stand in the text. */
+static pawl_code ask(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                     const void *const *items, size_t count, MYSQL_RES **rows, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    char           id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl__sql_append(&text, "select `Id`, `Concurrency` from ");
+    pawl__sql_append_table(&text, connection->store->dialect, "",
+                           pawl__sql_saga_of(items[0])->name);
+    for (size_t i = 0; i < count; i++) {
+        pawl_uuid_format(id_of(write, items[i]), id);
+        pawl__sql_appendf(&text, "%s'%s'", i == 0 ? " where `Id` in (" : ",", id);
+    }
+    pawl__sql_append(&text, ")");
+    pawl_code code = text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                                                     connection->store->sql.base.scheme)
+                                    : pawl__mysql_ask(connection, text.data, rows, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+/* The rows of all items, which are of one table. */
+static pawl_code find_rows(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                           look *it, size_t count, pawl_error *error)
+{
+    MYSQL_RES *rows = NULL;
+    pawl_code  code = ask(connection, write, it->items, count, &rows, error);
+    it->row_count   = 0;
+    for (MYSQL_ROW row; code == PAWL_OK && (row = mysql_fetch_row(rows)) != NULL;) {
+        seen_row *seen = &it->rows[it->row_count++];
+        seen->version  = strtoll(row[1], NULL, 10);
+        (void)pawl_uuid_parse(pawl_text_of(row[0]), &seen->id, NULL);
+    }
+    mysql_free_result(rows);
+    qsort(it->rows, it->row_count, sizeof *it->rows, by_id);
+    return code;
+}
+
+/* The row is gone, or newer. One that is older is brought up by an item before this one. */
+static bool is_past(const look *it, const pawl__sql_write *write, const void *item)
+{
+    const seen_row  key = {.id = id_of(write, item)};
+    const seen_row *seen =
+        it->row_count == 0 ? NULL : bsearch(&key, it->rows, it->row_count, sizeof key, by_id);
+    return seen == NULL || seen->version > *(const int64_t *)member_of(write, item, 1);
+}
+
+static bool is_of(const pawl_saga_table *table, const void *item)
+{
+    return pawl_text_equal(pawl__sql_saga_of(item)->name, table->name);
+}
+
+/* The sagas of the item's table: fates of those that are past. */
+static pawl_code look_at(pawl__mysql_connection *connection, const pawl__sql_write *write, look *it,
+                         const void *const *items, size_t first, size_t count,
+                         pawl__sql_fate *fates, pawl_error *error)
+{
+    const pawl_saga_table *table = pawl__sql_saga_of(items[first]);
+    pawl_code              code;
+    size_t                 found = 0;
+    /* Preparing checks the table's names, too, before they stand in a text. */
+    if (pawl__mysql_prepared(connection, write->statement, table, &code, error) == NULL)
+        return code;
+    for (size_t i = first; i < count; i++)
+        if (is_of(table, items[i]))
+            it->items[found++] = items[i];
+    code = find_rows(connection, write, it, found, error);
+    for (size_t i = first; code == PAWL_OK && i < count; i++)
+        if (is_of(table, items[i]))
+            fates[i] = is_past(it, write, items[i]) ? PAWL__SQL_MISSED : PAWL__SQL_APPLIED;
+    return code;
+}
+
+/* A fate that is not known yet. */
+#define UNKNOWN pawl__sql_fate_count
+
+static pawl_code look_at_all(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                             look *it, const void *const *items, size_t count,
+                             pawl__sql_fate *fates, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < count; i++)
+        fates[i] = UNKNOWN;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (fates[i] == UNKNOWN)
+            code = look_at(connection, write, it, items, i, count, fates, error);
+    return code;
+}
+
+/* Items that are not past, in their order. */
+static pawl_code write_rest(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                            look *it, const void *const *items, size_t count, pawl__sql_fate *fates,
+                            size_t *failed, pawl_error *error)
+{
+    size_t rest = 0, bad = 0;
+    for (size_t i = 0; i < count; i++)
+        if (fates[i] != PAWL__SQL_MISSED)
+            it->items[rest++] = items[i];
+    if (rest == 0)
+        return PAWL_OK;
+    pawl_code code = pawl__mysql_write(connection, write, it->items, rest, it->fates, &bad, error);
+    for (size_t i = 0, at = 0; i < count; i++) {
+        if (fates[i] == PAWL__SQL_MISSED)
+            continue;
+        *failed  = at == bad ? i : *failed;
+        fates[i] = it->fates[at++];
+    }
+    return code;
+}
+
+pawl_code pawl__mysql_write_looking(pawl__mysql_connection *connection,
+                                    const pawl__sql_write *write, const void *const *items,
+                                    size_t count, pawl__sql_fate *fates, size_t *failed,
+                                    pawl_error *error)
+{
+    /* A caller's transaction may read an older state. */
+    if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || connection->is_callers)
+        return pawl__mysql_write(connection, write, items, count, fates, failed, error);
+    look it = {.rows =
+                   pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.fates))};
+    *failed = 0;
+    if (it.rows == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                              connection->store->sql.base.scheme);
+    it.items       = (const void **)(void *)&it.rows[count];
+    it.fates       = (pawl__sql_fate *)(void *)&it.items[count];
+    pawl_code code = look_at_all(connection, write, &it, items, count, fates, error);
+    if (code == PAWL_OK)
+        code = write_rest(connection, write, &it, items, count, fates, failed, error);
+    pawl_free(it.rows);
+    return code;
+}
