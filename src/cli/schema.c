@@ -5,21 +5,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/cli.h"
+#include "cli/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct verb_fields {
-    const char        *action;
-    pawl__store_fields at;
-    const char        *dialect;
-    const char        *application;
-    const char        *endpoint;
-    const char        *saga_prefix;
-    bool               is_agreed;
-    bool               is_drop;
-} verb_fields;
+typedef pawl__schema_fields verb_fields;
 
 typedef struct schema_action {
     const char      *name;
@@ -33,6 +24,7 @@ static const schema_action actions[] = {
     {"print", PAWL_SCHEMA_PRINT, NULL},
     {"verify", PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
 };
+#define FOR_PRINT (1U << 2)
 static const char *const action_names[] = {"apply", "drop", "print", "verify", NULL};
 _Static_assert(sizeof actions / sizeof actions[0] + 1 ==
                    sizeof action_names / sizeof action_names[0],
@@ -53,7 +45,8 @@ const pawl__option pawl__schema_verb_options[] = {
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, dialect),
      .value  = "NAME",
-     .help   = "print: of which database, without --store; sqlite ..."},
+     .help = "print: of which database, without --store: mariadb, mssql, mysql, oracle, postgres, "
+             "sqlite"},
     {.name   = "drop",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_drop),
@@ -63,12 +56,30 @@ const pawl__option pawl__schema_verb_options[] = {
      .offset = offsetof(verb_fields, endpoint),
      .value  = "NAME",
      .help   = "with --app: the sagas of this endpoint only"},
+    {.name    = "files",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, folder),
+     .value   = "FOLDER",
+     .help    = "a file for each table in FOLDER/create, and one in FOLDER/drop",
+     .actions = FOR_PRINT},
+    {.name    = "kind",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, kinds),
+     .value   = "KIND,...",
+     .help    = "only messages, outbox, events, timeouts, aggregators, workers, sagas",
+     .actions = FOR_PRINT},
     PAWL__OPTION_PREFIX(verb_fields, at),
     {.name   = "saga-prefix",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, saga_prefix),
      .value  = "NAME",
      .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    {.name    = "schema",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, schema),
+     .value   = "NAME",
+     .help    = "made and used by the script; default the session's own, mssql: dbo",
+     .actions = FOR_PRINT},
     PAWL__OPTION_STORE(verb_fields, at),
     {.name   = "yes",
      .kind   = PAWL__OPTION_FLAG,
@@ -144,11 +155,6 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
     return code;
 }
 
-static void print_line(pawl_text line, void *context)
-{
-    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
-}
-
 static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *error)
 {
     char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 100];
@@ -165,8 +171,12 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     pawl_code        code = find_tables(fields, application, arena, &spec, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_DROP && !fields->is_agreed)
         code = ask(fields, spec.table_count, error);
-    if (code == PAWL_OK)
-        code = pawl_store_schema(fields->at.store, action->verb, &spec, print_line, stdout, error);
+    bool is_printed = false;
+    if (code == PAWL_OK && action->verb == PAWL_SCHEMA_PRINT)
+        code = pawl__schema_print(fields, &spec, &is_printed, error);
+    if (code == PAWL_OK && !is_printed)
+        code = pawl_store_schema(fields->at.store, action->verb, &spec, pawl__schema_line, stdout,
+                                 error);
     if (code == PAWL_OK && action->done != NULL) {
         char url[PAWL_URL_SIZE_MAX + 1];
         fprintf(stderr, "pawl: %s: %s\n", pawl__masked(fields->at.store, url, sizeof url),

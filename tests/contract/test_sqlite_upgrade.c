@@ -102,7 +102,8 @@ static void the_script_leaves_the_column_to_apply(void **state)
     ground                  *p      = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
-    assert_non_null(strstr(script->text, "-- lacks columns too: run \"pawl schema apply\""));
+    assert_non_null(strstr(
+        script->text, "Tables of an earlier version lack columns, too: \"pawl schema apply\""));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, script->text);
     sqlite3_close(db);

@@ -32,6 +32,49 @@ expect 0 'drop table if exists "orders_OrderSaga"' pawl schema print --drop --di
 cp "$work/out" "$work/drop.sql"
 expect 2 '^pawl: --drop is for print, not for apply$' pawl schema apply --drop "${at[@]}"
 
+echo "== every dialect, without a driver"
+mkdir "$work/alone" && cp "$build_dir/pawl" "$build_dir"/libpawl.so* "$build_dir/orders.so" "$work/alone/"
+for dialect in mariadb mssql mysql oracle postgres sqlite; do
+    expect 0 '(orders_OrderSaga|ORDERS_ORDERSAGA)' env -u PAWL_DRIVER_PATH "$work/alone/pawl" schema print \
+        --dialect "$dialect" --app "$work/alone/orders.so"
+done
+expect 0 'create table \[shop\]\.\[pawl_queue\]' pawl schema print --dialect mssql --schema shop
+expect 2 "SQLite 3.37 or later has no schemas within a database: 'shop' is none" \
+    pawl schema print --dialect sqlite --schema shop
+expect 2 'schema is empty' pawl schema print --dialect postgres --schema ''
+expect 2 'pawl schema apply has no option --schema: it is for print$' pawl schema apply --schema shop "${at[@]}"
+expect 2 '^pawl: --kind: this store.s driver prints its script whole' pawl schema print --store memory: --kind sagas
+
+echo "== some kinds of tables"
+expect 0 'pawl_timeouts' pawl schema print --dialect sqlite "${app[@]}" --kind sagas,timeouts
+[ "$(grep -c '^create table' "$work/out")" = 2 ] || die "not two tables"
+expect 2 "^pawl: --kind: 'saga' is no kind of table; did you mean sagas\\?$" pawl schema print --dialect sqlite --kind saga
+expect 2 "^pawl: --kind: '' is no kind of table" pawl schema print --dialect sqlite --kind outbox,
+
+echo "== a file for each table"
+expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/files"
+[ "$(ls "$work/files/create" | wc -l) $(ls "$work/files/drop" | wc -l)" = '16 16' ] || die "not 16 files each"
+grep -q '32 files' "$work/err" || die "it does not say what was written"
+: >"$work/files.db"
+for script in "$work/files/create"/*.sql "$work/files/create"/*.sql; do
+    "$work/sql" "$work/files.db" "$(cat "$script")" >/dev/null || die "$script does not run"
+done
+expect 0 '' pawl schema verify --store "sqlite:$work/files.db" "${app[@]}"
+for script in "$work/files/drop"/*.sql "$work/files/drop"/*.sql; do
+    "$work/sql" "$work/files.db" "$(cat "$script")" >/dev/null || die "$script does not run"
+done
+[ -z "$("$work/sql" "$work/files.db" "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")" ] ||
+    die "the files left a table"
+cp -r "$work/files" "$work/same"
+expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/files"
+diff -r "$work/files" "$work/same" || die "the second time others"
+expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/kinds" --kind outbox
+[ "$(ls "$work/kinds/drop")" = "$(printf '94_pawl_outbox_attempts.sql\n95_pawl_outbox.sql')" ] || die "other files"
+expect 2 '^pawl: --files writes the files that drop as well' pawl schema print --dialect sqlite --files "$work/f" --drop
+expect 2 "^pawl: make folder $work/no/f: No such file or directory$" pawl schema print --dialect sqlite --files "$work/no/f"
+expect 2 'has no schemas' pawl schema print --dialect mysql --files "$work/f" --schema x
+[ ! -e "$work/f" ] || die "a refused command made a folder"
+
 echo "== apply"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"

@@ -25,14 +25,12 @@
 
 #include "store/mysql/request.h"
 #include "store/mysql/url.h"
-#include "store/sql/dialect.h"
+#include "store/sql/dialects.h"
 #include "store/sql/schema.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
-extern const pawl__sql_dialect pawl__mysql_dialect;
-extern const pawl__sql_dialect pawl__mariadb_dialect;
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
 

@@ -22,13 +22,11 @@
 #include "pawl/change.h"
 #include "pawl/store_driver.h"
 #include "store/postgres/statements.h"
-#include "store/sql/dialect.h"
+#include "store/sql/dialects.h"
 #include "store/sql/field.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
-
-extern const pawl__sql_dialect pawl__pg_dialect;
 
 /* ---- Types on the wire -------------------------------------------------- */
 

@@ -7,6 +7,32 @@
  */
 #include "store/postgres/schema.h"
 
+#include <stdio.h>
+
+static const char *const catalog_types[] = {
+    [PAWL__SQL_SERIAL]    = "bigint",
+    [PAWL__SQL_INTEGER]   = "bigint",
+    [PAWL__SQL_TIME]      = "timestamp with time zone",
+    [PAWL__SQL_NAME]      = "text",
+    [PAWL__SQL_LONG_NAME] = "text",
+    [PAWL__SQL_UUID]      = "uuid",
+    [PAWL__SQL_TEXT]      = "text",
+    [PAWL__SQL_BODY]      = "bytea",
+    [PAWL__SQL_JSON]      = "jsonb",
+    [PAWL__SQL_METADATA]  = "text",
+    [PAWL__SQL_VERSION]   = "character varying(23)",
+    [PAWL__SQL_KEY_TEXT]  = "character varying(200)",
+    [PAWL__SQL_KEY_INT]   = "bigint",
+    [PAWL__SQL_KEY_TIME]  = "timestamp without time zone",
+};
+_Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
+               "a name for each type");
+
+void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
+{
+    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%s", catalog_types[type]);
+}
+
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);

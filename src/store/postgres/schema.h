@@ -12,9 +12,6 @@
 
 /* The type as the catalog writes it. */
 void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE]);
-/* The template of the function that sends, and its name without the prefix. */
-extern const char pawl__pg_send_function[];
-extern const char pawl__pg_send_name[];
 /* The quotes around the function's body in its template. */
 #define PAWL__PG_BODY_QUOTE "$pawl$"
 

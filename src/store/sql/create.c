@@ -7,6 +7,7 @@
  */
 #include "store/sql/steps.h"
 
+#include <stdio.h>
 #include <string.h>
 
 pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
@@ -21,10 +22,26 @@ pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
     return PAWL__SQL_KEY_TEXT;
 }
 
-void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation)
+static const char *correlation_prefix(const pawl__sql_dialect *dialect)
 {
-    pawl__sql_append(text, "Correlation_");
-    pawl__sql_append_text(text, correlation->property);
+    return dialect->correlation != NULL ? dialect->correlation : "Correlation_";
+}
+
+void pawl__sql_correlation_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                  const pawl_correlation *correlation)
+{
+    pawl__sql_append_bare(text, dialect, correlation_prefix(dialect), correlation->property);
+}
+
+static void append_hash(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text whole)
+{
+    static const pawl_uuid names = {{0x70, 0x61, 0x77, 0x6c}};
+    pawl_uuid              hash  = pawl_uuid_v5(names, whole.data, whole.size);
+    char                   digits[2 * sizeof hash.bytes + 1];
+    for (size_t i = 0; i < sizeof hash.bytes; i++)
+        (void)snprintf(digits + 2 * i, 3, "%02x", hash.bytes[i]);
+    pawl__sql_append_bare(text, dialect, dialect->hashed_index,
+                          (pawl_text){.data = digits, .size = dialect->hash_digits});
 }
 
 /* Index names are of the whole database where they are not a table's own, hence the table in
@@ -33,21 +50,16 @@ void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {
     pawl__sql_text whole = {0};
-    if (!dialect->indexes_inside) {
-        pawl__sql_append_text(&whole, table->name);
+    if (!dialect->has_own_indexes) {
+        pawl__sql_append_bare(&whole, dialect, "", table->name);
         pawl__sql_append(&whole, "_");
     }
-    pawl__sql_correlation_column(&whole, correlation);
-    pawl__sql_append(text, "Index_");
+    pawl__sql_correlation_column(&whole, dialect, correlation);
     text->is_failed |= whole.is_failed;
-    if (!dialect->has_short_names) {
-        pawl__sql_append_text(text, (pawl_text){.data = whole.data, .size = whole.size});
-    } else if (!whole.is_failed) {
-        static const pawl_uuid names = {{0x70, 0x61, 0x77, 0x6c}};
-        pawl_uuid              hash  = pawl_uuid_v5(names, whole.data, whole.size);
-        for (size_t i = 0; i < sizeof hash.bytes; i++)
-            pawl__sql_appendf(text, "%02x", hash.bytes[i]);
-    }
+    if (dialect->hashed_index == NULL)
+        pawl__sql_append_bare(text, dialect, "Index_", pawl__sql_text_of(&whole));
+    else if (!whole.is_failed)
+        append_hash(text, dialect, pawl__sql_text_of(&whole));
     pawl__sql_text_free(&whole);
 }
 
@@ -74,7 +86,7 @@ static pawl_code check_size(const pawl__sql_dialect *dialect, const char *what, 
 pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                                pawl_error *error)
 {
-    static const char       before[] = "Correlation_";
+    const char             *before = correlation_prefix(dialect);
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
     pawl_code               code =
@@ -86,8 +98,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
         code = pawl__sql_name_check(name, "correlation property", PAWL__SQL_TABLE_NAME_SIZE_MAX,
                                     error);
         if (code == PAWL_OK)
-            code = check_size(dialect, "column Correlation_", name, sizeof before - 1 + name.size,
-                              error);
+            code =
+                check_size(dialect, "column of property ", name, strlen(before) + name.size, error);
     }
     if (code == PAWL_OK)
         code = pawl__sql_saga_fits(dialect, table, error);
@@ -159,12 +171,37 @@ static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialec
     }
 }
 
+/* The key where it is no index inside. */
+static void append_key(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                       const pawl__sql_table *table)
+{
+    const pawl__sql_index *key = pawl__sql_key_index(dialect, table);
+    if (key == NULL)
+        return;
+    pawl__sql_append(text, ",\n    primary key (");
+    pawl__sql_expand(text, dialect, prefix, pawl__sql_index_columns(dialect, key));
+    pawl__sql_append(text, ")");
+}
+
+/* "if not exists ", where the guard of the dialect does not see to that. */
+static const char *if_missing(const pawl__sql_dialect *dialect, pawl__sql_act act)
+{
+    return pawl__sql_guards(dialect, act) ? "" : "if not exists ";
+}
+
+static void begin_table(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                        pawl_text name)
+{
+    pawl__sql_append(text, "create table ");
+    pawl__sql_append(text, if_missing(dialect, PAWL__SQL_MAKE_TABLE));
+    pawl__sql_append_table(text, dialect, prefix, name);
+    pawl__sql_append(text, " (\n");
+}
+
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table)
 {
-    pawl__sql_append(text, "create table if not exists ");
-    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(table->name));
-    pawl__sql_append(text, " (\n");
+    begin_table(text, dialect, prefix, pawl_text_of(table->name));
     for (size_t i = 0; i < table->column_count; i++) {
         pawl__sql_append(text, i == 0 ? "" : ",\n");
         append_column(text, dialect, &table->columns[i]);
@@ -175,8 +212,7 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
         pawl__sql_append(text, ",\n    ");
         pawl__sql_expand(text, dialect, prefix, table->constraints);
     }
-    if (dialect->indexes_inside)
-        append_indexes(text, dialect, prefix, table);
+    (dialect->indexes_inside ? append_indexes : append_key)(text, dialect, prefix, table);
     pawl__sql_append(text, "\n)");
     pawl__sql_append(text, table->is_keyed ? dialect->keyed_end : dialect->table_end);
 }
@@ -203,25 +239,52 @@ void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *diale
                             const char *prefix, const pawl__sql_table *table,
                             const pawl__sql_index *index)
 {
-    pawl__sql_appendf(text, "create %sindex if not exists ", index->is_unique ? "unique " : "");
+    pawl__sql_appendf(text, "create %sindex %s", index->is_unique ? "unique " : "",
+                      if_missing(dialect, PAWL__SQL_MAKE_INDEX));
     pawl__sql_append_name(text, dialect, prefix, pawl_text_of(index->name));
     pawl__sql_append(text, "\n    on ");
     pawl__sql_append_table(text, dialect, prefix, pawl_text_of(table->name));
     pawl__sql_append(text, " (");
-    pawl__sql_expand(text, dialect, prefix, index->columns);
+    pawl__sql_expand(text, dialect, prefix, pawl__sql_index_columns(dialect, index));
     pawl__sql_append(text, ")");
-    if (index->where == NULL)
+    if (index->where == NULL || dialect->indexes_every_row)
         return;
     pawl__sql_append(text, " where ");
     pawl__sql_expand(text, dialect, prefix, index->where);
 }
 
+static bool has_exact_size(const pawl__sql_dialect *dialect, const pawl_correlation *correlation)
+{
+    return dialect->exact_size != NULL && correlation->type == PAWL_VALUE_TEXT;
+}
+
+/* `before` "Size_": of the column that tells its texts apart. */
+static void append_correlation_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                    const char *before, const pawl_correlation *correlation)
+{
+    pawl__sql_text column = {0};
+    pawl__sql_append(&column, before);
+    pawl__sql_correlation_column(&column, dialect, correlation);
+    pawl__sql_append_name(text, dialect, "", pawl__sql_text_of(&column));
+    text->is_failed |= column.is_failed;
+    pawl__sql_text_free(&column);
+}
+
 static void append_correlation(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                const pawl_correlation *correlation)
 {
-    pawl__sql_append_name(text, dialect, "Correlation_", correlation->property);
+    append_correlation_name(text, dialect, "", correlation);
     pawl__sql_appendf(text, " %s null",
                       dialect->types[pawl__sql_correlation_type(correlation->type)]);
+    if (!has_exact_size(dialect, correlation))
+        return;
+    pawl__sql_text column = {0};
+    pawl__sql_correlation_column(&column, dialect, correlation);
+    pawl__sql_append(text, ",\n    ");
+    append_correlation_name(text, dialect, "Size_", correlation);
+    pawl__sql_append_pattern(text, dialect, dialect->exact_size, pawl__sql_text_of(&column));
+    text->is_failed |= column.is_failed;
+    pawl__sql_text_free(&column);
 }
 
 void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
@@ -229,9 +292,7 @@ void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
-    pawl__sql_append(text, "create table if not exists ");
-    pawl__sql_append_table(text, dialect, "", table->name);
-    pawl__sql_append(text, " (\n");
+    begin_table(text, dialect, "", table->name);
     for (size_t i = 0; i < pawl__sql_saga_column_count; i++) {
         append_column(text, dialect, &pawl__sql_saga_columns[i]);
         pawl__sql_append(text, ",\n");
@@ -250,194 +311,31 @@ void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *di
 {
     pawl__sql_append(text, "alter table ");
     pawl__sql_append_table(text, dialect, "", table->name);
-    pawl__sql_append(text, " add column ");
-    pawl__sql_append(text, dialect->adds_columns && !dialect->looks_before ? "if not exists " : "");
+    pawl__sql_append(text, dialect->add_column != NULL ? dialect->add_column : " add column ");
+    pawl__sql_append(text, dialect->adds_columns ? if_missing(dialect, PAWL__SQL_MAKE_COLUMN) : "");
     append_correlation(text, dialect, correlation);
 }
 
 void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {
-    pawl__sql_text name = {0};
+    pawl__sql_text name = {0}, column = {0};
     pawl__sql_correlation_index(&name, dialect, table, correlation);
-    pawl__sql_append(text, "create unique index ");
-    pawl__sql_append(text, dialect->looks_before ? "" : "if not exists ");
-    pawl__sql_append_name(text, dialect, "", (pawl_text){.data = name.data, .size = name.size});
+    pawl__sql_correlation_column(&column, dialect, correlation);
+    pawl__sql_appendf(text, "create unique index %s", if_missing(dialect, PAWL__SQL_MAKE_INDEX));
+    pawl__sql_append_name(text, dialect, "", pawl__sql_text_of(&name));
     pawl__sql_append(text, "\n    on ");
     pawl__sql_append_table(text, dialect, "", table->name);
     pawl__sql_append(text, " (");
-    pawl__sql_append_name(text, dialect, "Correlation_", correlation->property);
+    append_correlation_name(text, dialect, "", correlation);
+    if (has_exact_size(dialect, correlation)) {
+        pawl__sql_append(text, ", ");
+        append_correlation_name(text, dialect, "Size_", correlation);
+    }
     pawl__sql_append(text, ")");
-    text->is_failed |= name.is_failed;
+    if (dialect->unique_where != NULL)
+        pawl__sql_append_pattern(text, dialect, dialect->unique_where, pawl__sql_text_of(&column));
+    text->is_failed |= name.is_failed || column.is_failed;
     pawl__sql_text_free(&name);
-}
-
-/* ---- Scripts ------------------------------------------------------------ */
-
-typedef struct script {
-    const pawl__sql_dialect *dialect;
-    const char              *prefix;
-    pawl__sql_emit_fn       *emit;
-    void                    *context;
-    pawl_error              *error;
-    pawl__sql_text           text;
-    pawl_code                code;
-} script;
-
-/* Hands the statement in script->text over and begins the next one. */
-static void finish_statement(script *s)
-{
-    if (s->code == PAWL_OK && s->text.is_failed)
-        s->code = pawl_error_set(s->error, PAWL_ENOMEM, "out of memory for the schema's script");
-    if (s->code == PAWL_OK)
-        s->code = s->emit(s->text.data, s->context, s->error);
-    pawl__sql_text_clear(&s->text);
-}
-
-static void run_templates(script *s, const char *const *templates)
-{
-    for (; templates != NULL && *templates != NULL; templates++) {
-        pawl__sql_expand(&s->text, s->dialect, s->prefix, *templates);
-        finish_statement(s);
-    }
-}
-
-/* The statement makes a column or an index that may be there. */
-static void finish_guarded(script *s, pawl__sql_guarded kind, pawl_text table,
-                           const pawl__sql_text *name)
-{
-    pawl_text made = {.data = name->data, .size = name->size};
-    if (!s->dialect->looks_before || s->code != PAWL_OK || s->text.is_failed || name->is_failed) {
-        s->text.is_failed |= name->is_failed;
-        finish_statement(s);
-        return;
-    }
-    s->code = pawl__sql_guard(kind, table, made, s->text.data, s->emit, s->context, s->error);
-    pawl__sql_text_clear(&s->text);
-}
-
-/* A dialect whose tables have their indexes inside never had one that it goes without. */
-static void create_index(script *s, const pawl__sql_table *table, const pawl__sql_index *index)
-{
-    if (s->dialect->indexes_inside || index->columns == NULL)
-        return;
-    if (pawl__sql_has_index(s->dialect, index)) {
-        pawl__sql_create_index(&s->text, s->dialect, s->prefix, table, index);
-    } else {
-        pawl__sql_append(&s->text, "drop index if exists ");
-        pawl__sql_append_table(&s->text, s->dialect, s->prefix, pawl_text_of(index->name));
-    }
-    finish_statement(s);
-}
-
-/* The steps of one table; NULL: indexes that went. A driver whose database cannot
- * say "if not exists" looks, and adds the columns before the script is run. */
-static void run_steps(script *s, const pawl__sql_table *table)
-{
-    for (size_t i = 0; i < pawl__sql_step_count; i++) {
-        const pawl__sql_step *step = &pawl__sql_steps[i];
-        if (step->version <= s->dialect->first_version)
-            continue;
-        if (table == NULL ? step->table != NULL
-                          : !s->dialect->adds_columns || step->table == NULL ||
-                                strcmp(step->table, table->name) != 0)
-            continue;
-        pawl__sql_text whole = {0}, column = {0};
-        pawl__sql_append(&whole, s->prefix);
-        pawl__sql_append(&whole, step->table != NULL ? step->table : "");
-        pawl__sql_append(&column, step->name);
-        s->text.is_failed |= whole.is_failed;
-        pawl__sql_run_step(&s->text, s->dialect, s->prefix, step);
-        finish_guarded(s, PAWL__SQL_GUARD_COLUMN,
-                       (pawl_text){.data = whole.data, .size = whole.size}, &column);
-        pawl__sql_text_free(&whole);
-        pawl__sql_text_free(&column);
-    }
-}
-
-static void create_shared(script *s)
-{
-    for (size_t t = 0; t < pawl__sql_table_count; t++) {
-        const pawl__sql_table *table = &pawl__sql_tables[t];
-        pawl__sql_create_table(&s->text, s->dialect, s->prefix, table);
-        finish_statement(s);
-        run_steps(s, table);
-        for (size_t i = 0; i < table->index_count; i++)
-            create_index(s, table, &table->indexes[i]);
-    }
-    run_steps(s, NULL);
-    run_templates(s, s->dialect->after_create);
-    pawl__sql_expand(&s->text, s->dialect, s->prefix,
-                     "insert into {schema} ([Part], [Version]) values ('pawl', ");
-    pawl__sql_appendf(&s->text, "%d) ", PAWL__SQL_SCHEMA_VERSION);
-    pawl__sql_expand(&s->text, s->dialect, s->prefix, "{keep:[Part]}");
-    finish_statement(s);
-    if (s->dialect->adds_columns) {
-        pawl__sql_raise_version(&s->text, s->dialect, s->prefix);
-        finish_statement(s);
-    }
-}
-
-static void create_correlation(script *s, const pawl_saga_table *table,
-                               const pawl_correlation *correlation)
-{
-    pawl__sql_text column = {0}, index = {0};
-    pawl__sql_correlation_column(&column, correlation);
-    pawl__sql_correlation_index(&index, s->dialect, table, correlation);
-    if (s->dialect->adds_columns) {
-        pawl__sql_add_saga_column(&s->text, s->dialect, table, correlation);
-        finish_guarded(s, PAWL__SQL_GUARD_COLUMN, table->name, &column);
-    }
-    pawl__sql_create_saga_index(&s->text, s->dialect, table, correlation);
-    finish_guarded(s, PAWL__SQL_GUARD_INDEX, table->name, &index);
     pawl__sql_text_free(&column);
-    pawl__sql_text_free(&index);
-}
-
-static void create_saga(script *s, const pawl_saga_table *table)
-{
-    const pawl_correlation *list[2];
-    size_t                  count = pawl__sql_correlations(table, list);
-    if (s->code == PAWL_OK)
-        s->code = pawl__sql_saga_check(s->dialect, table, s->error);
-    if (s->code != PAWL_OK)
-        return;
-    pawl__sql_create_saga_table(&s->text, s->dialect, table);
-    finish_statement(s);
-    for (size_t i = 0; i < count; i++)
-        create_correlation(s, table, list[i]);
-}
-
-pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
-                           const pawl_saga_table *const *sagas, size_t saga_count,
-                           pawl__sql_emit_fn *emit, void *context, pawl_error *error)
-{
-    script s = {dialect, prefix, emit, context, error, {0}, PAWL_OK};
-    create_shared(&s);
-    for (size_t i = 0; i < saga_count; i++)
-        create_saga(&s, sagas[i]);
-    pawl__sql_text_free(&s.text);
-    return s.code;
-}
-
-pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
-                         const pawl_saga_table *const *sagas, size_t saga_count,
-                         pawl__sql_emit_fn *emit, void *context, pawl_error *error)
-{
-    script s = {dialect, prefix, emit, context, error, {0}, PAWL_OK};
-    for (size_t i = 0; s.code == PAWL_OK && i < saga_count; i++) {
-        s.code = pawl__sql_saga_check(dialect, sagas[i], error);
-        pawl__sql_append(&s.text, "drop table if exists ");
-        pawl__sql_append_table(&s.text, dialect, "", sagas[i]->name);
-        finish_statement(&s);
-    }
-    run_templates(&s, dialect->before_drop);
-    /* Backwards: attempts refer to the outbox. */
-    for (size_t t = pawl__sql_table_count; t-- > 0;) {
-        pawl__sql_append(&s.text, "drop table if exists ");
-        pawl__sql_append_table(&s.text, dialect, prefix, pawl_text_of(pawl__sql_tables[t].name));
-        finish_statement(&s);
-    }
-    pawl__sql_text_free(&s.text);
-    return s.code;
 }

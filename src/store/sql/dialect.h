@@ -1,4 +1,4 @@
-/* dialect.h - differences between SQL databases, in one table for each.
+/* dialect.h - differences between SQL databases, in one table for each (store/sql/dialects).
  *
  * Statements and tables are written once, as templates:
  *
@@ -12,6 +12,7 @@
  *     {index:dead|ended}       behind a table of a select: this index is to be used; the second where
  *                              no index leaves rows out; nothing where the dialect has it not
  *     {epoch}                  the time 0, which stands where no time is set
+ *     {empty}                  the text without characters, as it is stored
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {skip}                   the same, and rows that are locked are passed over
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
@@ -50,9 +51,53 @@ typedef enum pawl__sql_type {
     pawl__sql_type_count
 } pawl__sql_type;
 
+/* One statement, without its semicolon. */
+typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
+
+/* The work of a statement of a script, where running it again needs more than the words "if [not]
+ * exists". */
+typedef enum pawl__sql_act {
+    PAWL__SQL_MAKE_TABLE,
+    PAWL__SQL_MAKE_COLUMN,
+    PAWL__SQL_MAKE_INDEX,
+    PAWL__SQL_MAKE_ROW, /* of the table of versions */
+    PAWL__SQL_CHANGE,   /* harmless as it stands */
+    PAWL__SQL_DROP_TABLE,
+    PAWL__SQL_DROP_INDEX,
+} pawl__sql_act;
+
+struct pawl__sql_dialect;
+
+/* A statement of a script, with what it is about: names as they stand in a statement, without
+ * quotes. */
+typedef struct pawl__sql_action {
+    const struct pawl__sql_dialect *dialect;
+    pawl__sql_act                   act;
+    pawl_text                       table;
+    pawl_text                       name; /* of the column or index; else empty */
+    const char                     *statement;
+} pawl__sql_action;
+
+/* Calls `each` with what is to be run so that the statement is harmless where its work is done. */
+typedef pawl_code pawl__sql_guard_fn(const pawl__sql_action *action, pawl__sql_emit_fn *each,
+                                     void *context, pawl_error *error);
+
+#define PAWL__SQL_ACT(act) (1U << PAWL__SQL_##act)
+
+/* Something of a table that only one database has. */
+typedef struct pawl__sql_extra {
+    const char *table; /* NULL ends the list */
+    const char *text;  /* template */
+} pawl__sql_extra;
+
 typedef struct pawl__sql_dialect {
-    const char *name;   /* the scheme of the URL */
-    const char *schema; /* put before every table, quoted; NULL: none */
+    const char *name;      /* the scheme of the URL */
+    const char *product;   /* for people: "SQLite 3.37 or later" */
+    const char *client;    /* the command that runs a script; FILE stands for it */
+    const char *safety;    /* of a script that is broken off, and of two at once */
+    const char *schema;    /* put before every table, quoted; NULL: none */
+    const char *in_schema; /* of a script, for a given schema: a pattern with its name; NULL: there
+                              are no schemas */
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
@@ -62,6 +107,7 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
+    const char *empty;     /* NULL: '' */
     const char *index;     /* %s is the name of an index that a statement is to use; or NULL */
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
@@ -74,20 +120,34 @@ typedef struct pawl__sql_dialect {
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
     /* {ignore:...} is nothing: the insert fails, alone, where the row is there, and the driver takes
      * that for a row that was left. */
-    bool   ignores_failures;
-    bool   has_short_names;          /* names of indexes on saga tables are made from a hash */
-    bool   adds_columns;             /* the script does so: "add column if not exists" */
-    bool   looks_before;             /* has no "if not exists" there: the script looks (guard.c) */
-    bool   keys_every_table;         /* a table without a key has its first unique index as one */
-    bool   indexes_every_row;        /* an index cannot leave rows out: pawl__sql_index.every_row */
-    bool   indexes_inside;           /* indexes stand in "create table" */
-    size_t name_chars_max;           /* characters of an identifier; 0: bytes are counted */
-    int    first_version;            /* of the schema that it has had; 0: all */
-    const char *const *no_indexes;   /* names of those it goes without; NULL ends them, or: none */
-    const char *const *after_create; /* templates, run behind the tables; NULL ends them */
-    const char *const *before_drop;
-    const char        *script_begin;
-    const char        *script_end;
+    bool        ignores_failures;
+    bool        adds_columns;      /* the script does so: "add column if not exists" */
+    bool        keys_every_table;  /* a table without a key has its first unique index as one */
+    bool        indexes_every_row; /* an index cannot leave rows out: pawl__sql_index.every_row */
+    bool        indexes_inside;    /* indexes stand in "create table" */
+    bool        has_own_indexes;   /* two tables may have indexes of one name */
+    bool        tells_case;        /* columns A and a are two */
+    bool        is_upper;          /* names are in capitals, and ASCII alone */
+    size_t      name_chars_max;    /* characters of an identifier; 0: bytes are counted */
+    int         first_version;     /* of the schema that it has had; 0: all */
+    const char *add_column;        /* behind "alter table x"; NULL: " add column " */
+    const char *correlation;  /* before a property in the name of its column; NULL: Correlation_ */
+    const char *hashed_index; /* before the hash that an index on a saga table is named by; NULL: it
+                                 has a name to read */
+    unsigned    hash_digits;
+    const char *unique_where; /* behind a unique index, a pattern with its column: where null is a
+                                 value like others */
+    const char
+        *exact_size; /* a pattern with a column of text: the definition of another one that tells
+                               values apart which are equal there; NULL: none are */
+    unsigned               guards; /* acts whose statements go through `guard` */
+    pawl__sql_guard_fn    *guard;
+    const char *const     *no_indexes;   /* indexes left out; NULL ends them, or: none */
+    const pawl__sql_extra *after_create; /* behind their tables; or NULL */
+    const pawl__sql_extra *before_drop;
+    const char            *script_begin;
+    const char            *script_end;
+    const char            *statement_end; /* NULL: a semicolon */
 } pawl__sql_dialect;
 
 /* A text that grows. Once memory is short it stays as it is and is_failed is
@@ -114,6 +174,18 @@ void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialec
 /* The same for a table: the dialect's schema stands before it. */
 void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *before, pawl_text name);
+/* The same without quotes, as a catalog has it. */
+void pawl__sql_append_bare(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const char *before, pawl_text name);
+/* As a literal, in a session without backslash escapes. */
+void pawl__sql_append_literal(pawl__sql_text *text, pawl_text value);
+/* In the pattern %n is the quoted name, %l the literal of that, %s the literal of the bare name. */
+void               pawl__sql_append_pattern(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                            const char *pattern, pawl_text name);
+static inline bool pawl__sql_guards(const pawl__sql_dialect *dialect, pawl__sql_act act)
+{
+    return (dialect->guards & 1U << act) != 0;
+}
 /* As the dialect writes the parameter of that number, from 1. */
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number);

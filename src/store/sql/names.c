@@ -4,7 +4,20 @@
  */
 #include "store/sql/tables.h"
 
+#include <string.h>
 #include <strings.h>
+
+pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
+                                 pawl_error *error)
+{
+    size_t size_max =
+        dialect->prefix_size_max != 0 ? dialect->prefix_size_max : PAWL_PREFIX_SIZE_MAX;
+    if (prefix[0] == '\0')
+        return PAWL_OK;
+    pawl_code code =
+        pawl__sql_name_check(pawl_text_of(prefix), "the system prefix", size_max, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", dialect->name);
+}
 
 /* Characters, not bytes. */
 static size_t count_chars(pawl_text name)
@@ -24,10 +37,28 @@ static bool has_supplementary(pawl_text name)
     return false;
 }
 
+/* The first byte that no name of a dialect in capitals has, or that would end a line of the script
+ * in mid-name; or the size. */
+static size_t plain_size(const pawl__sql_dialect *dialect, pawl_text name)
+{
+    size_t i = 0;
+    while (i < name.size && (unsigned char)name.data[i] >= ' ' && name.data[i] != 0x7F &&
+           (!dialect->is_upper || (unsigned char)name.data[i] < 0x80))
+        i++;
+    return i;
+}
+
 static pawl_code check_identifier(const pawl__sql_dialect *dialect, const char *what,
                                   pawl_text name, pawl_error *error)
 {
     size_t count = count_chars(name);
+    size_t plain = plain_size(dialect, name);
+    if (plain < name.size)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s '%.*s' has a character at byte %zu that %s has in no name", what,
+                              PAWL_TEXT_ARGS(name), plain, dialect->name);
+    if (dialect->name_chars_max == 0)
+        return PAWL_OK;
     if (count > dialect->name_chars_max)
         return pawl_error_set(error, PAWL_EINVAL, "%s '%.*s' has %zu characters, limit %zu in %s",
                               what, PAWL_TEXT_ARGS(name), count, dialect->name_chars_max,
@@ -43,27 +74,42 @@ static pawl_code check_identifier(const pawl__sql_dialect *dialect, const char *
     return PAWL_OK;
 }
 
-/* The index has the longest name that is made of a property. */
-static pawl_code check_correlation(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
-                                   const pawl_correlation *correlation, pawl_error *error)
+static pawl_code no_memory(pawl_error *error)
 {
-    pawl__sql_text index = {0};
-    pawl__sql_correlation_index(&index, dialect, table, correlation);
-    pawl_code code =
-        index.is_failed
-            ? pawl_error_set(error, PAWL_ENOMEM,
-                             "out of memory for the name of an "
-                             "index")
-            : check_identifier(dialect, "index",
-                               (pawl_text){.data = index.data, .size = index.size}, error);
-    pawl__sql_text_free(&index);
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the names of saga tables");
+}
+
+/* A name that is made of others. */
+static pawl_code check_made(const pawl__sql_dialect *dialect, const char *what,
+                            pawl__sql_text *name, pawl_error *error)
+{
+    pawl_code code = name->is_failed
+                         ? no_memory(error)
+                         : check_identifier(dialect, what, pawl__sql_text_of(name), error);
+    pawl__sql_text_free(name);
     return code;
 }
 
-/* Columns are told apart without regard to case there. */
-static bool are_alike(pawl_text one, pawl_text other)
+/* The index has the longest name that is made of a property, but for one that a hash names. */
+static pawl_code check_correlation(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                                   const pawl_correlation *correlation, pawl_error *error)
 {
-    return one.size == other.size && strncasecmp(one.data, other.data, one.size) == 0;
+    pawl__sql_text column = {0}, index = {0};
+    pawl__sql_correlation_column(&column, dialect, correlation);
+    pawl__sql_correlation_index(&index, dialect, table, correlation);
+    pawl_code code = check_made(dialect, "column", &column, error);
+    if (code != PAWL_OK) {
+        pawl__sql_text_free(&index);
+        return code;
+    }
+    return check_made(dialect, "index", &index, error);
+}
+
+static bool are_alike(const pawl__sql_dialect *dialect, pawl_text one, pawl_text other)
+{
+    return one.size == other.size &&
+           (dialect->tells_case ? memcmp(one.data, other.data, one.size) == 0
+                                : strncasecmp(one.data, other.data, one.size) == 0);
 }
 
 pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
@@ -71,14 +117,67 @@ pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
-    if (dialect->name_chars_max == 0)
-        return PAWL_OK;
-    pawl_code code = check_identifier(dialect, "saga table", table->name, error);
+    pawl_code               code  = check_identifier(dialect, "saga table", table->name, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(dialect, table, list[i], error);
-    if (code == PAWL_OK && count == 2 && are_alike(list[0]->property, list[1]->property))
+    if (code == PAWL_OK && count == 2 && are_alike(dialect, list[0]->property, list[1]->property))
         code = pawl_error_set(
             error, PAWL_EINVAL, "the columns of properties '%.*s' and '%.*s' have one name in %s",
             PAWL_TEXT_ARGS(list[0]->property), PAWL_TEXT_ARGS(list[1]->property), dialect->name);
+    return code;
+}
+
+/* ---- Several sagas -------------------------------------------------------- */
+
+/* Whether an index of the one saga has the name of an index of the other, which then would not be
+ * made: "if not exists" finds the first. */
+static pawl_code check_indexes(const pawl__sql_dialect *dialect, const pawl_saga_table *one,
+                               const pawl_saga_table *other, pawl_error *error)
+{
+    const pawl_correlation *ones[2], *others[2];
+    size_t                  count       = pawl__sql_correlations(one, ones);
+    size_t                  other_count = pawl__sql_correlations(other, others);
+    pawl_code               code        = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count * other_count; i++) {
+        pawl__sql_text a = {0}, b = {0};
+        pawl__sql_correlation_index(&a, dialect, one, ones[i / other_count]);
+        pawl__sql_correlation_index(&b, dialect, other, others[i % other_count]);
+        if (a.is_failed || b.is_failed)
+            code = no_memory(error);
+        else if (are_alike(dialect, pawl__sql_text_of(&a), pawl__sql_text_of(&b)))
+            code = pawl_error_set(error, PAWL_EINVAL,
+                                  "sagas %.*s and %.*s: indexes of their tables %.*s and %.*s have "
+                                  "one name in %s, %s",
+                                  PAWL_TEXT_ARGS(one->type), PAWL_TEXT_ARGS(other->type),
+                                  PAWL_TEXT_ARGS(one->name), PAWL_TEXT_ARGS(other->name),
+                                  dialect->name, a.data);
+        pawl__sql_text_free(&a);
+        pawl__sql_text_free(&b);
+    }
+    return code;
+}
+
+static pawl_code check_pair(const pawl__sql_dialect *dialect, const pawl_saga_table *one,
+                            const pawl_saga_table *other, pawl_error *error)
+{
+    if (are_alike(dialect, one->name, other->name))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "sagas %.*s and %.*s: their tables %.*s and %.*s have one name in %s",
+                              PAWL_TEXT_ARGS(one->type), PAWL_TEXT_ARGS(other->type),
+                              PAWL_TEXT_ARGS(one->name), PAWL_TEXT_ARGS(other->name),
+                              dialect->name);
+    return dialect->has_own_indexes ? PAWL_OK : check_indexes(dialect, one, other, error);
+}
+
+pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
+                                const pawl_saga_table *const *sagas, size_t count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        code = pawl__sql_saga_check(dialect, sagas[i], error);
+        for (size_t k = 0; code == PAWL_OK && k < i; k++)
+            code = check_pair(dialect, sagas[k], sagas[i], error);
+    }
     return code;
 }

@@ -1,24 +1,55 @@
-/* print.c - the script for people, line by line.
+/* print.c - scripts for people and for the clients of databases, line by line.
+ *
+ * Comment lines end without a full stop and have no semicolon: sqlplus looks for the end of a
+ * statement in them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/tables.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char whole_note[] = "-- Makes what is missing: in an empty database, and in one of an "
-                                 "earlier version.";
-static const char part_note[] =
-    "-- Makes the tables and indexes that are missing. A database of an "
-    "earlier version\n-- lacks columns too: run \"pawl schema apply\" on "
-    "it, which adds them.";
+#define SCHEMA_NAME_SIZE_MAX 128
 
-static const char drop_note[] = "-- Drops the tables with all they hold; harmless when they are "
-                                "gone.";
+const char *const pawl__sql_table_kind_names[] = {"messages",    "outbox",  "events", "timeouts",
+                                                  "aggregators", "workers", "sagas",  NULL};
+_Static_assert(sizeof pawl__sql_table_kind_names / sizeof pawl__sql_table_kind_names[0] ==
+                   pawl__sql_table_kind_count + 1,
+               "a name for each kind");
+
+/* ---- Checks -------------------------------------------------------------- */
+
+static pawl_code check_schema(const pawl__sql_script *script, pawl_error *error)
+{
+    const pawl__sql_dialect *dialect = script->dialect;
+    size_t max = dialect->name_size_max != 0 ? dialect->name_size_max : SCHEMA_NAME_SIZE_MAX;
+    if (script->schema == NULL)
+        return PAWL_OK;
+    if (dialect->in_schema == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s has no schemas within a database: '%s' is none", dialect->product,
+                              script->schema);
+    return pawl__sql_name_check(pawl_text_of(script->schema), "schema", max, error);
+}
+
+pawl_code pawl__sql_script_check(const pawl__sql_script *script, pawl_error *error)
+{
+    pawl_code code = pawl__sql_prefix_check(script->dialect, script->prefix, error);
+    if (code == PAWL_OK)
+        code = check_schema(script, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_sagas_check(script->dialect, script->sagas, script->saga_count, error);
+    return code;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
 
 typedef struct printer {
     pawl_line_fn *line;
     void         *context;
+    const char   *end; /* of a statement */
 } printer;
 
 static void print_lines(const printer *p, const char *text)
@@ -30,17 +61,87 @@ static void print_lines(const printer *p, const char *text)
     }
 }
 
+/* Prints the text, and frees it. */
+static pawl_code print_text(const printer *p, pawl__sql_text *text, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (text->is_failed)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the schema's script");
+    else if (text->data != NULL)
+        print_lines(p, text->data);
+    pawl__sql_text_free(text);
+    return code;
+}
+
 static pawl_code print_statement(const char *statement, void *context, pawl_error *error)
 {
+    const printer *p    = context;
     pawl__sql_text text = {0};
-    pawl_code      code = PAWL_OK;
     pawl__sql_append(&text, statement);
-    pawl__sql_append(&text, ";");
-    if (text.is_failed)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the schema's script");
-    else
-        print_lines(context, text.data);
-    pawl__sql_text_free(&text);
+    pawl__sql_append(&text, p->end);
+    return print_text(p, &text, error);
+}
+
+/* The names in it are those of sagas: none of their characters is to end the line, or to mean
+ * something to a client. */
+static pawl_code print_note(const char *note, void *context, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_append(&text, "\n-- ");
+    for (const char *at = note; *at != '\0'; at++) {
+        char c = (unsigned char)*at < ' ' || strchr(";&$\x7F", *at) != NULL ? '?' : *at;
+        pawl__sql_append_text(&text, (pawl_text){.data = &c, .size = 1});
+    }
+    return print_text(context, &text, error);
+}
+
+/* ---- The script ---------------------------------------------------------- */
+
+static const char whole_note[] = "-- Makes what is missing, and leaves rows as they are: it may be "
+                                 "run again";
+static const char part_note[] =
+    "-- Makes the tables and indexes that are missing, and leaves rows as they are: it may be run\n"
+    "-- again. Tables of an earlier version lack columns, too: \"pawl schema apply\" adds them";
+static const char drop_note[] =
+    "-- Drops the tables with all that they hold: harmless when they are "
+    "gone";
+
+static pawl_code print_head(const printer *p, const pawl__sql_script *script, pawl_error *error)
+{
+    const pawl__sql_dialect *dialect = script->dialect;
+    pawl__sql_text           text    = {0};
+    pawl__sql_appendf(&text,
+                      "-- Tables of pawl, version %d, for %s. To run it:\n--     %s\n%s\n-- %s\n",
+                      PAWL__SQL_SCHEMA_VERSION, dialect->product, dialect->client,
+                      script->is_drop         ? drop_note
+                      : dialect->adds_columns ? whole_note
+                                              : part_note,
+                      dialect->safety);
+    pawl__sql_append(&text, dialect->script_begin);
+    if (script->schema != NULL) {
+        pawl__sql_append(&text, "\n");
+        pawl__sql_append_pattern(&text, dialect, dialect->in_schema, pawl_text_of(script->schema));
+    }
+    return print_text(p, &text, error);
+}
+
+pawl_code pawl__sql_script_print(const pawl__sql_script *script, pawl_line_fn *line, void *context,
+                                 pawl_error *error)
+{
+    pawl__sql_dialect dialect = *script->dialect;
+    pawl__sql_script  what    = *script;
+    const char       *end     = dialect.statement_end != NULL ? dialect.statement_end : ";";
+    printer           p       = {line, context, end};
+    what.dialect              = &dialect;
+    if (dialect.schema != NULL && script->schema != NULL)
+        dialect.schema = script->schema;
+    pawl_code code = pawl__sql_script_check(script, error);
+    if (code == PAWL_OK)
+        code = print_head(&p, script, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_run_script(&what, print_statement, print_note, &p, error);
+    if (code == PAWL_OK) /* half a script is not to be committed */
+        print_lines(&p, dialect.script_end);
     return code;
 }
 
@@ -48,13 +149,57 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                           pawl_error *error)
 {
-    printer     p    = {line, context};
-    const char *note = dialect->adds_columns ? whole_note : part_note;
-    print_lines(&p, spec->is_drop ? drop_note : note);
-    print_lines(&p, dialect->script_begin);
-    pawl_code code = (spec->is_drop ? pawl__sql_drop : pawl__sql_create)(
-        dialect, prefix, spec->tables, spec->table_count, print_statement, &p, error);
-    if (code == PAWL_OK) /* half a script is not to be committed */
-        print_lines(&p, dialect->script_end);
-    return code;
+    pawl__sql_script script = {.dialect    = dialect,
+                               .prefix     = prefix,
+                               .sagas      = spec->tables,
+                               .saga_count = spec->table_count,
+                               .is_drop    = spec->is_drop};
+    return pawl__sql_script_print(&script, line, context, error);
+}
+
+/* ---- One file for each table --------------------------------------------- */
+
+#define FILE_SAGA 50 /* sagas come between the shared tables and the version */
+#define FILE_LAST 99
+
+/* A byte that a name of a file may have on every system. */
+static bool is_plain(unsigned char c)
+{
+    return isalnum(c) || c >= 0x80 || c == '_' || c == '-';
+}
+
+static void write_name(char *name, unsigned order, const char *before, pawl_text table,
+                       bool is_drop)
+{
+    size_t size = (size_t)snprintf(name, PAWL__SQL_PIECE_NAME_SIZE, "%02u_",
+                                   is_drop ? FILE_LAST - order : order);
+    for (size_t i = 0; i < strlen(before) + table.size; i++) {
+        char c = i < strlen(before) ? before[i] : table.data[i - strlen(before)];
+        if (size + 8 >= PAWL__SQL_PIECE_NAME_SIZE)
+            break;
+        size += (size_t)snprintf(name + size, 4, is_plain((unsigned char)c) ? "%c" : "%%%02X",
+                                 (unsigned char)c);
+    }
+    memcpy(name + size, ".sql", 5);
+}
+
+bool pawl__sql_script_piece(const pawl__sql_script *script, size_t number, pawl__sql_script *piece,
+                            char name[PAWL__SQL_PIECE_NAME_SIZE])
+{
+    *piece = *script;
+    for (size_t t = 0; t < pawl__sql_table_count; t++) {
+        const pawl__sql_table *table = &pawl__sql_tables[t];
+        unsigned               order = t + 1 == pawl__sql_table_count ? FILE_LAST : (unsigned)t + 1;
+        if (!pawl__sql_script_has(script, table->kind, table) || number-- != 0)
+            continue;
+        piece->only = table;
+        write_name(name, order, script->prefix, pawl_text_of(table->name), script->is_drop);
+        return true;
+    }
+    if (!pawl__sql_script_has(script, PAWL__SQL_TABLES_OF_SAGAS, NULL) ||
+        number >= script->saga_count)
+        return false;
+    piece->only = script->sagas[number];
+    write_name(name, FILE_SAGA, "", script->sagas[number]->name, script->is_drop);
+    return true;
 }

@@ -33,7 +33,10 @@ static void write_plain(maker *m, const char *begin, const char *end)
 
 static void write_column(maker *m, const pawl_correlation *correlation)
 {
-    pawl__sql_append_name(m->text, m->dialect, "Correlation_", correlation->property);
+    pawl__sql_append_name(m->text, m->dialect,
+                          m->dialect->correlation != NULL ? m->dialect->correlation
+                                                          : "Correlation_",
+                          correlation->property);
 }
 
 static void write_key(maker *m)

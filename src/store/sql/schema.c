@@ -20,24 +20,12 @@ static pawl__sql_advice advice_of(const pawl__sql_schema *schema)
 
 /* ---- Names -------------------------------------------------------------- */
 
-pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
-                                 pawl_error *error)
-{
-    size_t size_max =
-        dialect->prefix_size_max != 0 ? dialect->prefix_size_max : PAWL_PREFIX_SIZE_MAX;
-    if (prefix[0] == '\0')
-        return PAWL_OK;
-    pawl_code code =
-        pawl__sql_name_check(pawl_text_of(prefix), "the system prefix", size_max, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", dialect->name);
-}
-
 static pawl_code check_names(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                              pawl_error *error)
 {
     pawl_code code = pawl__sql_prefix_check(schema->dialect, schema->prefix, error);
-    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
-        code = pawl__sql_saga_check(schema->dialect, spec->tables[i], error);
+    if (code == PAWL_OK)
+        code = pawl__sql_sagas_check(schema->dialect, spec->tables, spec->table_count, error);
     return code;
 }
 
@@ -130,7 +118,7 @@ static pawl_code find_correlation(const look *l, const pawl_saga_table *saga,
                                   const pawl_correlation *correlation, found_correlation *found)
 {
     pawl__sql_text column = {0}, index = {0};
-    pawl__sql_correlation_column(&column, correlation);
+    pawl__sql_correlation_column(&column, l->schema->dialect, correlation);
     pawl__sql_correlation_index(&index, l->schema->dialect, saga, correlation);
     pawl_code code = column.is_failed || index.is_failed ? no_memory(l->schema, l->error) : PAWL_OK;
     *found         = (found_correlation){0};

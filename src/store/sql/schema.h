@@ -104,9 +104,6 @@ typedef struct pawl__sql_schema {
 
 /* ---- Operations (schema.c) ---------------------------------------------- */
 
-/* The prefix of the shared tables (D3). */
-pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
-                                 pawl_error *error);
 /* The short check at open: the version, and the tables of the sagas. */
 pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
                                  const pawl_saga_table *const *sagas, size_t saga_count,

@@ -34,7 +34,10 @@ static void add_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, c
     pawl__sql_append(text, "alter table ");
     pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->table));
     pawl__sql_append(text, " add column ");
-    pawl__sql_append(text, dialect->adds_columns && !dialect->looks_before ? "if not exists " : "");
+    pawl__sql_append(text,
+                     dialect->adds_columns && !pawl__sql_guards(dialect, PAWL__SQL_MAKE_COLUMN)
+                         ? "if not exists "
+                         : "");
     pawl__sql_append_name(text, dialect, "", pawl_text_of(step->name));
     pawl__sql_appendf(text, " %s %s default %s", dialect->types[column->type],
                       column->is_nullable ? "null" : "not null", step->initial);

@@ -213,27 +213,42 @@ static const pawl__sql_column lease_columns[] = {
 #define COLUMNS(list) (list), COUNT(list)
 #define NO_INDEXES NULL, 0
 
+/* The version comes last: a script that is broken off left none. */
 const pawl__sql_table pawl__sql_tables[] = {
-    {"schema", COLUMNS(schema_columns), "primary key ([Part])", true, NO_INDEXES},
-    {"queue", COLUMNS(queue_columns), NULL, false, COLUMNS(queue_indexes)},
-    {"dead", COLUMNS(dead_columns), NULL, false, COLUMNS(dead_indexes)},
-    {"inbox", COLUMNS(inbox_columns), NULL, false, COLUMNS(inbox_indexes)},
-    {"outbox", COLUMNS(outbox_columns), NULL, false, COLUMNS(outbox_indexes)},
-    {"outbox_attempts", COLUMNS(attempt_columns),
+    {"queue", PAWL__SQL_TABLES_OF_MESSAGES, "Messages that wait to be handled",
+     COLUMNS(queue_columns), NULL, false, COLUMNS(queue_indexes)},
+    {"dead", PAWL__SQL_TABLES_OF_MESSAGES, "Messages and timeouts that were given up",
+     COLUMNS(dead_columns), NULL, false, COLUMNS(dead_indexes)},
+    {"inbox", PAWL__SQL_TABLES_OF_MESSAGES, "Ids of the messages that an endpoint has handled",
+     COLUMNS(inbox_columns), NULL, false, COLUMNS(inbox_indexes)},
+    {"outbox", PAWL__SQL_TABLES_OF_OUTBOX, "Messages to be delivered elsewhere",
+     COLUMNS(outbox_columns), NULL, false, COLUMNS(outbox_indexes)},
+    {"outbox_attempts", PAWL__SQL_TABLES_OF_OUTBOX, "Attempts to deliver a row of the outbox",
+     COLUMNS(attempt_columns),
      "primary key ([OutboxId], [Attempt]),\n"
      "    foreign key ([OutboxId]) references {outbox} ([Id]) on delete cascade",
      true, NO_INDEXES},
-    {"events", COLUMNS(event_columns), NULL, false, COLUMNS(event_indexes)},
-    {"folds", COLUMNS(fold_columns), "primary key ([Stream])", false, NO_INDEXES},
-    {"checkpoints", COLUMNS(checkpoint_columns), "primary key ([Name])", true, NO_INDEXES},
-    {"timeouts", COLUMNS(timeout_columns), "primary key ([Id])", false, COLUMNS(timeout_indexes)},
-    {"aggregator", COLUMNS(aggregator_columns), NULL, false, COLUMNS(aggregator_indexes)},
-    {"aggregator_flush", COLUMNS(flush_columns), "primary key ([Partition])", false,
-     COLUMNS(flush_indexes)},
-    {"subscriptions", COLUMNS(subscription_columns), "primary key ([Type], [Queue])", true,
-     NO_INDEXES},
-    {"workers", COLUMNS(worker_columns), "primary key ([Id])", false, NO_INDEXES},
-    {"leases", COLUMNS(lease_columns), "primary key ([Name])", true, NO_INDEXES},
+    {"events", PAWL__SQL_TABLES_OF_EVENTS, "Events of streams, in their order",
+     COLUMNS(event_columns), NULL, false, COLUMNS(event_indexes)},
+    {"folds", PAWL__SQL_TABLES_OF_EVENTS, "States of streams, so that not all events are read",
+     COLUMNS(fold_columns), "primary key ([Stream])", false, NO_INDEXES},
+    {"checkpoints", PAWL__SQL_TABLES_OF_EVENTS, "How far a projection has read the events",
+     COLUMNS(checkpoint_columns), "primary key ([Name])", true, NO_INDEXES},
+    {"timeouts", PAWL__SQL_TABLES_OF_TIMEOUTS, "Timeouts that are set", COLUMNS(timeout_columns),
+     "primary key ([Id])", false, COLUMNS(timeout_indexes)},
+    {"aggregator", PAWL__SQL_TABLES_OF_AGGREGATORS, "Messages that aggregators collect",
+     COLUMNS(aggregator_columns), NULL, false, COLUMNS(aggregator_indexes)},
+    {"aggregator_flush", PAWL__SQL_TABLES_OF_AGGREGATORS,
+     "When a partition of an aggregator is due", COLUMNS(flush_columns),
+     "primary key ([Partition])", false, COLUMNS(flush_indexes)},
+    {"subscriptions", PAWL__SQL_TABLES_OF_MESSAGES, "Queues that get a copy of what is published",
+     COLUMNS(subscription_columns), "primary key ([Type], [Queue])", true, NO_INDEXES},
+    {"workers", PAWL__SQL_TABLES_OF_WORKERS, "Threads at work, and their counts",
+     COLUMNS(worker_columns), "primary key ([Id])", false, NO_INDEXES},
+    {"leases", PAWL__SQL_TABLES_OF_WORKERS, "Rights that only one worker or process has",
+     COLUMNS(lease_columns), "primary key ([Name])", true, NO_INDEXES},
+    {"schema", PAWL__SQL_TABLES_OF_WORKERS, "Version of these tables", COLUMNS(schema_columns),
+     "primary key ([Part])", true, NO_INDEXES},
 };
 const size_t pawl__sql_table_count = COUNT(pawl__sql_tables);
 
@@ -241,7 +256,7 @@ const size_t pawl__sql_table_count = COUNT(pawl__sql_tables);
  * its source, which of all others would be a third of what a message costs. */
 const pawl__sql_computed pawl__sql_computed_columns[] = {
     {"outbox", "HeldSource", PAWL__SQL_LONG_NAME, "case when [State] = 'held' then [Source] end"},
-    {"timeouts", "SagaName", PAWL__SQL_NAME, "nullif([Name], '')"},
+    {"timeouts", "SagaName", PAWL__SQL_NAME, "nullif([Name], {empty})"},
 };
 const size_t pawl__sql_computed_count = COUNT(pawl__sql_computed_columns);
 

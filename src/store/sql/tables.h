@@ -10,6 +10,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/sql/dialect.h"
+#include "store/sql/script.h"
 
 /* Raised with every change to the tables below that this program cannot do
  * without; what a database of the version before needs then stands in steps.c. */
@@ -45,6 +46,8 @@ typedef struct pawl__sql_computed {
 
 typedef struct pawl__sql_table {
     const char             *name; /* the prefix is put before it */
+    pawl__sql_table_kind    kind;
+    const char             *about; /* its rows, for the reader of a script */
     const pawl__sql_column *columns;
     size_t                  column_count;
     const char             *constraints; /* template: keys; NULL when a SERIAL column is the key */
@@ -65,21 +68,28 @@ extern const size_t           pawl__sql_saga_column_count;
 
 /* The column type of a correlation value. */
 pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
-/* "Correlation_X", unquoted. */
-void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation);
-/* "Index_{table}_Correlation_X", unquoted; where names are short "Index_" and 32
- * hex digits of its hash, the same everywhere (D10, D11); where they are a table's own
- * "Index_Correlation_X" (D9). */
+/* "Correlation_X", unquoted (D8, D9). */
+void pawl__sql_correlation_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                  const pawl_correlation *correlation);
+/* "Index_{table}_Correlation_X", unquoted; where a hash names it, the same everywhere, that of this
+ * text (D10, D11); where indexes are a table's own "Index_Correlation_X" (D9). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation);
 /* Both correlations of a table, those that it has. */
 size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2]);
+/* The prefix of the shared tables (D3). */
+pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
+                                 pawl_error *error);
 /* The names of table and columns (D3, D5). */
 pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                                pawl_error *error);
-/* Whether they are identifiers of a dialect that counts characters; part of the check. */
+/* Whether they are identifiers of the dialect, and two; part of the check. */
 pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                               pawl_error *error);
+/* pawl__sql_saga_check of each, and that no two of them have a table or an index of one name. */
+pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
+                                const pawl_saga_table *const *sagas, size_t count,
+                                pawl_error *error);
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table);
@@ -100,8 +110,13 @@ void        pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dial
 void        pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                         const pawl_saga_table *table, const pawl_correlation *correlation);
 
-/* One statement, without its semicolon. */
-typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
+/* Whether the table, shared or of a saga, is one of the script. */
+bool pawl__sql_script_has(const pawl__sql_script *what, pawl__sql_table_kind kind,
+                          const void *table);
+/* Every statement of the script to `emit`, in an order that can be run; what is to be said of them to
+ * `note`, which may be NULL. Stops at the first failure. */
+pawl_code pawl__sql_run_script(const pawl__sql_script *what, pawl__sql_emit_fn *emit,
+                               pawl__sql_emit_fn *note, void *context, pawl_error *error);
 /* Every statement of the script that makes the shared tables and the saga
  * tables, in an order that can be run; stops at the first failure. */
 pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
@@ -112,14 +127,7 @@ pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
                          const pawl_saga_table *const *sagas, size_t saga_count,
                          pawl__sql_emit_fn *emit, void *context, pawl_error *error);
 
-/* Where a database has no "if not exists" for them (guard.c): the column or index `name` of the
- * table is made by `statement` if it is not there. `each` is called with what is to be run. */
-typedef enum pawl__sql_guarded { PAWL__SQL_GUARD_COLUMN, PAWL__SQL_GUARD_INDEX } pawl__sql_guarded;
-pawl_code pawl__sql_guard(pawl__sql_guarded kind, pawl_text table, pawl_text name,
-                          const char *statement, pawl__sql_emit_fn *each, void *context,
-                          pawl_error *error);
-
-/* Hands the whole script to `line`, with what the dialect puts around it. */
+/* pawl__sql_script_print of all tables. */
 pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                           pawl_error *error);

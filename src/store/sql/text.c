@@ -76,13 +76,55 @@ static void append_char(pawl__sql_text *text, char character)
     pawl__sql_append_text(text, (pawl_text){.data = &character, .size = 1});
 }
 
+/* A character of a name. */
+static char letter(const pawl__sql_dialect *dialect, char c)
+{
+    return dialect->is_upper && c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+void pawl__sql_append_bare(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const char *before, pawl_text name)
+{
+    for (; *before != '\0'; before++)
+        append_char(text, letter(dialect, *before));
+    for (size_t i = 0; i < name.size; i++)
+        append_char(text, letter(dialect, name.data[i]));
+}
+
 void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const char *before, pawl_text name)
 {
     append_char(text, dialect->quote_open);
-    pawl__sql_append(text, before);
-    pawl__sql_append_text(text, name);
+    pawl__sql_append_bare(text, dialect, before, name);
     append_char(text, dialect->quote_close);
+}
+
+void pawl__sql_append_literal(pawl__sql_text *text, pawl_text value)
+{
+    append_char(text, '\'');
+    for (size_t i = 0; i < value.size; i++) {
+        if (value.data[i] == '\'')
+            append_char(text, '\'');
+        append_char(text, value.data[i]);
+    }
+    append_char(text, '\'');
+}
+
+void pawl__sql_append_pattern(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                              const char *pattern, pawl_text name)
+{
+    pawl__sql_text quoted = {0};
+    pawl__sql_append_name(&quoted, dialect, "", name);
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern != '%')
+            append_char(text, *pattern);
+        else if (*++pattern == 'n')
+            pawl__sql_append_text(text, pawl__sql_text_of(&quoted));
+        else
+            pawl__sql_append_literal(text, *pattern == 'l' ? pawl__sql_text_of(&quoted) : name);
+    }
+    text->is_failed |= quoted.is_failed;
+    pawl__sql_text_free(&quoted);
 }
 
 void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
@@ -95,12 +137,24 @@ void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *diale
     pawl__sql_append_name(text, dialect, before, name);
 }
 
+/* The identifier in brackets that begins the piece; returns its closing bracket. */
+static const char *append_bracketed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                    const char *open)
+{
+    const char *close = strchr(open, ']');
+    pawl__sql_append_name(text, dialect, "",
+                          (pawl_text){.data = open + 1, .size = (size_t)(close - open - 1)});
+    return close;
+}
+
 /* "[A], [B]" with the dialect's quotes. */
 static void append_columns(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text list)
 {
-    for (size_t i = 0; i < list.size; i++) {
-        char c = list.data[i];
-        append_char(text, c == '[' ? dialect->quote_open : c == ']' ? dialect->quote_close : c);
+    for (const char *at = list.data; at < list.data + list.size; at++) {
+        if (*at == '[')
+            at = append_bracketed(text, dialect, at);
+        else
+            append_char(text, *at);
     }
 }
 
@@ -182,6 +236,8 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         pawl__sql_append(text, place + 2);
     } else if (pawl_text_equal(token, PAWL_TEXT("epoch"))) {
         pawl__sql_append(text, dialect->epoch);
+    } else if (pawl_text_equal(token, PAWL_TEXT("empty"))) {
+        pawl__sql_append(text, dialect->empty != NULL ? dialect->empty : "''");
     } else {
         pawl__sql_append_table(text, dialect, prefix, token);
     }
@@ -244,9 +300,7 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
                          (pawl_text){.data = at + 1, .size = (size_t)(end - at - 1)});
             at = end;
         } else if (*at == '[') {
-            append_char(text, dialect->quote_open);
-        } else if (*at == ']') {
-            append_char(text, dialect->quote_close);
+            at = append_bracketed(text, dialect, at);
         } else if (*at == '?') {
             at += expand_parameter(text, dialect, at + 1);
         } else {

@@ -34,47 +34,6 @@
 #define CACHE_MB_MAX (1024 * 1024)
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
 
-/* The number of an event is its position here. */
-static const char *const no_indexes[] = {"events_position", "events_unnumbered", NULL};
-
-const pawl__sql_dialect pawl__sqlite_dialect = {
-    .name        = "sqlite",
-    .quote_open  = '"',
-    .quote_close = '"',
-    .types =
-        {
-            [PAWL__SQL_SERIAL]    = "integer primary key autoincrement",
-            [PAWL__SQL_INTEGER]   = "integer",
-            [PAWL__SQL_TIME]      = "integer",
-            [PAWL__SQL_NAME]      = "text collate binary",
-            [PAWL__SQL_LONG_NAME] = "text",
-            [PAWL__SQL_UUID]      = "text",
-            [PAWL__SQL_TEXT]      = "text",
-            [PAWL__SQL_BODY]      = "text",
-            [PAWL__SQL_JSON]      = "text",
-            [PAWL__SQL_METADATA]  = "text",
-            [PAWL__SQL_VERSION]   = "text",
-            [PAWL__SQL_KEY_TEXT]  = "text collate binary",
-            [PAWL__SQL_KEY_INT]   = "integer",
-            [PAWL__SQL_KEY_TIME]  = "integer",
-        },
-    .json_check   = " check (json_valid(%s))",
-    .parameter    = "?%u",
-    .integer      = "cast(%s as bigint)",
-    .epoch        = "0",
-    .locks        = {"", "", ""},
-    .ignore       = "on conflict (%s) do nothing",
-    .row          = "rowid",
-    .index        = "indexed by %s ",
-    .free_row     = "and pawl_is_free([Seq]) ",
-    .table_end    = " strict",
-    .keyed_end    = " strict, without rowid",
-    .keeps_ties   = true,
-    .no_indexes   = no_indexes,
-    .script_begin = "pragma journal_mode = wal;\nbegin immediate;",
-    .script_end   = "commit;",
-};
-
 /* ---- The URL ------------------------------------------------------------ */
 
 typedef struct settings {

@@ -10,14 +10,12 @@
 #define PAWL_STORE_SQLITE_REQUEST_H
 
 #include "pawl/store_driver.h"
-#include "store/sql/dialect.h"
+#include "store/sql/dialects.h"
 #include "store/sql/field.h"
 #include "store/sql/saga_text.h"
 #include "store/sqlite/statements.h"
 
 #include <sqlite3.h>
-
-extern const pawl__sql_dialect pawl__sqlite_dialect;
 
 /* ---- A connection and its statements ------------------------------------ */
 

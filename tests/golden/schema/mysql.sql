@@ -1,14 +1,14 @@
--- Makes what is missing: in an empty database, and in one of an earlier version.
+-- Tables of pawl, version 3, for MySQL 8.0.1 or later. To run it:
+--     mysql DATABASE <FILE
+-- Makes what is missing, and leaves rows as they are: it may be run again
+-- Each statement commits by itself. The next run makes what is missing. Two at once take turns
 set names utf8mb4;
 set session sql_mode = 'TRADITIONAL';
--- Two scripts at once: the second waits for the first. After a minute it ends with error 1242.
+-- The second of two waits for the first. After a minute it ends with error 1242
 set @pawl = if(get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 60) = 1, 0,
     (select 1 union all select 2));
-create table if not exists `pawl_schema` (
-    `Part` varchar(200) not null,
-    `Version` bigint not null,
-    primary key (`Part`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Messages that wait to be handled
 create table if not exists `pawl_queue` (
     `Seq` bigint not null auto_increment primary key,
     `Queue` varchar(200) not null,
@@ -28,6 +28,8 @@ create table if not exists `pawl_queue` (
     unique index `pawl_queue_message` (`Queue`, `MessageId`),
     index `pawl_queue_due` (`Queue`, `Due`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Messages and timeouts that were given up
 create table if not exists `pawl_dead` (
     `Endpoint` varchar(200) not null,
     `Queue` varchar(200) not null,
@@ -45,6 +47,8 @@ create table if not exists `pawl_dead` (
     `Body` longblob not null,
     primary key (`Endpoint`, `MessageId`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Ids of the messages that an endpoint has handled
 create table if not exists `pawl_inbox` (
     `Endpoint` varchar(200) not null,
     `MessageId` varchar(200) not null,
@@ -53,6 +57,8 @@ create table if not exists `pawl_inbox` (
     primary key (`Endpoint`, `MessageId`),
     index `pawl_inbox_at` (`At`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Messages to be delivered elsewhere
 create table if not exists `pawl_outbox` (
     `Id` bigint not null auto_increment primary key,
     `DispatchId` varchar(38) character set ascii collate ascii_bin not null,
@@ -80,6 +86,8 @@ create table if not exists `pawl_outbox` (
     index `pawl_outbox_held` (`HeldSource`),
     index `pawl_outbox_ended` (`DispatchedAt`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Attempts to deliver a row of the outbox
 create table if not exists `pawl_outbox_attempts` (
     `OutboxId` bigint not null,
     `Attempt` bigint not null,
@@ -90,6 +98,8 @@ create table if not exists `pawl_outbox_attempts` (
     primary key (`OutboxId`, `Attempt`),
     foreign key (`OutboxId`) references `pawl_outbox` (`Id`) on delete cascade
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Events of streams, in their order
 create table if not exists `pawl_events` (
     `Seq` bigint not null auto_increment primary key,
     `Stream` varchar(200) not null,
@@ -107,6 +117,8 @@ create table if not exists `pawl_events` (
     unique index `pawl_events_stream` (`Stream`, `Version`),
     unique index `pawl_events_position` (`Position`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- States of streams, so that not all events are read
 create table if not exists `pawl_folds` (
     `Stream` varchar(200) not null,
     `Version` bigint not null,
@@ -116,12 +128,16 @@ create table if not exists `pawl_folds` (
     `Dispatches` longtext not null,
     primary key (`Stream`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- How far a projection has read the events
 create table if not exists `pawl_checkpoints` (
     `Name` varchar(200) not null,
     `Position` bigint not null,
     `At` datetime(6) not null,
     primary key (`Name`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Timeouts that are set
 create table if not exists `pawl_timeouts` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Generation` bigint not null,
@@ -143,6 +159,8 @@ create table if not exists `pawl_timeouts` (
     index `pawl_timeouts_lease` (`LeaseExpires`),
     index `pawl_timeouts_worker` (`LeaseWorker`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Messages that aggregators collect
 create table if not exists `pawl_aggregator` (
     `Id` bigint not null auto_increment primary key,
     `Name` varchar(200) not null,
@@ -162,6 +180,8 @@ create table if not exists `pawl_aggregator` (
     index `pawl_aggregator_at` (`Partition`, `At`),
     index `pawl_aggregator_lease` (`LeaseWorker`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- When a partition of an aggregator is due
 create table if not exists `pawl_aggregator_flush` (
     `Partition` varchar(200) not null,
     `Name` varchar(200) not null,
@@ -172,11 +192,15 @@ create table if not exists `pawl_aggregator_flush` (
     primary key (`Partition`),
     index `pawl_aggregator_flush_due` (`Name`, `Dead`, `Due`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Queues that get a copy of what is published
 create table if not exists `pawl_subscriptions` (
     `Type` varchar(200) not null,
     `Queue` varchar(200) not null,
     primary key (`Type`, `Queue`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Threads at work, and their counts
 create table if not exists `pawl_workers` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Endpoint` varchar(200) not null,
@@ -194,6 +218,8 @@ create table if not exists `pawl_workers` (
     `Types` longtext not null,
     primary key (`Id`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Rights that only one worker or process has
 create table if not exists `pawl_leases` (
     `Name` varchar(401) not null,
     `Worker` varchar(38) character set ascii collate ascii_bin null,
@@ -203,8 +229,17 @@ create table if not exists `pawl_leases` (
     `Expires` datetime(6) not null,
     primary key (`Name`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
+-- Version of these tables
+create table if not exists `pawl_schema` (
+    `Part` varchar(200) not null,
+    `Version` bigint not null,
+    primary key (`Part`)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 3) on duplicate key update `Part` = `Part`;
 update `pawl_schema` set `Version` = 3 where `Part` = 'pawl' and `Version` < 3;
+
+-- Saga Plain: no correlation property
 create table if not exists `shop_Plain` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -214,6 +249,8 @@ create table if not exists `shop_Plain` (
     `Concurrency` bigint not null,
     primary key (`Id`)
 ) engine = InnoDB default character set ascii collate ascii_bin;
+
+-- Saga Text: found by OrderId
 create table if not exists `shop_Text` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -239,6 +276,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Int: found by Number
 create table if not exists `shop_Int` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -264,6 +303,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Guid: found by Id
 create table if not exists `shop_Guid` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -289,6 +330,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Time: found by At
 create table if not exists `shop_Time` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -314,6 +357,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Two: found by OrderId, which OrderNumber is to replace
 create table if not exists `shop_Two` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -355,6 +400,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Long: found by abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGH
 create table if not exists `shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTU` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -380,6 +427,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü: found by Maß_値äöüäöüäöüäöüäöüäöüäöüäöü, which Straße is to replace
 create table if not exists `shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -421,6 +470,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga it's a \ table? -- no?: found by what's \ this?
 create table if not exists `shop_it's a \ table; -- no?` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,
@@ -446,6 +497,8 @@ set @pawl = (select if(count(*) = 0,
 prepare pawl from @pawl;
 execute pawl;
 deallocate prepare pawl;
+
+-- Saga select: found by key, which index is to replace
 create table if not exists `shop_select` (
     `Id` varchar(38) character set ascii collate ascii_bin not null,
     `Metadata` json not null,

@@ -1,7 +1,10 @@
--- Drops the tables with all they hold; harmless when they are gone.
+-- Tables of pawl, version 3, for MySQL 8.0.1 or later. To run it:
+--     mysql DATABASE <FILE
+-- Drops the tables with all that they hold: harmless when they are gone
+-- Each statement commits by itself. The next run makes what is missing. Two at once take turns
 set names utf8mb4;
 set session sql_mode = 'TRADITIONAL';
--- Two scripts at once: the second waits for the first. After a minute it ends with error 1242.
+-- The second of two waits for the first. After a minute it ends with error 1242
 set @pawl = if(get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 60) = 1, 0,
     (select 1 union all select 2));
 drop table if exists `shop_Plain`;
@@ -14,6 +17,7 @@ drop table if exists `shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNO
 drop table if exists `shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü`;
 drop table if exists `shop_it's a \ table; -- no?`;
 drop table if exists `shop_select`;
+drop table if exists `pawl_schema`;
 drop table if exists `pawl_leases`;
 drop table if exists `pawl_workers`;
 drop table if exists `pawl_subscriptions`;
@@ -28,5 +32,4 @@ drop table if exists `pawl_outbox`;
 drop table if exists `pawl_inbox`;
 drop table if exists `pawl_dead`;
 drop table if exists `pawl_queue`;
-drop table if exists `pawl_schema`;
 do release_lock(concat('pawl_', left(sha2(database(), 256), 40)));

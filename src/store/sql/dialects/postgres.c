@@ -1,37 +1,11 @@
-/* dialect.c - the types, settings and the function of PostgreSQL's tables.
+/* postgres.c - types, settings and the function of PostgreSQL's tables (D16).
  *
  * The function lets programs in other languages, and triggers, send a message in a transaction
  * of their own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/schema.h"
-
-#include <stdio.h>
-
-static const char *const catalog_types[] = {
-    [PAWL__SQL_SERIAL]    = "bigint",
-    [PAWL__SQL_INTEGER]   = "bigint",
-    [PAWL__SQL_TIME]      = "timestamp with time zone",
-    [PAWL__SQL_NAME]      = "text",
-    [PAWL__SQL_LONG_NAME] = "text",
-    [PAWL__SQL_UUID]      = "uuid",
-    [PAWL__SQL_TEXT]      = "text",
-    [PAWL__SQL_BODY]      = "bytea",
-    [PAWL__SQL_JSON]      = "jsonb",
-    [PAWL__SQL_METADATA]  = "text",
-    [PAWL__SQL_VERSION]   = "character varying(23)",
-    [PAWL__SQL_KEY_TEXT]  = "character varying(200)",
-    [PAWL__SQL_KEY_INT]   = "bigint",
-    [PAWL__SQL_KEY_TIME]  = "timestamp without time zone",
-};
-_Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
-               "a name for each type");
-
-void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%s", catalog_types[type]);
-}
+#include "store/sql/dialects.h"
 
 /* ---- The function that sends -------------------------------------------- */
 
@@ -132,32 +106,34 @@ const char pawl__pg_send_function[] =
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
 #define BUSY(table) BUSY_AND("", table)
 
-static const char *const after_create[] = {
-    BUSY("{queue}"),
-    BUSY("{outbox}"),
-    BUSY("{outbox_attempts}"),
-    BUSY_AND("fillfactor = 50, ", "{timeouts}"),
-    BUSY("{aggregator}"),
-    BUSY("{aggregator_flush}"),
-    "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
-    "autovacuum_vacuum_threshold = 10000)",
-    "alter table {workers} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
-    "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
-    "alter table {events} set (autovacuum_vacuum_scale_factor = 0.02, "
-    "autovacuum_vacuum_threshold = 10000)",
-    "alter table {folds} set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)",
-    "alter table {checkpoints} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
-    "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
-    pawl__pg_send_function,
-    "comment on function {send} (text, text, text, timestamptz, text, text, text) is "
-    "'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in "
-    "the queue already changes nothing.'",
-    NULL,
+static const pawl__sql_extra after_create[] = {
+    {"queue", BUSY("{queue}")},
+    {"queue", pawl__pg_send_function},
+    {"queue",
+     "comment on function {send} (text, text, text, timestamptz, text, text, text) is "
+     "'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in "
+     "the queue already changes nothing.'"},
+    {"inbox", "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
+              "autovacuum_vacuum_threshold = 10000)"},
+    {"outbox", BUSY("{outbox}")},
+    {"outbox_attempts", BUSY("{outbox_attempts}")},
+    {"events", "alter table {events} set (autovacuum_vacuum_scale_factor = 0.02, "
+               "autovacuum_vacuum_threshold = 10000)"},
+    {"folds", "alter table {folds} set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"},
+    {"checkpoints",
+     "alter table {checkpoints} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
+     "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"},
+    {"timeouts", BUSY_AND("fillfactor = 50, ", "{timeouts}")},
+    {"aggregator", BUSY("{aggregator}")},
+    {"aggregator_flush", BUSY("{aggregator_flush}")},
+    {"workers", "alter table {workers} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
+                "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"},
+    {NULL, NULL},
 };
 
-static const char *const before_drop[] = {
-    "drop function if exists {send} (text, text, text, timestamptz, text, text, text)",
-    NULL,
+static const pawl__sql_extra before_drop[] = {
+    {"queue", "drop function if exists {send} (text, text, text, timestamptz, text, text, text)"},
+    {NULL, NULL},
 };
 
 /* An index on the columns of a lease would make each stamp write all indexes of the row anew:
@@ -168,10 +144,16 @@ static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NU
  * on the page the new version stays there, and no index is touched. */
 #define SAGA_END " with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"
 
-/* An advisory lock lets two scripts at once run one after the other; 1885435756 is 'pawl'. The
+/* An advisory lock lets two scripts at once run one after the other; 1885435756 is 'pawl'. It is
+ * waited for a minute, as are the locks of tables that programs are at work on. The
  * search path is narrowed to one schema, that of the tables, for the function. */
 const pawl__sql_dialect pawl__pg_dialect = {
     .name        = "postgres",
+    .product     = "PostgreSQL 14 or later",
+    .client      = "psql -v ON_ERROR_STOP=1 -f FILE",
+    .safety      = "One transaction: all of it is done, or nothing. Two at once take turns",
+    .in_schema   = "create schema if not exists %n;\n"
+                   "select set_config('search_path', quote_ident(%s), true);",
     .quote_open  = '"',
     .quote_close = '"',
     .types =
@@ -202,12 +184,16 @@ const pawl__sql_dialect pawl__pg_dialect = {
     .saga_end        = SAGA_END,
     .name_size_max   = 63, /* the server cuts a longer one, so none is sent */
     .prefix_size_max = 20,
-    .has_short_names = true,
+    .hashed_index    = "Index_",
+    .hash_digits     = 32,
+    .tells_case      = true,
     .adds_columns    = true,
     .no_indexes      = no_indexes,
     .after_create    = after_create,
     .before_drop     = before_drop,
     .script_begin    = "begin;\n"
+                       "set local lock_timeout = '1min';\n"
+                       "set local client_min_messages = warning;\n"
                        "select pg_advisory_xact_lock(1885435756);\n"
                        "select set_config('search_path', quote_ident(current_schema()), true);",
     .script_end      = "commit;",

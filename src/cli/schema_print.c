@@ -1,0 +1,160 @@
+/* schema_print.c - `pawl schema print`: scripts of every dialect, without a driver.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/schema.h"
+
+#include "store/sql/script.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_SIZE 4096 /* the system's own limit of a path */
+
+void pawl__schema_line(pawl_text line, void *context)
+{
+    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+/* ---- What is asked for --------------------------------------------------- */
+
+static pawl_code refuse_kind(pawl_text word, pawl_error *error)
+{
+    char name[100], hint[300];
+    snprintf(name, sizeof name, "%.*s", (int)(word.size < 90 ? word.size : 90), word.data);
+    pawl__suggest(name, "", pawl__sql_table_kind_names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "--kind: '%s' is no kind of table%s", name, hint);
+}
+
+/* "sagas,outbox" as bits. */
+static pawl_code read_kinds(const char *text, unsigned *kinds, pawl_error *error)
+{
+    *kinds = 0;
+    for (const char *at = text; at != NULL;) {
+        pawl_text word = {.data = at, .size = strcspn(at, ",")};
+        unsigned  kind = 0;
+        while (pawl__sql_table_kind_names[kind] != NULL &&
+               !pawl_text_equal(pawl_text_of(pawl__sql_table_kind_names[kind]), word))
+            kind++;
+        if (pawl__sql_table_kind_names[kind] == NULL)
+            return refuse_kind(word, error);
+        *kinds |= 1U << kind;
+        at = at[word.size] == ',' ? at + word.size + 1 : NULL;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code only_for_dialects(const pawl__schema_fields *fields, pawl_error *error)
+{
+    const char *name = fields->schema != NULL   ? "schema"
+                       : fields->folder != NULL ? "files"
+                       : fields->kinds != NULL  ? "kind"
+                                                : NULL;
+    char        hint[300];
+    if (name == NULL)
+        return PAWL_OK;
+    pawl__suggest("", "", pawl__sql_dialect_names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "--%s: this store's driver prints its script whole%s",
+                          name, hint);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static pawl_code failed(const char *doing, const char *path, pawl_error *error)
+{
+    int reason = errno;
+    return pawl_error_set(error, reason == ENOSPC ? PAWL_EFULL : PAWL_EINPUT, "%s %s: %s", doing,
+                          path, strerror(reason));
+}
+
+static pawl_code make_folder(const char *path, pawl_error *error)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? PAWL_OK : failed("make folder", path, error);
+}
+
+/* Under another name until it is whole, so that a file that is there is one script or another. */
+static pawl_code write_file(const pawl__sql_script *script, const char *path, pawl_error *error)
+{
+    char part[PATH_SIZE + 8];
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *file = fopen(part, "w");
+    if (file == NULL)
+        return failed("write", part, error);
+    pawl_code code   = pawl__sql_script_print(script, pawl__schema_line, file, error);
+    bool      is_bad = fflush(file) != 0 || ferror(file);
+    if (is_bad && code == PAWL_OK)
+        code = failed("write", part, error);
+    if (fclose(file) != 0 && code == PAWL_OK)
+        code = failed("write", part, error);
+    if (code == PAWL_OK && rename(part, path) != 0)
+        code = failed("rename to", path, error);
+    if (code != PAWL_OK)
+        (void)remove(part);
+    return code;
+}
+
+/* The files of one folder. */
+static pawl_code write_files(const pawl__sql_script *script, const char *folder, size_t *count,
+                             pawl_error *error)
+{
+    char             path[PATH_SIZE];
+    char             name[PAWL__SQL_PIECE_NAME_SIZE];
+    pawl__sql_script piece;
+    const char      *kind = script->is_drop ? "drop" : "create";
+    int              size = snprintf(path, sizeof path, "%s/%s", folder, kind);
+    if (size < 0 || (size_t)size + PAWL__SQL_PIECE_NAME_SIZE + 2 > sizeof path)
+        return pawl_error_set(error, PAWL_ELIMIT, "--files: the path has %zu bytes, limit %zu",
+                              strlen(folder), sizeof path - PAWL__SQL_PIECE_NAME_SIZE - 10);
+    pawl_code code = make_folder(folder, error);
+    if (code == PAWL_OK)
+        code = make_folder(path, error);
+    for (size_t i = 0; code == PAWL_OK && pawl__sql_script_piece(script, i, &piece, name); i++) {
+        snprintf(path + size, sizeof path - (size_t)size, "/%s", name);
+        code = write_file(&piece, path, error);
+        *count += code == PAWL_OK;
+    }
+    return code;
+}
+
+static pawl_code print_files(const pawl__schema_fields *fields, pawl__sql_script *script,
+                             pawl_error *error)
+{
+    size_t count = 0;
+    if (fields->is_drop)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--files writes the files that drop as well: leave --drop away");
+    pawl_code code = pawl__sql_script_check(script, error);
+    if (code == PAWL_OK)
+        code = write_files(script, fields->folder, &count, error);
+    script->is_drop = true;
+    if (code == PAWL_OK)
+        code = write_files(script, fields->folder, &count, error);
+    if (code == PAWL_OK)
+        fprintf(stderr, "pawl: %s: %zu files\n", fields->folder, count);
+    return code;
+}
+
+/* ---- The verb ------------------------------------------------------------ */
+
+pawl_code pawl__schema_print(const pawl__schema_fields *fields, const pawl_schema_spec *spec,
+                             bool *is_printed, pawl_error *error)
+{
+    pawl_text        name   = {.data = fields->at.store, .size = strcspn(fields->at.store, ":")};
+    pawl__sql_script script = {.dialect = pawl__sql_dialect_find(name),
+                               .prefix =
+                                   spec->system_prefix != NULL ? spec->system_prefix : "pawl_",
+                               .schema     = fields->schema,
+                               .sagas      = spec->tables,
+                               .saga_count = spec->table_count,
+                               .is_drop    = spec->is_drop};
+    *is_printed             = script.dialect != NULL;
+    if (!*is_printed)
+        return only_for_dialects(fields, error);
+    pawl_code code = read_kinds(fields->kinds, &script.kinds, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->folder != NULL)
+        return print_files(fields, &script, error);
+    return pawl__sql_script_print(&script, pawl__schema_line, stdout, error);
+}

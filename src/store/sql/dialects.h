@@ -1,0 +1,24 @@
+/* dialects.h - the dialects, each in a file of store/sql/dialects.
+ *
+ * They are apart from the drivers, so that their scripts are printed where no database's library
+ * is installed; those of SQL Server and Oracle have no driver yet.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_DIALECTS_H
+#define PAWL_STORE_SQL_DIALECTS_H
+
+#include "store/sql/dialect.h"
+
+extern const pawl__sql_dialect pawl__sqlite_dialect;
+extern const pawl__sql_dialect pawl__pg_dialect;
+extern const pawl__sql_dialect pawl__mysql_dialect;
+extern const pawl__sql_dialect pawl__mariadb_dialect;
+extern const pawl__sql_dialect pawl__mssql_dialect;
+extern const pawl__sql_dialect pawl__oracle_dialect;
+
+/* The template of PostgreSQL's function that sends, and its name without the prefix. */
+extern const char pawl__pg_send_function[];
+extern const char pawl__pg_send_name[];
+
+#endif

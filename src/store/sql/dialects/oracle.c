@@ -1,0 +1,115 @@
+/* oracle.c - types and words of Oracle's tables (D6, D8, D15).
+ *
+ * Names are in capitals, so that a statement may have them without quotes. The table of a saga has
+ * the prefix of its endpoint as everywhere, so that two endpoints do not share one (D7).
+ *
+ * Every statement that makes something commits by itself, and "if not exists" came with version 23:
+ * each step is a block that takes the error of what is there already for success. A look into the
+ * catalog before it would let one of two scripts at once fail. The script has no command of
+ * sqlplus, so that other clients and checkers of SQL take it, too; hence chr(38), which sqlplus
+ * would take for the beginning of a variable.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialects.h"
+
+/* The error that says that the work is done; 0: none does. */
+static const int codes[] = {
+    [PAWL__SQL_MAKE_TABLE] = -955,  [PAWL__SQL_MAKE_COLUMN] = -1430, [PAWL__SQL_MAKE_INDEX] = -955,
+    [PAWL__SQL_MAKE_ROW] = -1,      [PAWL__SQL_CHANGE] = 0,          [PAWL__SQL_DROP_TABLE] = -942,
+    [PAWL__SQL_DROP_INDEX] = -1418,
+};
+
+static void append_statement(pawl__sql_text *text, const pawl__sql_action *action)
+{
+    pawl__sql_append(text, "'");
+    for (const char *at = action->statement; *at != '\0'; at++) {
+        if (*at == '&')
+            pawl__sql_append(text, "' || chr(38) || '");
+        else
+            pawl__sql_append_text(text, (pawl_text){.data = at, .size = 1});
+        if (*at == '\'')
+            pawl__sql_append(text, "'");
+    }
+    if (action->act == PAWL__SQL_DROP_TABLE)
+        pawl__sql_append(text, " cascade constraints purge");
+    pawl__sql_append(text, "'");
+}
+
+static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, void *context,
+                       pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    int            done = codes[action->act];
+    pawl__sql_append(&text, "begin\n    execute immediate ");
+    append_statement(&text, action);
+    pawl__sql_append(&text, ";\n");
+    if (action->act == PAWL__SQL_MAKE_ROW || action->act == PAWL__SQL_CHANGE)
+        pawl__sql_append(&text, "    commit;\n");
+    if (done != 0)
+        pawl__sql_appendf(&text,
+                          "exception when others then\n"
+                          "    if sqlcode <> %d then\n"
+                          "        raise;\n"
+                          "    end if;\n",
+                          done);
+    pawl__sql_append(&text, "end;");
+    pawl_code code =
+        text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "out of memory for the schema's script")
+                       : each(text.data, context, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+const pawl__sql_dialect pawl__oracle_dialect = {
+    .name    = "oracle",
+    .product = "Oracle 12.2 or later",
+    .client  = "sqlplus USER@SERVICE @FILE",
+    .safety  = "Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in "
+               "what it says.\n-- The next run makes what is missing",
+    .in_schema   = "alter session set current_schema = %n;",
+    .quote_open  = '"',
+    .quote_close = '"',
+    .types =
+        {
+            [PAWL__SQL_SERIAL]    = "number(19) generated always as identity primary key",
+            [PAWL__SQL_INTEGER]   = "number(19)",
+            [PAWL__SQL_TIME]      = "timestamp(6)",
+            [PAWL__SQL_NAME]      = "varchar2(200 byte)",
+            [PAWL__SQL_LONG_NAME] = "varchar2(401 byte)",
+            [PAWL__SQL_UUID]      = "varchar2(38)",
+            [PAWL__SQL_TEXT]      = "clob",
+            [PAWL__SQL_BODY]      = "blob",
+            [PAWL__SQL_JSON]      = "clob",
+            [PAWL__SQL_METADATA]  = "clob",
+            [PAWL__SQL_VERSION]   = "varchar2(23)",
+            [PAWL__SQL_KEY_TEXT]  = "nvarchar2(200)",
+            [PAWL__SQL_KEY_INT]   = "number(19)",
+            [PAWL__SQL_KEY_TIME]  = "timestamp(6)",
+        },
+    .json_check        = "",
+    .parameter         = "?",
+    .integer           = "%s",
+    .epoch             = "timestamp '1970-01-01 00:00:00'",
+    .empty             = "chr(1)", /* '' is null there: a character stands for it */
+    .ignore            = "",
+    .table_end         = "",
+    .keyed_end         = "",
+    .name_size_max     = 128,
+    .first_version     = 3,
+    .adds_columns      = true,
+    .keys_every_table  = true,
+    .indexes_every_row = true,
+    .is_upper          = true,
+    .add_column        = " add ",
+    .correlation       = "CORR_",
+    .hashed_index      = "SAGAIDX_",
+    .hash_digits       = 22,
+    .guards = PAWL__SQL_ACT(MAKE_TABLE) | PAWL__SQL_ACT(MAKE_COLUMN) | PAWL__SQL_ACT(MAKE_INDEX) |
+              PAWL__SQL_ACT(MAKE_ROW) | PAWL__SQL_ACT(CHANGE) | PAWL__SQL_ACT(DROP_TABLE) |
+              PAWL__SQL_ACT(DROP_INDEX),
+    .guard         = guard,
+    .script_begin  = "",
+    .script_end    = "",
+    .statement_end = "\n/",
+};

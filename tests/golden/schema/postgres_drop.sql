@@ -1,0 +1,36 @@
+-- Tables of pawl, version 3, for PostgreSQL 14 or later. To run it:
+--     psql -v ON_ERROR_STOP=1 -f FILE
+-- Drops the tables with all that they hold: harmless when they are gone
+-- One transaction: all of it is done, or nothing. Two at once take turns
+begin;
+set local lock_timeout = '1min';
+set local client_min_messages = warning;
+select pg_advisory_xact_lock(1885435756);
+select set_config('search_path', quote_ident(current_schema()), true);
+drop table if exists "shop_Plain";
+drop table if exists "shop_Text";
+drop table if exists "shop_Int";
+drop table if exists "shop_Guid";
+drop table if exists "shop_Time";
+drop table if exists "shop_Two";
+drop table if exists "shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRST";
+drop table if exists "shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäö";
+drop table if exists "shop_it's a \ table; -- no?";
+drop table if exists "shop_select";
+drop table if exists "pawl_schema";
+drop table if exists "pawl_leases";
+drop table if exists "pawl_workers";
+drop table if exists "pawl_subscriptions";
+drop table if exists "pawl_aggregator_flush";
+drop table if exists "pawl_aggregator";
+drop table if exists "pawl_timeouts";
+drop table if exists "pawl_checkpoints";
+drop table if exists "pawl_folds";
+drop table if exists "pawl_events";
+drop table if exists "pawl_outbox_attempts";
+drop table if exists "pawl_outbox";
+drop table if exists "pawl_inbox";
+drop table if exists "pawl_dead";
+drop function if exists "pawl_send" (text, text, text, timestamptz, text, text, text);
+drop table if exists "pawl_queue";
+commit;
