@@ -421,6 +421,37 @@ static void the_service_delivers_to_another_store(const char *url)
     scenario_forget(target);
 }
 
+/* The machine clock stands, so no check of the outbox is ever due again: each row is delivered
+ * because its commit wakes the service. Another thread of the process commits it; of servers, which
+ * call by other ways, see test_postgres_wake_events.c and STORES.md. */
+static void a_row_of_the_outbox_wakes_the_service(const char *url)
+{
+    runner       it;
+    looker       far;
+    pawl_sender *sender = NULL;
+    pawl_clock  *still  = pawl_clock_create(WORLD_START);
+    char         scheme[20], target[1000];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
+    assert_true(scenario_url(scheme, target, sizeof target));
+    const pawl_route routes[] = {{.name = "abroad", .url = target}, {.name = NULL}};
+    open_looker(&far, target);
+    start(&it, url, "counting",
+          (pawl_endpoint_options){.workers = 1, .routes = routes, .machine = still});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    for (far.wanted = 1; far.wanted <= 20; far.wanted++) {
+        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
+                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), NULL),
+                         PAWL_OK);
+        assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+        wait_for(has_arrived, &far, "what goes abroad");
+    }
+    pawl_sender_close(sender);
+    runner_close(&it);
+    pawl_clock_destroy(still);
+    close_looker(&far);
+    scenario_forget(target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +462,7 @@ int main(void)
         ON_ALL_STORES(e29_stop_is_graceful_and_prompt),
         ON_ALL_STORES(two_endpoints_in_one_process),
         ON_ALL_STORES(the_service_delivers_to_another_store),
+        ON_STORES(a_row_of_the_outbox_wakes_the_service),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
