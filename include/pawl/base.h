@@ -48,6 +48,7 @@ typedef enum pawl_retry {
     X(EINPUT, 12, NEVER, 2, "input refused")                                            \
     X(EDECODE, 13, NEVER, 2, "cannot be decoded")                                       \
     X(EUNSUPPORTED, 14, NEVER, 2, "not supported here")                                 \
+    X(EVERSION, 15, NEVER, 2, "of a version that this program does not read")           \
     X(EUNREACHABLE, 20, LATER, 3, "the store cannot be reached")                        \
     X(EDENIED, 21, NEVER, 3, "access refused")                                          \
     X(ENOTSTORE, 22, NEVER, 3, "not a pawl store")                                      \

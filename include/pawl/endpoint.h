@@ -96,7 +96,9 @@ typedef struct pawl_endpoint_options {
     pawl_critical_fn *critical;          /* NULL: an error in the log */
     void             *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
-    int64_t stop_wait; /* after stop, for what is in the application's code still [30 s] */
+    int64_t stop_wait;     /* after stop, for what is in the application's code still [30 s] */
+    int64_t version_delay; /* between two looks at what is of a version that this program does not
+                              read, give or take a tenth [10 s] */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                      \

@@ -34,6 +34,11 @@ typedef struct pawl_message {
 #define PAWL_HEADER_SAGA_ID "pawl.saga_id"
 /* On the row of an aggregator over a base type: the type that the message came as. */
 #define PAWL_HEADER_TYPE "pawl.type"
+/* The base types of the message's type, the nearest first: "Vehicle,Thing". */
+#define PAWL_HEADER_BASE "pawl.base"
+/* The version of the record that the body was written by, and behind commas those of the base types,
+ * in the order of pawl.base. What is left out is version 1; a minor number ("2.7") says nothing. */
+#define PAWL_HEADER_VERSION "pawl.version"
 
 /* Bytes that a message or an event counts against a size_max: headers and body. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)

@@ -98,7 +98,9 @@ typedef struct pawl_field {
     int             reserved;     /* keeps the "..." of the macros from being empty */
 } pawl_field;
 
-/* Turns JSON of an older version into JSON of the record's own version. */
+/* Turns JSON of an older version into JSON of the record's own version. PAWL_EVERSION: it does not
+ * know the version, and what has it waits for a program that does; any other failure is one of the
+ * JSON. */
 typedef pawl_code pawl_upcast_fn(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                                  pawl_error *error);
 
@@ -111,7 +113,7 @@ struct pawl_record {
     const pawl_field *fields;
     size_t            field_count;
     pawl_record_fn   *base;    /* handlers of the base type run as well; NULL = none */
-    int               version; /* 0 means 1 */
+    int               version; /* the major one, of what is written; 0 means 1 */
     pawl_upcast_fn   *upcast;  /* NULL = older versions are refused */
     int               reserved;
 };
@@ -151,7 +153,8 @@ PAWL_API pawl_code pawl_record_decode(const pawl_record *record, pawl_text json,
 PAWL_API pawl_code pawl_record_encode(const pawl_record *record, const void *in, unsigned flags,
                                       pawl_arena *arena, pawl_text *json, pawl_error *error);
 /* JSON stored by `version` as JSON of the record's own version: the same text
- * when they are equal, what `upcast` makes of an older one, else PAWL_EDECODE. */
+ * when they are equal, what `upcast` makes of an older one. PAWL_EVERSION for a newer one, and for
+ * an older one without `upcast`; else what `upcast` answers. */
 PAWL_API pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text json,
                                       pawl_arena *arena, pawl_text *upcast, pawl_error *error);
 

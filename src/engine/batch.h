@@ -21,6 +21,8 @@
 #define PAWL_ENGINE_BATCH_H
 
 #include "engine/entry.h"
+#include "engine/headers.h"
+#include "engine/unread.h"
 #include "pawl/context.h"
 #include "pawl/store_calls.h"
 #include "workflow/model.h"
@@ -64,14 +66,15 @@ typedef struct pawl__engine {
      * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    bool      has_hot;    /* is_hot may answer true */
-    bool      is_virtual; /* each unit has its own business time */
-    int32_t   immediate_retries, delayed_retries;
-    int64_t   retry_delay, retry_delay_max, not_found_wait;
-    int32_t   conflict_retries;
-    int64_t   dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
-    bool      has_warned_recent;  /* so that the warning comes once */
-    pawl_time machine_now, business_now;
+    bool         has_hot;    /* is_hot may answer true */
+    bool         is_virtual; /* each unit has its own business time */
+    int32_t      immediate_retries, delayed_retries;
+    int64_t      retry_delay, retry_delay_max, not_found_wait, version_delay;
+    int32_t      conflict_retries;
+    int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
+    bool         has_warned_recent;  /* so that the warning comes once */
+    pawl__unread unread[PAWL__UNREAD_COUNT];
+    pawl_time    machine_now, business_now;
 } pawl__engine;
 
 typedef enum pawl__unit_kind {
@@ -92,6 +95,7 @@ typedef enum pawl__unit_end {
     PAWL__END_RETRY,      /* later, counted */
     PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type of other workers */
     PAWL__END_DEAD,       /* dead letter */
+    PAWL__END_UNREAD,     /* later, uncounted: of a version that this program does not read */
     PAWL__END_ELSEWHERE,  /* not run: its saga is elsewhere; due in a moment, uncounted */
     PAWL__END_RELEASED,   /* not run: its claim is freed */
     PAWL__END_AGAIN,      /* own SQL is rolled back, then the unit runs again at once */
@@ -255,32 +259,9 @@ bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
 
-/* headers.c: a message's headers, a JSON object of strings. data NULL when the
- * header is missing; PAWL_ENOMEM is the only failure. */
-pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
-                              pawl_text *value);
 /* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
-/* The message in hand; what its handlers send belongs to its trace. */
-typedef struct pawl__cause {
-    const pawl_message *message;
-    pawl_text           queue; /* the queue of the endpoint that handles it */
-} pawl__cause;
-
-/* The headers of a message; NULL cause: sent from outside. */
-pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
-                              const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
-                              pawl_text *headers, pawl_error *error);
-/* The headers with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
- * failure. */
-pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
-                              pawl_text *merged);
-/* The headers with `name` set to `value` in place of an earlier value; an empty value: as they are.
- * PAWL_ENOMEM is the only failure. */
-pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
-                            pawl_text *made);
-
 /* unit.c */
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 

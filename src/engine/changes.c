@@ -97,6 +97,12 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
              PAWL_TEXT_ARGS(unit->error));
 }
 
+static bool is_later(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
+           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE;
+}
+
 static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     pawl_queue_settle settle = {.unit   = unit->index,
@@ -106,8 +112,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
                                 .seq    = unit->row.seq};
     if (unit->end == PAWL__END_RELEASED)
         settle.action = PAWL_QUEUE_RELEASE;
-    if (unit->end != PAWL__END_RETRY && unit->end != PAWL__END_WAIT &&
-        unit->end != PAWL__END_ELSEWHERE)
+    if (!is_later(unit))
         return settle;
     settle.action        = PAWL_QUEUE_RETRY;
     settle.due           = unit->due;
@@ -153,11 +158,10 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
         settle->action = PAWL_TIMEOUT_RELEASE;
         return;
     }
-    if (unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
-        unit->end == PAWL__END_ELSEWHERE) {
+    if (is_later(unit)) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;
-        settle->attempts = unit->timeout.attempts + (unit->end != PAWL__END_ELSEWHERE);
+        settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
         return;
     }
     if (unit->end == PAWL__END_DEAD)
@@ -205,10 +209,14 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
                                               .is_done = is_done};
     if (is_done)
         return put_removal(batch, unit, group);
-    set->due      = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;
-    set->attempts = unit->flush.attempts + 1;
-    set->is_dead  = unit->end == PAWL__END_DEAD;
-    set->error    = unit->error;
+    set->due = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;
+    /* The gate knows a partition that waits by its attempts: what is unread counts once, not more. */
+    set->attempts =
+        unit->flush.attempts + (unit->end != PAWL__END_UNREAD || unit->flush.attempts == 0);
+    set->is_dead = unit->end == PAWL__END_DEAD;
+    set->error   = unit->error;
+    if (unit->end == PAWL__END_UNREAD)
+        return PAWL_OK;
     pawl_log(PAWL_LOG_WARNING, "aggregator partition %.*s: flush failed, attempt %d%s: %.*s",
              PAWL_TEXT_ARGS(unit->flush.partition), set->attempts,
              set->is_dead ? ", it is dead now" : "", PAWL_TEXT_ARGS(unit->error));

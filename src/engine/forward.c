@@ -15,15 +15,20 @@
 
 #include "engine/ids.h"
 
+/* The timeout has the headers of the message that set it; what these say of that message's body is
+ * not true of the timeout's. */
 static pawl_code put_headers(const pawl_timeout_row *row, pawl_arena *arena, pawl_text *headers)
 {
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    *headers = row->headers;
-    if (pawl_uuid_is_zero(row->saga_id.uuid))
-        return PAWL_OK;
+    static const char *const of_body[] = {PAWL_HEADER_BASE, PAWL_HEADER_VERSION, NULL};
+    char                     id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_code                code = PAWL_OK;
+    *headers                      = row->headers;
+    if (headers->size > 0)
+        code = pawl__headers_without(*headers, of_body, arena, headers);
+    if (code != PAWL_OK || pawl_uuid_is_zero(row->saga_id.uuid))
+        return code;
     pawl_uuid_format(row->saga_id.uuid, id);
-    pawl_code code =
-        pawl__headers_set(*headers, PAWL_HEADER_SAGA_ID, pawl_text_of(id), arena, headers);
+    code = pawl__headers_set(*headers, PAWL_HEADER_SAGA_ID, pawl_text_of(id), arena, headers);
     return code == PAWL_OK
                ? pawl__headers_set(*headers, PAWL_HEADER_SAGA, row->saga_type, arena, headers)
                : code;

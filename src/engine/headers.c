@@ -2,15 +2,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/batch.h"
+#include "engine/headers.h"
 
 #include "engine/trace.h"
+#include "engine/version.h"
 
 #include <string.h>
 #include <yyjson.h>
 
 #define HEADER_REPLY_TO "pawl.reply_to"
-#define HEADER_BASE "pawl.base"
 
 static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
 {
@@ -179,23 +179,37 @@ pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value
     return write_headers(doc, is_ok, arena, made);
 }
 
+pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
+                                pawl_text *made)
+{
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, object);
+    bool is_ok = object != NULL && put_headers(doc, object, headers);
+    for (; is_ok && *names != NULL; names++)
+        yyjson_mut_obj_remove_key(object, *names);
+    return write_headers(doc, is_ok, arena, made);
+}
+
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error)
 {
-    *headers        = (pawl_text){.data = "", .size = 0};
-    pawl_text bases = base_names(record, arena);
+    *headers           = (pawl_text){.data = "", .size = 0};
+    pawl_text bases    = base_names(record, arena);
+    pawl_text versions = pawl__version_header(record, arena);
     pawl_text trace, state;
     pawl_code code = inherit(cause, arena, &trace, &state);
-    if (bases.data == NULL || code != PAWL_OK)
+    if (bases.data == NULL || versions.data == NULL || code != PAWL_OK)
         return PAWL_ENOMEM;
-    if (reply_to.size == 0 && bases.size == 0 && extra == NULL && trace.size == 0)
+    if (reply_to.size + bases.size + versions.size + trace.size == 0 && extra == NULL)
         return PAWL_OK;
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
     code        = object != NULL && put(doc, object, HEADER_REPLY_TO, reply_to) &&
-                   put(doc, object, HEADER_BASE, bases) &&
+                   put(doc, object, PAWL_HEADER_BASE, bases) &&
+                   put(doc, object, PAWL_HEADER_VERSION, versions) &&
                    put(doc, object, PAWL__HEADER_TRACE, trace) &&
                    put(doc, object, PAWL__HEADER_TRACE_STATE, state)
                       ? put_extra(doc, object, extra, error)

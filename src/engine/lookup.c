@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/stream.h"
+#include "engine/version.h"
 #include "pawl/process.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message
 {
     pawl_text names;
     pawl_code code =
-        pawl__headers_value(message->headers, PAWL_TEXT("pawl.base"), batch->arena, &names);
+        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), batch->arena, &names);
     while (names.size > 0) {
         const char *comma = memchr(names.data, ',', names.size);
         size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
@@ -194,8 +195,7 @@ static pawl_code decode(pawl__batch *batch, pawl__unit *unit, const pawl_record 
     *message = pawl_arena_take(batch->arena, record->size);
     if (*message == NULL)
         return PAWL_ENOMEM;
-    pawl_code code =
-        pawl_record_decode(record, unit->message.body, 0, batch->arena, *message, error);
+    pawl_code code = pawl__version_decode(&unit->message, record, batch->arena, *message, error);
     if (code != PAWL_OK && code != PAWL_ENOMEM)
         pawl_error_wrap(error, code, "message %s", pawl_record_type(record));
     return code;
@@ -288,8 +288,8 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     if (code == PAWL_ENOMEM)
         return pawl_error_set(error, code, "no memory for a message");
     if (code != PAWL_OK)
-        pawl__unit_dead(batch, unit, code,
-                        pawl_arena_text(batch->arena, pawl_text_of(detail.text)));
+        pawl__unit_fail(batch, unit, code, pawl_arena_text(batch->arena, pawl_text_of(detail.text)),
+                        -1);
     else if (unit->lookup_count == 0)
         return end_stray(batch, unit, error);
     return PAWL_OK;

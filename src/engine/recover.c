@@ -6,6 +6,7 @@
  *                         projection never is one. A stream that cannot be read comes here as
  *                         PAWL_ECONFIG, which has retries (stream.c)
  *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
+ *     unread              another version of a record: every version_delay, uncounted, without end
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +18,7 @@
 /* A failed event holds up all events behind it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
+#define UNREAD_LOG_PERIOD PAWL_MINUTES(1)
 
 /* Codes that every run of the same message meets again. */
 static bool is_hopeless(pawl_code code)
@@ -79,6 +81,37 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
     unit->due     = pawl_time_add(engine->machine_now, asked_delay >= 0 ? asked_delay : delay);
 }
 
+/* Is it time to name the type in the log? With more types than places some are named more often. */
+static bool is_news(pawl__engine *engine, pawl_text type)
+{
+    uint64_t      name = pawl_value_hash(&(pawl_value){.type = PAWL_VALUE_TEXT, .as.text = type});
+    pawl__unread *seen = &engine->unread[name % PAWL__UNREAD_COUNT];
+    if (seen->name == name && engine->machine_now < seen->due)
+        return false;
+    *seen = (pawl__unread){name, pawl_time_add(engine->machine_now, UNREAD_LOG_PERIOD)};
+    return true;
+}
+
+/* A version that this program does not read is no failure of the message: it waits for a program
+ * that reads it, for as long as it takes. */
+static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
+{
+    pawl__engine *engine = batch->engine;
+    pawl_text type   = unit->kind == PAWL__UNIT_FLUSH ? unit->flush.partition : unit->message.type;
+    int64_t   jitter = engine->version_delay / 5;
+    unit->end        = PAWL__END_UNREAD;
+    unit->code       = PAWL_EVERSION;
+    unit->error      = error;
+    unit->due        = pawl_time_add(unit->now,
+                                     engine->version_delay - jitter / 2 +
+                                         (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1));
+    if (is_news(engine, type))
+        pawl_log(PAWL_LOG_WARNING,
+                 "queue %.*s: %.*s waits, and others like it may: %.*s; it is handled as soon as a "
+                 "program that reads this version runs",
+                 PAWL_TEXT_ARGS(engine->model->queue), PAWL_TEXT_ARGS(type), PAWL_TEXT_ARGS(error));
+}
+
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay)
 {
@@ -86,6 +119,10 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     int32_t       attempts = attempts_of(unit);
     if (unit->kind == PAWL__UNIT_EVENT) {
         fail_event(engine, unit, code, error, asked_delay);
+        return;
+    }
+    if (code == PAWL_EVERSION) {
+        put_off(batch, unit, error);
         return;
     }
     int32_t limit = unit->kind == PAWL__UNIT_FLUSH ? unit->aggregator->attempts_max - 1

@@ -119,8 +119,9 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
                               stream->text.data);
     if (entry->broken != PAWL_OK) {
         /* A program of another version may be able to read it, whatever the code says here:
-         * retries, then a dead letter. */
-        entry->broken      = PAWL_ECONFIG;
+         * retries, then a dead letter; what says that it is a version waits for that program. */
+        if (entry->broken != PAWL_EVERSION)
+            entry->broken = PAWL_ECONFIG;
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
         memset(state, 0, entry->model->state->size);
     }

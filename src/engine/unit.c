@@ -13,6 +13,7 @@
 #include "base/calm.h"
 #include "engine/elsewhere.h"
 #include "engine/stream.h"
+#include "engine/version.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -322,8 +323,8 @@ static pawl_code run_flush(pawl_context *ctx)
         return pawl__context_no_memory(ctx);
     for (size_t i = 0; i < count; i++) {
         pawl_code code =
-            pawl_record_decode(record, unit->snapshot.items[i].message.body, 0, ctx->batch->arena,
-                               messages + i * record->size, &ctx->error);
+            pawl__version_decode(&unit->snapshot.items[i].message, record, ctx->batch->arena,
+                                 messages + i * record->size, &ctx->error);
         if (code != PAWL_OK)
             return pawl_error_wrap(&ctx->error, code, "aggregator %s: message %.*s",
                                    unit->aggregator->name.data,
@@ -489,7 +490,8 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
         outcome came_to = outcome_of(ctx, *code);
         if (came_to != OUTCOME_FAILED)
             return came_to;
-        batch->counters.failures += *code != PAWL_REJECT || !ctx->is_rejected;
+        batch->counters.failures +=
+            *code != PAWL_EVERSION && (*code != PAWL_REJECT || !ctx->is_rejected);
         if (attempt >= limit || !is_worth_again(*code))
             return OUTCOME_FAILED;
         pawl_text why;

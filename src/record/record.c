@@ -29,7 +29,7 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
     if (version == current)
         return PAWL_OK;
     if (version > current || record->upcast == NULL)
-        return pawl_error_set(error, PAWL_EDECODE,
+        return pawl_error_set(error, PAWL_EVERSION,
                               "%s of version %d: this program has version %d and %s",
                               pawl_record_type(record), version, current,
                               version > current ? "no way back" : "no upcast from older ones");

@@ -57,6 +57,8 @@ static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step
         if (unit->now > worker->virtual_now)
             worker->virtual_now = unit->now;
         step->handled += is_counted(unit);
+        if (unit->end == PAWL__END_UNREAD)
+            pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_UNREAD, 0, 1);
         step->dead += unit->end == PAWL__END_DEAD;
         if (is_counted(unit))
             pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_NOT_FOUND, 0,

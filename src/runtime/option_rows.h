@@ -52,6 +52,8 @@ typedef struct pawl__number_row {
       "reloads of a saga that others change, before that is a failure")                       \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",        \
       "how long a message waits for a saga that is not there yet")                            \
+    X(version_delay, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "version-delay",          \
+      "before another look at what is of a version that this program does not read")          \
     X(inbox_retention, DURATION, PAWL_DAYS(7), 1, PAWL_DAYS(3650), "inbox-retention",         \
       "how long the id of a handled message is known")                                        \
     X(outbox_retention, DURATION, PAWL_DAYS(30), 1, PAWL_DAYS(3650), "outbox-retention",      \

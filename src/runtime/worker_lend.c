@@ -299,6 +299,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .retry_delay       = settings->retry_delay,
         .retry_delay_max   = settings->retry_delay_max,
         .not_found_wait    = settings->not_found_wait,
+        .version_delay     = settings->version_delay,
         .conflict_retries  = settings->conflict_retries,
         .dispatch_retention =
             settings->inbox_retention < settings->outbox_retention ? settings->outbox_retention : 0,

@@ -54,6 +54,8 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "Dispatched outbox rows deleted because they were old.")                                     \
     X(NOT_FOUND, ENDPOINT, COUNTER, 1, "pawl_sagas_not_found_total", "pawl.sagas.not_found",       \
       "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
+    X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
+      "Messages, timeouts and flushes put back: of a version that this program does not read.")    \
     X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "1", NULL,                           \
       "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \

@@ -1,5 +1,6 @@
 /* test_engine_unread.c - a command for a stream with an event that this program cannot read:
- * it has its retries, whatever code the upcaster answers, and then becomes a dead letter.
+ * it has its retries, whatever code the upcaster answers, and then becomes a dead letter; an event
+ * of a version that the program does not read is waited for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +66,7 @@ static void post_reading(world *it)
 
 /* A program of today meets an event of yesterday, and cannot read it; a command waits for its
  * first of two delayed retries. */
-static void meet(world *it, const char *url, pawl_code code)
+static void meet(world *it, const char *url, pawl_code code, int32_t attempts)
 {
     const pawl_endpoint_options options = {.delayed_retries = 2};
     pawl_store                 *held    = world_hold(url);
@@ -82,13 +83,13 @@ static void meet(world *it, const char *url, pawl_code code)
     assert_string_equal(seen.text, "0 ");
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "meters").count, 1);
-    assert_int_equal(world_queue(it, "meters").items[0].attempts, 1);
+    assert_int_equal(world_queue(it, "meters").items[0].attempts, attempts);
 }
 
 static void goes_on(const char *url, pawl_code code)
 {
     world it;
-    meet(&it, url, code);
+    meet(&it, url, code, 1);
     answer = PAWL_OK;
     world_go_both(&it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "0 1 ");
@@ -109,7 +110,7 @@ static void the_code_of_an_upcaster_makes_no_difference(const char *url)
 static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(const char *url)
 {
     world it;
-    meet(&it, url, PAWL_REJECT);
+    meet(&it, url, PAWL_REJECT, 1);
     world_go_both(&it, PAWL_SECONDS(15)); /* 10 s, then 20, each with a tenth more or less */
     assert_int_equal(world_dead(&it).count, 0);
     assert_int_equal(world_queue(&it, "meters").items[0].attempts, 2);
@@ -120,12 +121,51 @@ static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(con
     world_close(&it);
 }
 
+/* The upcaster itself may say that it does not know the version. */
+static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
+{
+    world it;
+    meet(&it, url, PAWL_EVERSION, 0);
+    for (int i = 0; i < 30; i++)
+        world_go_both(&it, PAWL_SECONDS(11));
+    assert_int_equal(world_queue(&it, "meters").items[0].attempts, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    answer = PAWL_OK;
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, "0 1 ");
+    world_close(&it);
+}
+
+static void a_newer_event_is_waited_for(const char *url)
+{
+    world       it;
+    pawl_store *held = world_hold(url);
+    world_forget(&seen);
+    world_open(&it, url, &today, NULL, NULL);
+    post_reading(&it);
+    world_close(&it);
+    world_open(&it, url, &yesterday, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
+    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(1));
+    post_reading(&it);
+    assert_string_equal(seen.text, "0 ");
+    assert_int_equal(world_queue(&it, "meters").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+    world_open(&it, url, &today, NULL, NULL);
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, "0 1 ");
+    world_close(&it);
+    pawl_store_close(held);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on),
         ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference),
         ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries),
+        ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for),
+        ON_ALL_STORES(a_newer_event_is_waited_for),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
-/* test_engine_version.c - sagas whose state an older program wrote: brought up by the
- * record's function, or the failure of their own messages, never an empty state.
- * S27.
+/* test_engine_version.c - sagas whose state a program of another version wrote: brought up by the
+ * record's function, or their messages and timeouts wait, never an empty state. S24, S27.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +21,20 @@ PAWL_RECORD(old_wheel, OLD_WHEEL)
 
 static pawl_code on_turn_old(pawl_context *ctx, old_wheel *state, const turn *message)
 {
-    (void)ctx;
     (void)message;
     state->half_turns += 2;
     world_note(&seen, "half_turns=%d", (int)state->half_turns);
-    return PAWL_OK;
+    return state->half_turns == 2 ? pawl_timeout(ctx, "squeak", PAWL_MINUTES(1)) : PAWL_OK;
 }
 PAWL_HANDLER(on_turn_old, old_wheel, turn);
+
+static pawl_code on_squeak_old(pawl_context *ctx, old_wheel *state)
+{
+    (void)ctx;
+    world_note(&seen, "squeak(%d)", (int)state->half_turns);
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_squeak_old, old_wheel);
 
 /* ---- One of today, and one that lost its way back ------------------------------ */
 
@@ -53,13 +59,20 @@ PAWL_RECORD_WITH(lost_wheel, WHEEL, .version = 2)
 
 static pawl_code on_turn(pawl_context *ctx, wheel *state, const turn *message)
 {
-    (void)ctx;
     (void)message;
     state->turns++;
     world_note(&seen, "turns=%d", (int)state->turns);
-    return PAWL_OK;
+    return state->turns == 1 ? pawl_timeout(ctx, "squeak", PAWL_MINUTES(1)) : PAWL_OK;
 }
 PAWL_HANDLER(on_turn, wheel, turn);
+
+static pawl_code on_squeak(pawl_context *ctx, wheel *state)
+{
+    (void)ctx;
+    world_note(&seen, "squeak(%d)", (int)state->turns);
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_squeak, wheel);
 
 static pawl_code on_turn_lost(pawl_context *ctx, lost_wheel *state, const turn *message)
 {
@@ -71,67 +84,120 @@ static pawl_code on_turn_lost(pawl_context *ctx, lost_wheel *state, const turn *
 }
 PAWL_HANDLER(on_turn_lost, lost_wheel, turn);
 
-#define PROGRAM(program, of_state, handler)                                                      \
+static pawl_code on_squeak_lost(pawl_context *ctx, lost_wheel *state)
+{
+    (void)ctx;
+    world_note(&seen, "lost_squeak(%d)", (int)state->turns);
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_squeak_lost, lost_wheel);
+
+#define PROGRAM(program, of_state, handler, on_timeout)                                          \
     static const pawl_saga program##_saga = {                                                    \
         .name        = "Wheel",                                                                  \
         .state       = PAWL_RECORD_OF(of_state),                                                 \
         .correlation = "name",                                                                   \
         .on = (const pawl_on[]){{.handle = PAWL_HANDLE(handler), .key = "name", .starts = true}, \
+                                {.handle = PAWL_HANDLE(on_timeout), .timeout = "squeak"},        \
                                 {.handle = NULL}}};                                              \
     static const pawl_endpoint_spec program##_endpoint = {                                       \
         .name = "wheels", .sagas = (const pawl_saga *const[]){&program##_saga, NULL}};           \
     static const pawl_application program = {                                                    \
         PAWL_APPLICATION_INIT, .name = "wheels",                                                 \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
-PROGRAM(yesterday, old_wheel, on_turn_old);
-PROGRAM(today, wheel, on_turn);
-PROGRAM(astray, lost_wheel, on_turn_lost);
+PROGRAM(yesterday, old_wheel, on_turn_old, on_squeak_old);
+PROGRAM(today, wheel, on_turn, on_squeak);
+PROGRAM(astray, lost_wheel, on_turn_lost, on_squeak_lost);
+
+static pawl_store *held;
+
+static void begin(const char *url)
+{
+    held    = world_hold(url);
+    upcasts = 0;
+}
 
 /* One message to the program. */
-static void turn_with(const char *url, const pawl_application *program, const char *expected,
-                      size_t dead)
+static void open_and_turn(world *it, const char *url, const pawl_application *program,
+                          const char *expected)
+{
+    static int64_t opened;
+    world_forget(&seen);
+    world_open(it, url, program, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
+    world_post(it, NULL, PAWL_MESSAGE(turn, .name = PAWL_TEXT("a")));
+    /* The ids are made of the seed and the time. */
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
+    world_drain(it);
+    assert_string_equal(seen.text, expected);
+    assert_int_equal(world_dead(it).count, 0);
+}
+
+static void turn_with(const char *url, const pawl_application *program, const char *expected)
 {
     world it;
-    world_forget(&seen);
-    world_open(&it, url, program, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
-    world_post(&it, NULL, PAWL_MESSAGE(turn, .name = PAWL_TEXT("a")));
-    /* The ids are made of the seed and the time. */
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(upcasts));
-    world_drain(&it);
-    assert_string_equal(seen.text, expected);
-    assert_int_equal(world_dead(&it).count, dead);
-    if (dead > 0)
-        assert_true(world_says(world_dead(&it).items[0].error, "saga Wheel "));
+    open_and_turn(&it, url, program, expected);
     world_close(&it);
 }
 
-static void s27_state_of_an_older_program_is_brought_up(const char *url)
+static void s24_s27_state_of_an_older_program_is_brought_up(const char *url)
 {
-    pawl_store *held = world_hold(url);
-    upcasts          = 0;
-    turn_with(url, &yesterday, "half_turns=2 ", 0);
-    turn_with(url, &today, "turns=2 ", 0);
+    begin(url);
+    turn_with(url, &yesterday, "half_turns=2 ");
+    turn_with(url, &today, "turns=2 ");
     assert_int_equal(upcasts, 1);
-    turn_with(url, &today, "turns=3 ", 0); /* the saga was saved as this program's */
+    turn_with(url, &today, "turns=3 "); /* the saga was saved as this program's */
     assert_int_equal(upcasts, 1);
     pawl_store_close(held);
 }
 
-static void s27_state_that_cannot_be_brought_up_fails_its_message(const char *url)
+/* The message and the timeout of a saga that the program cannot read wait, for as long as it takes;
+ * then `reader` handles both. */
+static void wait_for(const char *url, const pawl_application *other, const pawl_application *reader)
 {
-    pawl_store *held = world_hold(url);
-    upcasts          = 0;
-    turn_with(url, &yesterday, "half_turns=2 ", 0);
-    turn_with(url, &astray, "", 1);
-    turn_with(url, &yesterday, "half_turns=4 ", 1); /* nothing of it is lost */
+    world it;
+    open_and_turn(&it, url, other, "");
+    for (int i = 0; i < 100; i++) /* longer than all retries */
+        world_go_both(&it, PAWL_SECONDS(11));
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "wheels").count, 1);
+    assert_int_equal(world_queue(&it, "wheels").items[0].attempts, 0);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_timeouts(&it).items[0].attempts, 0);
+    assert_int_equal(world_stats(&it).counters.failures, 0);
+    pawl_time later = world_now(&it);
+    world_close(&it);
+    world_open(&it, url, reader, NULL, NULL);
+    pawl_clock_set(it.business, later);
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_non_null(strstr(seen.text, "turns=2 "));
+    assert_non_null(strstr(seen.text, "squeak("));
+    assert_int_equal(world_queue(&it, "wheels").count, 0);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
     pawl_store_close(held);
+}
+
+static void s27_a_newer_state_waits_for_its_program(const char *url)
+{
+    begin(url);
+    turn_with(url, &today, "turns=1 ");
+    wait_for(url, &yesterday, &today);
+}
+
+static void s27_state_that_cannot_be_brought_up_waits(const char *url)
+{
+    begin(url);
+    turn_with(url, &yesterday, "half_turns=2 ");
+    wait_for(url, &astray, &today);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s27_state_of_an_older_program_is_brought_up),
-        ON_ALL_STORES(s27_state_that_cannot_be_brought_up_fails_its_message),
+        ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up),
+        ON_ALL_STORES(s27_a_newer_state_waits_for_its_program),
+        ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

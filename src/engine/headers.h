@@ -1,0 +1,39 @@
+/* headers.h - a message's headers, a JSON object of strings: read, built, changed.
+ *
+ * Threads: as the arena.
+ * Tests: tests/unit/engine/test_engine_parts.c, test_engine_send.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_HEADERS_H
+#define PAWL_ENGINE_HEADERS_H
+
+#include "pawl/context.h"
+#include "pawl/message.h"
+
+/* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
+pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
+                              pawl_text *value);
+/* The message in hand; what its handlers send belongs to its trace. */
+typedef struct pawl__cause {
+    const pawl_message *message;
+    pawl_text           queue; /* the queue of the endpoint that handles it */
+} pawl__cause;
+
+/* The headers of a message; NULL cause: sent from outside. */
+pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
+                              const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
+                              pawl_text *headers, pawl_error *error);
+/* The headers with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
+ * failure. */
+pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
+                              pawl_text *merged);
+/* The headers with `name` set to `value` in place of an earlier value; an empty value: as they are.
+ * PAWL_ENOMEM is the only failure. */
+pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
+                            pawl_text *made);
+/* The headers without `names`, which end with NULL. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
+                                pawl_text *made);
+
+#endif

@@ -1,0 +1,141 @@
+/* version.c - which version of its record a message was written in.
+ *
+ * The header pawl.version has the versions of the message's own type and of its base types, in the
+ * order of pawl.base: "2,1,3". Versions of 1 at the end are left out, and a message all of whose
+ * versions are 1 has no header: it costs nothing until a record changes, and producers that know
+ * nothing of versions send version 1. Minor numbers ("2.7") are read over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/version.h"
+
+#include <string.h>
+
+#define DIGITS_MAX 9
+
+/* ---- Writing ----------------------------------------------------------------- */
+
+static const pawl_record *base_of(const pawl_record *record)
+{
+    return record->base != NULL ? record->base() : NULL;
+}
+
+/* The number of records, from the message's own to the last that is not of version 1. */
+static size_t count_written(const pawl_record *record)
+{
+    size_t count = 0, depth = 0;
+    for (; record != NULL; record = base_of(record)) {
+        depth++;
+        if (pawl_record_version(record) != 1)
+            count = depth;
+    }
+    return count;
+}
+
+pawl_text pawl__version_header(const pawl_record *record, pawl_arena *arena)
+{
+    pawl_text made  = {.data = "", .size = 0};
+    size_t    count = count_written(record);
+    for (size_t i = 0; i < count && made.data != NULL; i++) {
+        made   = pawl_arena_printf(arena, "%s%s%d", made.data, i > 0 ? "," : "",
+                                   pawl_record_version(record));
+        record = base_of(record);
+    }
+    return made;
+}
+
+/* ---- Reading ----------------------------------------------------------------- */
+
+/* The item of a list with commas; size 0 behind its end. */
+static pawl_text item_of(pawl_text list, size_t index)
+{
+    const char *at = list.data, *end = list.data + list.size;
+    for (; at < end; index--) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop  = comma != NULL ? comma : end;
+        if (index == 0)
+            return (pawl_text){.data = at, .size = (size_t)(stop - at)};
+        at = stop < end ? stop + 1 : end;
+    }
+    return (pawl_text){.data = "", .size = 0};
+}
+
+/* The place of a type among the message's own and its base types. An aggregator's row has the
+ * aggregator's type, and its own in a header. */
+static pawl_code find_place(const pawl_message *message, pawl_text type, pawl_arena *arena,
+                            bool *is_found, size_t *place)
+{
+    pawl_text bases, own;
+    *is_found = false;
+    pawl_code code =
+        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), arena, &bases);
+    if (code == PAWL_OK)
+        code = pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_TYPE), arena, &own);
+    if (code != PAWL_OK)
+        return code;
+    for (*place = 1;; ++*place) {
+        pawl_text base = item_of(bases, *place - 1);
+        *is_found      = base.size > 0 && pawl_text_equal(base, type);
+        if (*is_found || base.size == 0)
+            break;
+    }
+    if (*is_found)
+        return PAWL_OK;
+    *place    = 0;
+    *is_found = pawl_text_equal(own.data != NULL ? own : message->type, type);
+    return PAWL_OK;
+}
+
+/* Reads "2" or "2.7". */
+static bool parse(pawl_text text, int *version)
+{
+    size_t digits = 0;
+    *version      = 0;
+    for (; digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9'; digits++)
+        *version = digits < DIGITS_MAX ? *version * 10 + (text.data[digits] - '0') : 0;
+    if (digits == 0 || digits > DIGITS_MAX || *version == 0)
+        return false;
+    for (size_t i = digits; i < text.size; i++)
+        if (text.data[i] != '.' && (text.data[i] < '0' || text.data[i] > '9'))
+            return false;
+    return digits == text.size || text.data[digits] == '.';
+}
+
+pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_arena *arena,
+                           int *version, pawl_error *error)
+{
+    static const char word[] = PAWL_HEADER_VERSION;
+    pawl_text         list, item;
+    bool              is_found;
+    size_t            place;
+    *version = 1;
+    if (message->headers.size == 0 || /* most messages have none */
+        memmem(message->headers.data, message->headers.size, word, sizeof word - 1) == NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_VERSION), arena, &list);
+    if (code == PAWL_OK && list.size > 0)
+        code = find_place(message, type, arena, &is_found, &place);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for a message's headers");
+    if (list.size == 0 || !is_found)
+        return PAWL_OK;
+    item = item_of(list, place);
+    if (item.size == 0 || parse(item, version))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EDECODE,
+                          "header " PAWL_HEADER_VERSION " '%.*s': '%.*s' is no version",
+                          PAWL_TEXT_ARGS(list), PAWL_TEXT_ARGS(item));
+}
+
+pawl_code pawl__version_decode(const pawl_message *message, const pawl_record *record,
+                               pawl_arena *arena, void *decoded, pawl_error *error)
+{
+    int       version;
+    pawl_text body = message->body;
+    pawl_text type = pawl_text_of(pawl_record_type(record));
+    pawl_code code = pawl__version_of(message, type, arena, &version, error);
+    if (code == PAWL_OK)
+        code = pawl_record_upcast(record, version, body, arena, &body, error);
+    return code == PAWL_OK ? pawl_record_decode(record, body, 0, arena, decoded, error) : code;
+}

@@ -1,0 +1,490 @@
+/* test_engine_message_version.c - messages in queues, aggregators, the outbox and dead letters,
+ * written by another version of their record: brought up by its function, or waiting for a
+ * program that reads them, never dying of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static world_log seen;
+
+/* ---- Two programs ------------------------------------------------------------- */
+
+/* Version 1 counts dozens, version 2 pieces. A box is a parcel, in both. */
+#define OLD_PARCEL(F) \
+    F(TEXT, name)     \
+    F(INT64, dozens)
+PAWL_RECORD_WITH(old_parcel, OLD_PARCEL, .type = "parcel")
+#define OLD_BOX(F)   \
+    F(TEXT, name)    \
+    F(INT64, dozens) \
+    F(INT32, lid)
+PAWL_RECORD_WITH(old_box, OLD_BOX, .type = "box", .base = PAWL_RECORD_OF(old_parcel))
+
+#define PARCEL(F) \
+    F(TEXT, name) \
+    F(INT64, pieces)
+#define BOX(F)       \
+    F(TEXT, name)    \
+    F(INT64, pieces) \
+    F(INT32, lid)
+
+static int upcasts;
+
+static pawl_code upcast_parcel(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                               pawl_error *error)
+{
+    old_parcel was;
+    upcasts++;
+    if (version != 1)
+        return pawl_error_set(error, PAWL_EBUG, "version %d", version);
+    pawl_code code = pawl_record_decode(PAWL_RECORD_OF(old_parcel)(), json, 0, arena, &was, error);
+    if (code == PAWL_OK)
+        *upcast = pawl_arena_printf(arena, "{\"name\":\"%s\",\"pieces\":%d}", was.name.data,
+                                    (int)was.dozens * 12);
+    return code;
+}
+PAWL_RECORD_WITH(parcel, PARCEL, .version = 2, .upcast = upcast_parcel)
+PAWL_RECORD_WITH(box, BOX, .version = 3, .base = PAWL_RECORD_OF(parcel))
+/* A program that lost its way back. */
+PAWL_RECORD_WITH(lost_parcel, PARCEL, .type = "parcel", .version = 2)
+
+static bool is_refused;
+
+#define PROGRAM(program, of_message, member)                                                     \
+    static pawl_code program##_on(pawl_context *ctx, const of_message *message)                  \
+    {                                                                                            \
+        (void)ctx;                                                                               \
+        world_note(&seen, #program "(%.*s %d)", PAWL_TEXT_ARGS(message->name),                   \
+                   (int)message->member);                                                        \
+        return is_refused ? PAWL_REJECT : PAWL_OK;                                               \
+    }                                                                                            \
+    PAWL_MESSAGE_HANDLER(program##_on, of_message);                                              \
+    static const pawl_endpoint_spec program##_endpoint = {                                       \
+        .name     = "parcels",                                                                   \
+        .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(program##_on)}, {.handle = NULL}}}; \
+    static const pawl_application program = {                                                    \
+        PAWL_APPLICATION_INIT, .name = "parcels",                                                \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+PROGRAM(old, old_parcel, dozens);
+PROGRAM(new, parcel, pieces);
+PROGRAM(lost, lost_parcel, pieces);
+
+/* The last line about a message that waits. */
+static char said[1000];
+static int  lines;
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    if (strstr(text, "queue parcels: parcel waits") == NULL &&
+        strstr(text, "queue parcels: box waits") == NULL)
+        return;
+    snprintf(said, sizeof said, "%s", text);
+    lines++;
+}
+
+static pawl_store *held;
+
+static void begin(const char *url)
+{
+    held       = world_hold(url);
+    upcasts    = 0;
+    is_refused = false;
+    said[0]    = '\0';
+    lines      = 0;
+    world_forget(&seen);
+}
+
+static void open_with(world *it, const char *url, const pawl_application *program)
+{
+    world_open(it, url, program, NULL, NULL);
+    /* The ids are made of the seed and the time. */
+    static int64_t opened;
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
+}
+
+static void end(world *it)
+{
+    world_close(it);
+    pawl_store_close(held);
+}
+
+static void post_old(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(old_parcel, .name = PAWL_TEXT("a"), .dozens = 2));
+}
+
+static void post_new(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(parcel, .name = PAWL_TEXT("b"), .pieces = 5));
+}
+
+/* A program takes what lies in the queue, after the longest version_delay. */
+static void handle_with(const char *url, const pawl_application *program, const char *expected)
+{
+    world it;
+    world_forget(&seen);
+    open_with(&it, url, program);
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, expected);
+    assert_int_equal(world_queue(&it, "parcels").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* The one message of the queue waits: uncounted, not for a saga. */
+static void waits(world *it, const char *why)
+{
+    pawl_queue_rows rows = world_queue(it, "parcels");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_int_equal(rows.items[0].waiting_since, 0);
+    assert_in_range(rows.items[0].due - world_now(it), 1, PAWL_SECONDS(11));
+    assert_non_null(strstr(said, why));
+    assert_int_equal(world_dead(it).count, 0);
+}
+
+static int64_t unread(const world *it)
+{
+    return atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_UNREAD]);
+}
+
+/* ---- Queues --------------------------------------------------------------------- */
+
+static void a_message_of_version_1_has_no_header(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &new);
+    post_old(&it, "1");
+    post_new(&it, "2");
+    pawl_queue_rows rows = world_queue(&it, "parcels");
+    assert_int_equal(rows.items[0].message.headers.size, 0);
+    assert_string_equal(rows.items[1].message.headers.data, "{\"pawl.version\":\"2\"}");
+    end(&it);
+}
+
+static void an_older_message_is_brought_up(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old);
+    post_old(&it, NULL);
+    world_post_json(&it, NULL, "parcel", "{\"name\":\"c\",\"dozens\":3}"); /* of any producer */
+    post_new(&it, NULL);
+    world_close(&it);
+    handle_with(url, &new, "new(a 24) new(c 36) new(b 5) ");
+    assert_int_equal(upcasts, 2);
+    pawl_store_close(held);
+}
+
+static void a_newer_message_waits_for_its_program(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old);
+    post_new(&it, NULL);
+    post_old(&it, NULL); /* is not held up */
+    world_drain(&it);
+    assert_string_equal(seen.text, "old(a 2) ");
+    waits(&it, "parcel of version 2: this program has version 1 and no way back");
+    assert_in_range(world_queue(&it, "parcels").items[0].due - world_now(&it), PAWL_SECONDS(9),
+                    PAWL_SECONDS(11));
+    assert_int_equal(unread(&it), 1);
+    for (int i = 0; i < 40; i++) /* longer than all retries */
+        world_go_both(&it, PAWL_SECONDS(11));
+    waits(&it, "parcel of version 2");
+    assert_in_range(unread(&it), 40, 50);
+    assert_int_equal(world_stats(&it).counters.failures, 0);
+    pawl_time later = world_now(&it);
+    world_close(&it);
+    world_forget(&seen);
+    open_with(&it, url, &new);
+    pawl_clock_set(it.business, later);
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, "new(b 5) ");
+    end(&it);
+}
+
+static void an_older_message_without_an_upcaster_waits_too(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &lost);
+    post_old(&it, NULL);
+    world_drain(&it);
+    waits(&it, "parcel of version 1: this program has version 2 and no upcast from older ones");
+    world_close(&it);
+    handle_with(url, &new, "new(a 24) ");
+    pawl_store_close(held);
+}
+
+static void send_with_version(world *it, const char *version)
+{
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{"pawl.version", version}, {NULL, NULL}};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .headers = headers, .due = world_now(it)};
+    world_ok(pawl_sender_send_json(it->sender, "parcels", &options, "parcel",
+                                   PAWL_TEXT("{\"name\":\"d\",\"pieces\":7,\"more\":1}"), &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
+}
+
+static void any_minor_version_is_read(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &new);
+    send_with_version(&it, "2");
+    send_with_version(&it, "2.17");
+    send_with_version(&it, "2.0.1,9");
+    assert_string_equal(seen.text, "new(d 7) new(d 7) new(d 7) ");
+    end(&it);
+}
+
+static void what_is_no_version_is_a_dead_letter(const char *url)
+{
+    static const char *const odd[] = {"v2", "0", "-2", "2x", "2.x", "1234567890", " 2", "."};
+    world                    it;
+    begin(url);
+    open_with(&it, url, &new);
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        send_with_version(&it, odd[i]);
+        assert_int_equal(world_dead(&it).count, i + 1);
+    }
+    pawl_dead_rows dead = world_dead(&it);
+    for (size_t i = 0; i < dead.count; i++) {
+        assert_string_equal(dead.items[i].code.data, "EDECODE");
+        assert_true(world_says(dead.items[i].error, "is no version"));
+    }
+    assert_string_equal(seen.text, "");
+    end(&it);
+}
+
+/* ---- Base types ------------------------------------------------------------------- */
+
+static void a_base_type_has_its_own_version(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &new);
+    world_post(&it, NULL, PAWL_MESSAGE(old_box, .name = PAWL_TEXT("a"), .dozens = 1, .lid = 4));
+    world_post(&it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
+    pawl_text headers = world_queue(&it, "parcels").items[1].message.headers;
+    assert_string_equal(headers.data, "{\"pawl.base\":\"parcel\",\"pawl.version\":\"3,2\"}");
+    world_drain(&it);
+    assert_string_equal(seen.text, "new(a 12) new(b 5) ");
+    assert_int_equal(upcasts, 1);
+    end(&it);
+}
+
+static void a_newer_base_type_waits(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old);
+    world_post(&it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
+    world_drain(&it);
+    waits(&it, "parcel of version 2");
+    world_close(&it);
+    handle_with(url, &new, "new(b 5) ");
+    pawl_store_close(held);
+}
+
+/* ---- Dead letters and the outbox ---------------------------------------------------- */
+
+static void retry_letter(world *it)
+{
+    pawl_error      error   = PAWL_ERROR_INIT;
+    pawl_dead_row   dead    = world_dead(it).items[0];
+    pawl_changes    again   = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_refusals   refused = {.arena = it->arena};
+    pawl_dead_set   remove  = {.is_remove = true,
+                               .endpoint  = dead.endpoint,
+                               .queue     = dead.queue,
+                               .message   = dead.message,
+                               .at        = world_now(it)};
+    pawl_queue_send send    = {.queue = dead.queue, .message = dead.message, .due = world_now(it)};
+    again.dead_set.items    = &remove;
+    again.dead_set.count    = 1;
+    again.queue_send.items  = &send;
+    again.queue_send.count  = 1;
+    world_ok(pawl_store_commit(it->store, &again, &refused, &error), &error);
+}
+
+static void a_letter_keeps_its_version(const char *url)
+{
+    world it;
+    begin(url);
+    is_refused = true;
+    open_with(&it, url, &old);
+    post_old(&it, NULL);
+    world_drain(&it);
+    retry_letter(&it);
+    world_close(&it);
+    is_refused = false;
+    handle_with(url, &new, "new(a 24) ");
+    is_refused = true;
+    open_with(&it, url, &new);
+    post_new(&it, NULL);
+    world_drain(&it);
+    retry_letter(&it);
+    world_forget(&seen);
+    world_close(&it);
+    is_refused = false;
+    open_with(&it, url, &old);
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    waits(&it, "parcel of version 2");
+    end(&it);
+}
+
+#define GO(F) F(INT32, number)
+PAWL_RECORD(go, GO)
+
+static pawl_code on_go(pawl_context *ctx, const go *message)
+{
+    (void)message;
+    return pawl_send(ctx, "far", PAWL_MESSAGE(parcel, .name = PAWL_TEXT("b"), .pieces = 5));
+}
+PAWL_MESSAGE_HANDLER(on_go, go);
+
+static const pawl_endpoint_spec sender_endpoint = {
+    .name     = "sender",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_go)}, {.handle = NULL}},
+    .options  = PAWL_OPTIONS(.routes = PAWL_ROUTES(
+                                 {.name = "far", .queue = "parcels", .is_outbox = true}))};
+static const pawl_application sender = {
+    PAWL_APPLICATION_INIT, .name = "sender",
+    .endpoints = (const pawl_endpoint_spec *const[]){&sender_endpoint, NULL}};
+
+static void an_outbox_row_carries_its_version(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &sender);
+    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 1));
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_int_equal(world_queue(&it, "parcels").count, 1);
+    world_close(&it);
+    open_with(&it, url, &old);
+    world_go_both(&it, PAWL_SECONDS(3));
+    waits(&it, "parcel of version 2");
+    end(&it);
+}
+
+/* ---- Aggregators ----------------------------------------------------------------------- */
+
+#define COLLECTOR(program, of_message, member)                                                   \
+    static pawl_code program##_collect(pawl_context *ctx, const of_message *messages,            \
+                                       size_t count)                                             \
+    {                                                                                            \
+        (void)ctx;                                                                               \
+        for (size_t i = 0; i < count; i++)                                                       \
+            world_note(&seen, #program "(%d)", (int)messages[i].member);                         \
+        return PAWL_OK;                                                                          \
+    }                                                                                            \
+    PAWL_BATCH_HANDLER(program##_collect, of_message);                                           \
+    static const pawl_aggregator program##_pile = {                                              \
+        .name = "Pile", .handle = PAWL_HANDLE(program##_collect), .size = 3, .attempts_max = 1}; \
+    static const pawl_endpoint_spec program##_collectors = {                                     \
+        .name        = "parcels",                                                                \
+        .aggregators = (const pawl_aggregator *const[]){&program##_pile, NULL}};                 \
+    static const pawl_application program##_collecting = {                                       \
+        PAWL_APPLICATION_INIT, .name = "parcels",                                                \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_collectors, NULL}}
+COLLECTOR(old, old_parcel, dozens);
+COLLECTOR(new, parcel, pieces);
+
+static void post_boxes(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(old_box, .name = PAWL_TEXT("a"), .dozens = 1));
+    world_post(it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
+    world_drain(it);
+}
+
+static void an_aggregator_brings_up_each_of_its_rows(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &new_collecting);
+    post_boxes(&it);
+    upcasts = 0;
+    post_old(&it, NULL);
+    world_drain(&it);
+    assert_string_equal(seen.text, "new(12) new(5) new(24) ");
+    end(&it);
+}
+
+static void a_flush_with_a_newer_row_waits(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &new_collecting);
+    post_boxes(&it);
+    world_close(&it);
+    open_with(&it, url, &old_collecting);
+    post_old(&it, NULL);
+    for (int i = 0; i < 15; i++) /* one failure is the most that a partition may have */
+        world_go_both(&it, PAWL_SECONDS(11));
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_aggregated(&it, "Pile", "parcel").all, 3);
+    assert_int_equal(world_stats(&it).flushes_dead, 0);
+    assert_in_range(unread(&it), 10, 20);
+    pawl_time later = world_now(&it);
+    world_close(&it);
+    open_with(&it, url, &new_collecting);
+    pawl_clock_set(it.business, later);
+    world_go_both(&it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, "new(12) new(5) new(24) ");
+    end(&it);
+}
+
+/* ---- The log --------------------------------------------------------------------- */
+
+static void the_log_names_a_type_once_a_minute(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old);
+    for (int i = 0; i < 3; i++)
+        post_new(&it, NULL);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(11));
+    assert_int_equal(unread(&it), 6);
+    assert_int_equal(lines, 1);
+    world_go_both(&it, PAWL_SECONDS(60));
+    assert_int_equal(lines, 2);
+    end(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(a_message_of_version_1_has_no_header),
+        ON_ALL_STORES(an_older_message_is_brought_up),
+        ON_ALL_STORES(a_newer_message_waits_for_its_program),
+        ON_ALL_STORES(an_older_message_without_an_upcaster_waits_too),
+        ON_ALL_STORES(any_minor_version_is_read),
+        ON_ALL_STORES(what_is_no_version_is_a_dead_letter),
+        ON_ALL_STORES(a_base_type_has_its_own_version),
+        ON_ALL_STORES(a_newer_base_type_waits),
+        ON_ALL_STORES(a_letter_keeps_its_version),
+        ON_ALL_STORES(an_outbox_row_carries_its_version),
+        ON_ALL_STORES(an_aggregator_brings_up_each_of_its_rows),
+        ON_ALL_STORES(a_flush_with_a_newer_row_waits),
+        /* What the engine logs has nothing to do with the store. */
+        ON_STORES(the_log_names_a_type_once_a_minute),
+    };
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
