@@ -167,6 +167,9 @@ typedef struct pawl_saga {
     /* The row is locked at load, in a batch of one, which waits for it up to the deadline
      * of a store call; then the message fails, with retries (S32). */
     bool is_pessimistic;
+    /* Members with default values are written into the row too, for those who read it with SQL;
+     * both forms load to the same state (S25). */
+    bool stores_defaults;
 } pawl_saga;
 
 /* Collects messages under its name (and key) until `size` are there or the

@@ -47,6 +47,11 @@ PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, co
 /* To where the message in hand came from (its header "pawl.reply_to", which
  * every send sets to the sender's queue). PAWL_EINVAL without one. */
 PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
+/* To the endpoint that sent the message which began the saga in hand, however long ago (S23).
+ * PAWL_EINVAL when there is no saga in hand, or that message had no header "pawl.reply_to": it
+ * came from outside. A process and an entity have none: their events say what they need. */
+PAWL_API pawl_code pawl_reply_to_originator(pawl_context *ctx, const pawl_record *record,
+                                            const void *message);
 /* Leaves at once, in a commit of its own, whatever becomes of the message in hand
  * (E23). From a handler with its own SQL, or of a pessimistic saga, it leaves by
  * another connection. SQLite lets nobody else write then: there it leaves in the commit
@@ -90,6 +95,10 @@ PAWL_API pawl_text pawl_header_value(pawl_context *ctx, const char *name);
 PAWL_API pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx);
 /* Version the saga was loaded at; 0 when this message begins it. */
 PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
+/* The metadata of the saga in hand, as its row has it (S23): "SagaType", its name; "OriginalMessageId", the
+ * message that began it; "Originator", the queue of the endpoint that sent that message. data NULL
+ * when it says nothing, and without a saga in hand. Lives as long as the context. */
+PAWL_API pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name);
 /* Partition of the aggregator whose flush is in hand, else empty. */
 PAWL_API pawl_text pawl_partition_in_hand(const pawl_context *ctx);
 /* Delayed retries this message has behind it. */

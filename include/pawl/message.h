@@ -37,7 +37,7 @@ typedef struct pawl_message {
 /* The base types of the message's type, the nearest first: "Vehicle,Thing". */
 #define PAWL_HEADER_BASE "pawl.base"
 /* The version of the record that the body was written by, and behind commas those of the base types,
- * in the order of pawl.base. What is left out is version 1; a minor number ("2.7") says nothing. */
+ * in the order of pawl.base. A number left out is 1; a minor one ("2.7") says nothing. */
 #define PAWL_HEADER_VERSION "pawl.version"
 
 /* Bytes that a message or an event counts against a size_max: headers and body. */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/origin.h"
 #include "engine/stream.h"
 
 #include <string.h>
@@ -49,19 +50,11 @@ static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                                                  .at         = batch->engine->machine_now};
 }
 
-static bool is_plain(pawl_text text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if ((unsigned char)text.data[i] < ' ' || text.data[i] == '"' || text.data[i] == '\\')
-            return false;
-    return true;
-}
-
 /* A dead timeout's headers name its saga; the letter's type is the timeout's name. */
 static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
-    if (unit->kind == PAWL__UNIT_MESSAGE || !is_plain(unit->timeout.saga_type))
+    if (unit->kind == PAWL__UNIT_MESSAGE || !pawl__is_plain(unit->timeout.saga_type))
         return unit->message.headers;
     pawl_uuid_format(unit->timeout.saga_id.uuid, id);
     pawl_text made = pawl_arena_printf(
@@ -225,21 +218,10 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
 
 /* ---- Sagas ---------------------------------------------------------------------- */
 
-/* The metadata of a new saga (S23); ids that would need escapes are
- * left out of it rather than stored wrong. */
-static pawl_text metadata_of(pawl__batch *batch, const pawl__entry *entry)
-{
-    pawl_text id =
-        is_plain(entry->originator) ? entry->originator : (pawl_text){.data = "", .size = 0};
-    return pawl_arena_printf(batch->arena, "{%s%s%.*s%s}", entry->model->metadata.data,
-                             id.size > 0 ? ",\"OriginalMessageId\":\"" : "", PAWL_TEXT_ARGS(id),
-                             id.size > 0 ? "\"" : "");
-}
-
 static pawl_code put_insert(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
                             pawl_text data)
 {
-    pawl_text metadata = metadata_of(batch, entry);
+    pawl_text metadata = pawl__origin_metadata(batch, entry);
     if (metadata.data == NULL)
         return PAWL_ENOMEM;
     *NEXT(batch, saga_insert) = (pawl_saga_insert){.unit         = entry->writer,
@@ -370,7 +352,9 @@ static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_er
         put_delete(batch, entry, group);
     if (!entry->exists)
         return PAWL_OK;
-    code = pawl_record_encode(entry->model->state, entry->state, 0, batch->arena, &data, error);
+    code = pawl_record_encode(entry->model->state, entry->state,
+                              entry->model->saga->stores_defaults ? PAWL_ENCODE_DEFAULTS : 0,
+                              batch->arena, &data, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "saga %s", entry->model->saga->name);
     if (entry->is_new)

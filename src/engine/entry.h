@@ -56,7 +56,7 @@ struct pawl__entry {
     bool                    is_dirty;       /* the state in memory has to be saved */
     pawl_saga_id            id;
     void                   *state;
-    pawl_text               originator;  /* new: the message that began it */
+    uint32_t                beginner;    /* new: the unit that began it */
     pawl_code               broken;      /* the stored state cannot be decoded: units that */
     pawl_text               broken_text; /* need it fail with this, others go on */
     int32_t                 next_index;  /* of outbox rows under the version being made */

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <yyjson.h>
 
-#define HEADER_REPLY_TO "pawl.reply_to"
-
 static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
 {
     (void)context;
@@ -57,6 +55,14 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
 
 /* "Base,BaseOfBase": lets a receiver that does not know the type run the
  * handlers of its base types (E9). */
+bool pawl__is_plain(pawl_text text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == '"' || text.data[i] == '\\')
+            return false;
+    return true;
+}
+
 static pawl_text base_names(const pawl_record *record, pawl_arena *arena)
 {
     pawl_text names = {.data = "", .size = 0};
@@ -207,7 +213,7 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
-    code        = object != NULL && put(doc, object, HEADER_REPLY_TO, reply_to) &&
+    code        = object != NULL && put(doc, object, PAWL__HEADER_REPLY_TO, reply_to) &&
                    put(doc, object, PAWL_HEADER_BASE, bases) &&
                    put(doc, object, PAWL_HEADER_VERSION, versions) &&
                    put(doc, object, PAWL__HEADER_TRACE, trace) &&

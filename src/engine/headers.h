@@ -11,6 +11,10 @@
 #include "pawl/context.h"
 #include "pawl/message.h"
 
+#define PAWL__HEADER_REPLY_TO "pawl.reply_to"
+
+/* May the text stand between quotes in JSON as it is? */
+bool pawl__is_plain(pawl_text text);
 /* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);

@@ -132,9 +132,9 @@ static pawl_code keep_saga(pawl_context *ctx, pawl__touch *touch, const pawl_val
     entry->state    = state;
     entry->is_dirty = true;
     if (touch->is_begun) {
-        entry->exists     = true;
-        entry->is_new     = true;
-        entry->originator = ctx->unit->message.id;
+        entry->exists   = true;
+        entry->is_new   = true;
+        entry->beginner = ctx->unit->index;
         if (!pawl__identity_set_id(ctx->batch, entry, touch->id))
             return pawl__context_no_memory(ctx);
     }

@@ -190,16 +190,22 @@ static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
     return unit->row.placed < placed || (unit->row.placed == placed && unit->row.seq < seq);
 }
 
-/* Messages put back for a saga elsewhere are due a moment from now, and older messages all the
- * same. No other message of an older place is due so soon without waiting for a saga or having been
+/* Messages put back for a saga elsewhere are due a moment from now, those that are unread somewhat
+ * later, and older messages all the same. No other message of an older place is due so soon without waiting for a saga or having been
  * retried, which queue_oldest leaves out. */
 #define LOOK_AHEAD PAWL_SECONDS(1)
+
+static int64_t look_ahead(const pawl__engine *engine)
+{
+    int64_t unread = engine->version_delay + engine->version_delay / 10;
+    return unread > LOOK_AHEAD ? unread : LOOK_AHEAD;
+}
 
 static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t count,
                              pawl_time *placed, int64_t *seq, pawl_error *error)
 {
     pawl_store *store = batch->engine->store;
-    pawl_time   due   = pawl_time_add(batch->engine->business_now, LOOK_AHEAD);
+    pawl_time   due   = pawl_time_add(batch->engine->business_now, look_ahead(batch->engine));
     *placed           = PAWL_TIME_MAX;
     *seq              = INT64_MAX;
     return pawl_store_queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
@@ -228,7 +234,7 @@ static bool is_open(const pawl__unit *unit)
     return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
            unit->row.waiting_since == 0 &&
            (unit->end == PAWL__END_NEW || unit->end == PAWL__END_ELSEWHERE ||
-            unit->end == PAWL__END_RELEASED);
+            unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_RELEASED);
 }
 
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit)

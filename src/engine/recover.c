@@ -18,6 +18,8 @@
 /* A failed event holds up all events behind it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
+/* "No saga" is not final for so long after a message could not be read. */
+#define UNREAD_KNOWN PAWL_MINUTES(5)
 #define UNREAD_LOG_PERIOD PAWL_MINUTES(1)
 
 /* Codes that every run of the same message meets again. */
@@ -105,6 +107,7 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->due        = pawl_time_add(unit->now,
                                      engine->version_delay - jitter / 2 +
                                          (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1));
+    engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
     if (is_news(engine, type))
         pawl_log(PAWL_LOG_WARNING,
                  "queue %.*s: %.*s waits, and others like it may: %.*s; it is handled as soon as a "
@@ -148,6 +151,13 @@ bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
         return true;
     pawl_time since  = unit->row.waiting_since;
     int64_t   waited = since != 0 ? engine->machine_now - since : 0;
+    if (since != 0 && waited >= engine->not_found_wait / 2 &&
+        engine->machine_now < engine->unread_until) {
+        /* The unread message may begin the saga. The wait begins anew, so that enough of it is left
+         * when a program comes that reads it. */
+        unit->row.waiting_since = engine->machine_now;
+        waited                  = WAIT_LAST;
+    }
     if (since != 0 && waited >= engine->not_found_wait)
         return true;
     int64_t delay = WAIT_FIRST;

@@ -151,7 +151,8 @@ static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
     bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
                      lookup->transitional.type == PAWL_VALUE_NONE;
     return is_nobody || is_over(lookup) ||
-           (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit));
+           (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit) &&
+            ctx->batch->engine->machine_now >= ctx->batch->engine->unread_until);
 }
 
 /* PAWL_ENOTFOUND: the message waits, the unit's end is set. */

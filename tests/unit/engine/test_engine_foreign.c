@@ -166,22 +166,6 @@ static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url
     world_close(&it);
 }
 
-/* Headers that tell of the body of the message that set it tell nothing of the timeout's. */
-static void e13_it_has_no_version_of_another_body(const char *url)
-{
-    world            it;
-    pawl_timeout_row row = timeout_for("vans", 1, 60);
-    row.headers = PAWL_TEXT("{\"pawl.base\":\"ping\",\"pawl.version\":\"3\",\"tenant\":\"t1\"}");
-    open_world(&it, url, NULL);
-    insert(&it, &row);
-    world_go(&it, PAWL_SECONDS(60));
-    pawl_text headers = world_queue(&it, "vans").items[0].message.headers;
-    assert_true(world_says(headers, "\"tenant\":\"t1\""));
-    assert_false(world_says(headers, "pawl.base"));
-    assert_false(world_says(headers, "pawl.version"));
-    world_close(&it);
-}
-
 /* By destination and due time, whatever else there is; a look takes what is due only. */
 static void e13_each_goes_at_its_time(const char *url)
 {
@@ -591,7 +575,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e13_a_due_timeout_for_elsewhere_is_sent_then_removed),
-        ON_ALL_STORES(e13_it_has_no_version_of_another_body),
         ON_ALL_STORES(e13_each_goes_at_its_time),
         ON_ALL_STORES(e13_many_are_sent_in_pieces),
         ON_ALL_STORES(e13_a_route_leads_through_the_outbox),

@@ -126,7 +126,7 @@ static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
 {
     world it;
     meet(&it, url, PAWL_EVERSION, 0);
-    for (int i = 0; i < 30; i++)
+    for (int i = 0; i < 10; i++)
         world_go_both(&it, PAWL_SECONDS(11));
     assert_int_equal(world_queue(&it, "meters").items[0].attempts, 0);
     assert_int_equal(world_dead(&it).count, 0);

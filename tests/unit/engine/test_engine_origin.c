@@ -1,0 +1,207 @@
+/* test_engine_origin.c - the metadata of a saga in its handlers, the answer to the endpoint whose
+ * message began it, and a state that is stored with its default values. S23, S25.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+static world_log seen;
+
+#define ORDER(F)  \
+    F(TEXT, name) \
+    F(INT64, steps)
+PAWL_RECORD(order, ORDER)
+PAWL_RECORD(full_order, ORDER)
+#define NAMED(F) F(TEXT, name)
+PAWL_RECORD(place, NAMED)
+PAWL_RECORD(go_on, NAMED)
+PAWL_RECORD(done, NAMED)
+PAWL_RECORD(fill, NAMED)
+
+static void note(pawl_context *ctx)
+{
+    pawl_text type  = pawl_saga_metadata(ctx, "SagaType");
+    pawl_text by    = pawl_saga_metadata(ctx, "Originator");
+    pawl_text first = pawl_saga_metadata(ctx, "OriginalMessageId");
+    pawl_text none  = pawl_saga_metadata(ctx, "Colour");
+    world_note(&seen, "%.*s,%.*s,%.*s%s", PAWL_TEXT_ARGS(type), PAWL_TEXT_ARGS(by),
+               PAWL_TEXT_ARGS(first), none.data != NULL ? "?" : "");
+}
+
+static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
+{
+    (void)message;
+    note(ctx);
+    state->steps = 1;
+    return pawl_timeout(ctx, "late", PAWL_MINUTES(1));
+}
+PAWL_HANDLER(on_place, order, place);
+
+static pawl_code on_go_on(pawl_context *ctx, order *state, const go_on *message)
+{
+    note(ctx);
+    state->steps++;
+    return pawl_reply_to_originator(ctx, PAWL_MESSAGE(done, .name = message->name));
+}
+PAWL_HANDLER(on_go_on, order, go_on);
+
+static pawl_code on_late(pawl_context *ctx, order *state)
+{
+    note(ctx);
+    return pawl_reply_to_originator(ctx, PAWL_MESSAGE(done, .name = state->name));
+}
+PAWL_TIMEOUT_HANDLER(on_late, order);
+
+static pawl_code on_fill(pawl_context *ctx, full_order *state, const fill *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "steps=%d", (int)state->steps);
+    return pawl_send(ctx, "front", PAWL_MESSAGE(done, .name = message->name));
+}
+PAWL_HANDLER(on_fill, full_order, fill);
+
+/* A handler without a saga has no metadata. */
+static pawl_code on_done(pawl_context *ctx, const done *message)
+{
+    (void)message;
+    note(ctx);
+    return pawl_reply_to_originator(ctx, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
+}
+PAWL_MESSAGE_HANDLER(on_done, done);
+
+static const pawl_saga order_saga = {
+    .name        = "Order",
+    .state       = PAWL_RECORD_OF(order),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
+                            {.handle = NULL}}};
+static const pawl_saga full_saga = {
+    .name        = "Full",
+    .state       = PAWL_RECORD_OF(full_order),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true},
+                            {.handle = NULL}},
+    .stores_defaults = true};
+static const pawl_endpoint_spec orders = {
+    .name     = "orders",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_done)}, {.handle = NULL}},
+    .sagas    = (const pawl_saga *const[]){&order_saga, &full_saga, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "orders",
+    .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, NULL);
+}
+
+/* As an endpoint of that queue sends it; NULL: from outside. */
+static void post_place(world *it, const char *id, const char *queue)
+{
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{"pawl.reply_to", queue}, {NULL, NULL}};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .id = id, .due = world_now(it)};
+    options.headers             = queue != NULL ? headers : NULL;
+    world_ok(pawl_sender_send(it->sender, "orders", &options,
+                              PAWL_MESSAGE(place, .name = PAWL_TEXT("a")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+static void post_go_on(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a")));
+}
+
+static pawl_saga_row row_of(world *it, size_t saga)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_saga_row row;
+    world_ok(pawl_store_saga_find(it->store, &it->endpoint->model->sagas[saga].table,
+                                  PAWL_SAGA_BY_MAIN, pawl_value_text(PAWL_TEXT("a")), it->arena,
+                                  &row, &error),
+             &error);
+    return row;
+}
+
+static void s23_metadata_is_there_for_every_handler(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "m-1", "front");
+    post_go_on(&it); /* in the batch that begins the saga */
+    world_drain(&it);
+    post_go_on(&it);
+    world_drain(&it);
+    world_go_both(&it, PAWL_MINUTES(2));
+    assert_string_equal(seen.text,
+                        "Order,front,m-1 Order,front,m-1 Order,front,m-1 Order,front,m-1 ");
+    assert_int_equal(world_queue(&it, "front").count, 3);
+    assert_true(
+        pawl_text_equal(world_queue(&it, "front").items[0].message.type, PAWL_TEXT("done")));
+    world_json_equal(&it, row_of(&it, 0).metadata.data,
+                     "{\"SagaType\":\"Order\",\"Originator\":\"front\","
+                     "\"OriginalMessageId\":\"m-1\"}");
+    world_close(&it);
+}
+
+static void s23_without_a_sender_there_is_no_originator(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "m-1", NULL);
+    world_drain(&it);
+    post_go_on(&it);
+    world_drain(&it);
+    assert_string_equal(seen.text, "Order,,m-1 Order,,m-1 ");
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "pawl.reply_to"));
+    world_json_equal(&it, row_of(&it, 0).metadata.data,
+                     "{\"SagaType\":\"Order\",\"OriginalMessageId\":\"m-1\"}");
+    world_close(&it);
+}
+
+static void s23_without_a_saga_there_is_no_metadata(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    assert_string_equal(seen.text, ",, ");
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+static void s25_defaults_are_stored_when_the_saga_says_so(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (int i = 0; i < 2; i++) {
+        world_post(&it, NULL, PAWL_MESSAGE(fill, .name = PAWL_TEXT("a")));
+        world_drain(&it);
+        world_json_equal(&it, row_of(&it, 1).data.data, "{\"name\":\"a\",\"steps\":0}");
+    }
+    assert_string_equal(seen.text, "steps=0 steps=0 ");
+    assert_int_equal(row_of(&it, 1).version, 2);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(s23_metadata_is_there_for_every_handler),
+        ON_ALL_STORES(s23_without_a_sender_there_is_no_originator),
+        ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata),
+        ON_ALL_STORES(s25_defaults_are_stored_when_the_saga_says_so),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

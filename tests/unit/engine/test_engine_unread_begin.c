@@ -1,0 +1,193 @@
+/* test_engine_unread_begin.c - messages for a saga that a message begins which this program cannot
+ * read: they wait with it. E3.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+static world_log   seen;
+static pawl_store *held;
+
+/* ---- Two programs ------------------------------------------------------------- */
+
+#define PARCEL(F) \
+    F(TEXT, name) \
+    F(INT64, pieces)
+PAWL_RECORD_WITH(old_parcel, PARCEL, .type = "parcel")
+PAWL_RECORD_WITH(parcel, PARCEL, .version = 2)
+
+#define PARCEL_STATE(F) \
+    F(TEXT, name)       \
+    F(INT64, pieces)
+PAWL_RECORD(old_state, PARCEL_STATE)
+PAWL_RECORD(new_state, PARCEL_STATE)
+#define STAMP(F) F(TEXT, name)
+PAWL_RECORD(stamp, STAMP)
+
+#define TRACKER(program, of_state, of_message)                                                    \
+    static pawl_code program##_on_parcel(pawl_context *ctx, of_state *state,                      \
+                                         const of_message *message)                               \
+    {                                                                                             \
+        (void)ctx;                                                                                \
+        (void)state;                                                                              \
+        world_note(&seen, "parcel(%.*s)", PAWL_TEXT_ARGS(message->name));                         \
+        return PAWL_OK;                                                                           \
+    }                                                                                             \
+    PAWL_HANDLER(program##_on_parcel, of_state, of_message);                                      \
+    static pawl_code program##_on_stamp(pawl_context *ctx, of_state *state, const stamp *message) \
+    {                                                                                             \
+        (void)ctx;                                                                                \
+        (void)state;                                                                              \
+        world_note(&seen, "stamp(%.*s)", PAWL_TEXT_ARGS(message->name));                          \
+        return PAWL_OK;                                                                           \
+    }                                                                                             \
+    PAWL_HANDLER(program##_on_stamp, of_state, stamp);                                            \
+    static const pawl_saga program##_tracker = {                                                  \
+        .name        = "Tracker",                                                                 \
+        .state       = PAWL_RECORD_OF(of_state),                                                  \
+        .correlation = "name",                                                                    \
+        .on          = (const pawl_on[]){                                                         \
+                     {.handle = PAWL_HANDLE(program##_on_parcel), .key = "name", .starts = true}, \
+                     {.handle = PAWL_HANDLE(program##_on_stamp), .key = "name"},                  \
+                     {.handle = NULL}}};                                                                   \
+    static const pawl_endpoint_spec program##_trackers = {                                        \
+        .name = "parcels", .sagas = (const pawl_saga *const[]){&program##_tracker, NULL}};        \
+    static const pawl_application program##_tracking = {                                          \
+        PAWL_APPLICATION_INIT, .name = "parcels",                                                 \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_trackers, NULL}}
+TRACKER(old, old_state, old_parcel);
+TRACKER(new, new_state, parcel);
+
+static void open_with(world *it, const char *url, const pawl_application *program)
+{
+    static int64_t opened;
+    world_open(it, url, program, NULL, NULL);
+    /* The ids are made of the seed and the time. */
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
+}
+
+static void begin(const char *url)
+{
+    held = world_hold(url);
+    world_forget(&seen);
+}
+
+static void end(world *it)
+{
+    world_close(it);
+    pawl_store_close(held);
+}
+
+static void post_new(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(parcel, .name = PAWL_TEXT("b"), .pieces = 5));
+}
+
+/* ---- Waiting together ------------------------------------------------------------ */
+
+static void post_stamp(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(stamp, .name = PAWL_TEXT("b")));
+    world_drain(it);
+}
+
+/* The message that continues the saga waits with the one that begins it, however long. */
+static void e3_none_is_not_final_while_its_beginning_is_unread(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old_tracking);
+    post_new(&it);
+    world_drain(&it);
+    post_stamp(&it);
+    for (int i = 0; i < 6; i++) {
+        pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(10));
+        world_go(&it, PAWL_SECONDS(1));
+    }
+    assert_int_equal(world_queue(&it, "parcels").count, 2);
+    pawl_time business = world_now(&it), machine = pawl_clock_now(it.machine);
+    world_close(&it);
+    open_with(&it, url, &new_tracking);
+    pawl_clock_set(it.business, business);
+    pawl_clock_set(it.machine, machine);
+    for (int i = 0; i < 12; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    end(&it);
+}
+
+/* A message of the same batch that is put back as unread is an older one, too. */
+static void e3_none_is_not_final_behind_an_unread_message_of_the_batch(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old_tracking);
+    post_new(&it);
+    post_stamp(&it);
+    assert_int_equal(world_queue(&it, "parcels").count, 2);
+    world_close(&it);
+    open_with(&it, url, &new_tracking);
+    for (int i = 0; i < 12; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    end(&it);
+}
+
+/* A program that reads all of it does not end the wait of what an older program put back. */
+static void e3_none_is_not_final_before_what_others_put_back(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old_tracking);
+    post_new(&it);
+    world_drain(&it);
+    world_close(&it);
+    open_with(&it, url, &new_tracking);
+    world_go_both(&it, PAWL_SECONDS(1));
+    post_stamp(&it);
+    assert_int_equal(world_queue(&it, "parcels").count, 2);
+    for (int i = 0; i < 12; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    end(&it);
+}
+
+static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
+{
+    world it;
+    begin(url);
+    open_with(&it, url, &old_tracking);
+    post_new(&it);
+    world_drain(&it);
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_queue_row    row     = world_queue(&it, "parcels").items[0];
+    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = world_now(&it)};
+    pawl_refusals     refused = {.arena = it.arena};
+    pawl_queue_settle done    = {
+           .action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("parcels"), .seq = row.seq};
+    pawl_clock_set(it.business, row.due);
+    row                        = world_claim_oldest(&it, "parcels");
+    done.seq                   = row.seq;
+    changes.queue_settle.items = &done;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, &refused, &error), &error);
+    post_stamp(&it);
+    assert_int_equal(world_queue(&it, "parcels").count, 1);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_MINUTES(6));
+    world_go(&it, PAWL_SECONDS(2));
+    assert_int_equal(world_queue(&it, "parcels").count, 0);
+    assert_string_equal(seen.text, "");
+    end(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread),
+        ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch),
+        ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back),
+        ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
