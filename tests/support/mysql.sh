@@ -50,5 +50,6 @@ mysql_finish()
         "${mysql_client[@]}" -e "drop database if exists $one"
     done
     mysql_databases=()
+    database='' # finish would look for it on PostgreSQL
 }
 trap 'mysql_finish; finish' EXIT

@@ -68,6 +68,12 @@
     X(WORKER_REPLACE,                                                                                                                                        \
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "                                                                     \
       "[Seen] = " PAWL__MYSQL_SEEN("?3", "?5") ", [Epoch] = [Epoch] + 1 where [Id] = ?6")                                                                    \
+    /* The row of zeroes gets a lock to write: two workers that end at once and only share it, as \
+     * after an insert that failed, wait for each other. */                                                          \
+    X(WORKER_KEEP,                                                                                                                                           \
+      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                        \
+      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) "                                                             \
+      "on duplicate key update [Id] = values([Id])")                                                                                                         \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \

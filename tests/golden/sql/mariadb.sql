@@ -201,11 +201,6 @@ update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 -- WORKER_GET
 select `Epoch`, `LastCommit` from `pawl_workers` where `Id` = ?;
 
--- WORKER_KEEP
-insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
-`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
-'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) ;
-
 -- LEASE_GET
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
 
@@ -600,6 +595,11 @@ update `pawl_workers` set `LastCommit` = ?, `Seen` = if(`Process` = 0, utc_times
 -- WORKER_REPLACE, for WORKER_REPLACE
 update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = if(? = 0,
 utc_timestamp(6), ?), `Epoch` = `Epoch` + 1 where `Id` = ?;
+
+-- WORKER_KEEP, for WORKER_KEEP
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
+'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) on duplicate key update `Id` = values(`Id`);
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
