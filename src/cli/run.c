@@ -238,6 +238,17 @@ static pawl_code create_one(const pawl_application *application, const char *nam
     return code;
 }
 
+/* A store does not know the application's file, so its advice ends in "--app APP". */
+static void name_application(const char *application, pawl_error *error)
+{
+    static const char open_end[] = " --app APP";
+    size_t            size       = strlen(error->text);
+    size_t            cut        = sizeof open_end - 1;
+    if (size >= cut && strcmp(error->text + size - cut, open_end) == 0)
+        snprintf(error->text + size - cut, sizeof error->text - size + cut, " --app %s",
+                 application);
+}
+
 static pawl_code create_all(const verb_fields *fields, const pawl_application *application,
                             const pawl__settings *settings, const pawl_endpoint_options *options,
                             pawl_error *error)
@@ -248,6 +259,8 @@ static pawl_code create_all(const verb_fields *fields, const pawl_application *a
         if (fields->endpoint == NULL || strcmp(name, fields->endpoint) == 0)
             code = create_one(application, name, settings, *options, error);
     }
+    if (code == PAWL_ESCHEMA)
+        name_application(fields->application, error);
     return code;
 }
 

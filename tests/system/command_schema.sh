@@ -94,6 +94,8 @@ echo "== verify names what is missing"
 "$work/sql" "$file" 'DROP TABLE orders_OrderSaga'
 expect 4 "run: pawl schema apply --store 'sqlite:$file' --app ${app[1]}\$" pawl schema verify "${at[@]}" "${app[@]}"
 grep -q 'orders_OrderSaga' "$work/out" || die "the missing table is not named"
+expect 4 "OrderSaga is missing .* run: pawl schema apply --store 'sqlite:$file' --app ${app[1]}\$" \
+    pawl run "${app[1]}" "${at[@]}" --create no
 expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
