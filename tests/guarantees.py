@@ -39,7 +39,7 @@ ROADMAP = (
     "MongoDB, with the same guarantees",
     "SQL Server and Oracle, through ODBC",
 )
-STORES = ("MySQL", "MongoDB")
+STORES = ("MongoDB",)
 
 
 def read(root, path):
@@ -295,14 +295,14 @@ def self_test():
     tests = {"tests/unit/base/test_x.c": ["a1_holds", "other"], "src/conformance/store/x.c": ["A1 x"]}
     good = "# List\n\n### A1\n\nIt holds.\n\n- `src/conformance/store/x.c`: A1 x\n"
     good += "- `tests/unit/base/test_x.c`: a1_holds\n"
-    waits = good + "\n### A2\n\nIt will.\n\nWaiting for: store MySQL (locks)\n"
-    row = "{'A', 2, SUITE_WAITING, \"store MySQL (locks)\"},"
+    waits = good + "\n### A2\n\nIt will.\n\nWaiting for: store MongoDB (locks)\n"
+    row = "{'A', 2, SUITE_WAITING, \"store MongoDB (locks)\"},"
     trials = (
         (good, tests, "", ""),
         (waits, tests, row, ""),
         (waits, tests, "", "no row A2"),
         (waits, tests, row.replace("locks", "keys"), "says something else"),
-        (waits.replace("store MySQL", "better days"), tests, row, "'better days', which is no roadmap"),
+        (waits.replace("store MongoDB", "better days"), tests, row, "'better days', which is no roadmap"),
         (good.replace("a1_holds", "a1_held"), tests, "", "no test 'a1_held'"),
         (good.replace("- `", "`"), tests, "", "A1 has no test"),
         (good.replace("- `src", "`src"), tests, "", "A1 has no case of the suite"),

@@ -230,6 +230,48 @@ static void d27_drop_leaves_what_is_not_pawls(void **state)
     expect_code(p, schema_at(p, PAWL_SCHEMA_DROP, no_line, NULL), PAWL_OK); /* nothing is there */
 }
 
+/* Of a text with its character set. */
+static void expect_type(const ground *p, const char *table, const char *column, const char *type)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "select count(*) from information_schema.columns where table_schema = database() and "
+             "table_name = '%s' and column_name = '%s' and "
+             "concat_ws(' ', column_type, character_set_name) like '%s'",
+             table, column, type);
+    if (raw_number(p->raw, sql) != 1)
+        fail_msg("%s.%s is not %s", table, column, type);
+}
+
+static void d14_columns_have_the_types_of_the_source(void **state)
+{
+    static const pawl_saga_table by_time = {
+        .type         = PAWL_TEXT_INIT("Shift"),
+        .name         = PAWL_TEXT_INIT("shop_Shift"),
+        .main         = {.property = PAWL_TEXT_INIT("at"), .type = PAWL_VALUE_TIME},
+        .transitional = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT},
+    };
+    static const pawl_saga_table by_uuid = {
+        .type = PAWL_TEXT_INIT("Visit"),
+        .name = PAWL_TEXT_INIT("shop_Visit"),
+        .main = {.property = PAWL_TEXT_INIT("guest"), .type = PAWL_VALUE_UUID},
+    };
+    static const pawl_saga_table *const tables[] = {&order_table, &by_time, &by_uuid};
+    pawl_schema_spec                    spec     = {.tables = tables, .table_count = 3};
+    ground                             *p        = ground_of(state);
+    const char *json = strcmp(p->scheme, "mysql") == 0 ? "json" : "longtext utf8mb4";
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
+                PAWL_OK);
+    expect_type(p, "shop_Order", "Id", "varchar(38) ascii");
+    expect_type(p, "shop_Order", "Metadata", json);
+    expect_type(p, "shop_Order", "Data", json);
+    expect_type(p, "shop_Order", "PersistenceVersion", "varchar(23) ascii");
+    expect_type(p, "shop_Order", "Correlation_order_id", "varchar(200) utf8mb4");
+    expect_type(p, "shop_Shift", "Correlation_at", "datetime(6)");
+    expect_type(p, "shop_Shift", "Correlation_number", "bigint%");
+    expect_type(p, "shop_Visit", "Correlation_guest", "varchar(38) ascii");
+}
+
 /* A correlation that is new gets its column, with null in the rows that are there. */
 static void d12_apply_adds_what_is_missing(void **state)
 {
@@ -254,6 +296,7 @@ int main(void)
         ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused),
         ON_BOTH(d27_drop_leaves_what_is_not_pawls),
         ON_BOTH(d12_apply_adds_what_is_missing),
+        ON_BOTH(d14_columns_have_the_types_of_the_source),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_schema", tests, NULL, NULL);

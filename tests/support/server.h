@@ -20,7 +20,10 @@
 /* The servers whose stores the scenarios run on. A row: the scheme, which is also the driver's
  * name; the variable of the environment that holds the server's URL. A server's own ways are in its
  * server_ops, server_X_ops, in server_X.c. */
-#define SERVERS(X, argument) X(argument, postgres, "PAWL_TEST_POSTGRES")
+#define SERVERS(X, argument)                    \
+    X(argument, postgres, "PAWL_TEST_POSTGRES") \
+    X(argument, mariadb, "PAWL_TEST_MARIADB")   \
+    X(argument, mysql, "PAWL_TEST_MYSQL")
 
 /* Of the store `name` on the server behind a URL; it has pawl's tables. */
 typedef struct server_ops {
