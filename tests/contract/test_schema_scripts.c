@@ -5,6 +5,8 @@
  *
  * To write the files anew: PAWL_TEST_WRITE_GOLDEN=1 build/tests/contract/test_schema_scripts
  *
+ *     test_schema_scripts verify DIALECT URL     compares tables that such a script has made
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/pawl.h"
@@ -520,8 +522,29 @@ static void a_server_that_is_not_there_is_named(void **state)
 
 #endif
 
-int main(void)
+/* ---- Verify -------------------------------------------------------------- */
+
+/* For a shell script that has run a golden file: the differences, and 1 when there are some. */
+static int verify(const char *name, const char *url)
 {
+    const dialect_row *dialect = dialects;
+    pawl_error         error   = PAWL_ERROR_INIT;
+    saga_list          list;
+    while (strcmp(dialect->name, name) != 0)
+        dialect++;
+    fill_sagas(&list, dialect);
+    pawl_schema_spec spec = {.tables      = (const pawl_saga_table *const *)list.list,
+                             .table_count = COUNT(shapes)};
+    pawl_code code = pawl_store_schema(url, PAWL_SCHEMA_VERIFY, &spec, put_line, stdout, &error);
+    if (code != PAWL_OK)
+        fprintf(stderr, "%s\n", error.text);
+    return code != PAWL_OK;
+}
+
+int main(int count, char **words)
+{
+    if (count == 4 && strcmp(words[1], "verify") == 0)
+        return verify(words[2], words[3]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(d33_scripts_stay_as_they_are),
         cmocka_unit_test(d33_drivers_print_the_same),

@@ -3,6 +3,8 @@
 # clients of MariaDB and MySQL, twice and by two at once, and make what tests/golden/schema/*.txt
 # says that information_schema has; what the types of the columns keep and refuse.
 #
+# After both runs `schema verify` finds no difference.
+#
 # To write the *.txt anew: PAWL_TEST_WRITE_GOLDEN=1
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -35,6 +37,13 @@ describe()
         order by cast(table_name as binary), cast(index_name as binary);
         select concat_ws(' ', table_name, engine, table_collation) from information_schema.tables
         where table_schema = database() order by cast(table_name as binary)"
+}
+
+check_verify() # DIALECT
+{
+    local variable=PAWL_TEST_${1^^}
+    "$build_dir/tests/contract/test_schema_scripts" verify "$1" "${!variable%/*}/$database" \
+        >"$work/out" 2>"$work/err" || die "verify finds a difference"
 }
 
 check_tables() # DIALECT
@@ -170,8 +179,10 @@ check()
     own_mysql schema_scripts
     run_script "$1.sql"
     check_tables "$1"
+    check_verify "$1"
     run_script "$1.sql"
     check_tables "$1"
+    check_verify "$1"
     check_exact
     check_times
     check_json "$2"
