@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXIT_DIFFERENT 1
+
 typedef pawl__schema_fields verb_fields;
 
 typedef struct schema_action {
@@ -164,8 +166,16 @@ static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *
     return pawl__agree("drop", "dropped", question, error);
 }
 
+static void print_counted(pawl_text line, void *context)
+{
+    ++*(size_t *)context;
+    pawl__schema_line(line, stdout);
+}
+
+/* `*line_count`: of those that the store's driver says, the differences of verify. */
 static pawl_code work(const verb_fields *fields, const schema_action *action,
-                      const pawl_application *application, pawl_arena *arena, pawl_error *error)
+                      const pawl_application *application, pawl_arena *arena, size_t *line_count,
+                      pawl_error *error)
 {
     pawl_schema_spec spec = {.application = fields->application};
     pawl_code        code = find_tables(fields, application, arena, &spec, error);
@@ -175,7 +185,7 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_PRINT)
         code = pawl__schema_print(fields, &spec, &is_printed, error);
     if (code == PAWL_OK && !is_printed)
-        code = pawl_store_schema(fields->at.store, action->verb, &spec, pawl__schema_line, stdout,
+        code = pawl_store_schema(fields->at.store, action->verb, &spec, print_counted, line_count,
                                  error);
     if (code == PAWL_OK && action->done != NULL) {
         char url[PAWL_URL_SIZE_MAX + 1];
@@ -195,9 +205,10 @@ static const schema_action *find_action(const char *name)
 
 int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields  fields = {.action = NULL};
-    pawl__loaded loaded = {NULL, NULL};
-    pawl_error   error  = PAWL_ERROR_INIT;
+    verb_fields  fields     = {.action = NULL};
+    pawl__loaded loaded     = {NULL, NULL};
+    pawl_error   error      = PAWL_ERROR_INIT;
+    size_t       line_count = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code != PAWL_OK)
@@ -214,9 +225,11 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
         code = pawl_error_set(&error, PAWL_EINVAL, "--%s goes with --app APP.so",
                               fields.endpoint != NULL ? "endpoint" : "saga-prefix");
     if (code == PAWL_OK)
-        code = work(&fields, action, loaded.application, arena, &error);
+        code = work(&fields, action, loaded.application, arena, &line_count, &error);
     fflush(stdout); /* the last line is the failure's, when both go to one file */
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);
-    return pawl__fail_store(code, &error, fields.at.store);
+    int exit_code = pawl__fail_store(code, &error, fields.at.store);
+    /* verify has looked, and said no: another answer than that it could not look. */
+    return code == PAWL_ESCHEMA && line_count != 0 ? EXIT_DIFFERENT : exit_code;
 }
