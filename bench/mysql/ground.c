@@ -53,8 +53,7 @@ static void set_options(MYSQL *db, const pawl__mysql_url *url)
 {
     my_bool is_required = url->tls >= PAWL__MYSQL_TLS_REQUIRED;
     my_bool is_checked  = url->tls == PAWL__MYSQL_TLS_VERIFY;
-    for (size_t i = 0; i < url->passed_count; i++)
-        (void)mysql_optionsv(db, url->passed[i].option, url->passed[i].value);
+    pawl__mysql_url_pass(url, db);
     (void)mysql_optionsv(db, MYSQL_OPT_SSL_ENFORCE, &is_required);
     (void)mysql_optionsv(db, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &is_checked);
 }
@@ -62,19 +61,19 @@ static void set_options(MYSQL *db, const pawl__mysql_url *url)
 /* To the first host of the URL, as the driver would, and to none of its databases. */
 static pawl_code connect_to(const char *url, MYSQL **db, pawl_error *error)
 {
-    pawl__mysql_url parts = {.text = NULL};
-    pawl_code       code  = pawl__mysql_url_read(&parts, url, error);
-    *db                   = code == PAWL_OK ? mysql_init(NULL) : NULL;
+    pawl__mysql_url own;
+    pawl_code       code = pawl__mysql_url_read(&own, url, error);
+    *db                  = code == PAWL_OK ? mysql_init(NULL) : NULL;
     if (code == PAWL_OK && *db == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for a connection");
     if (code == PAWL_OK) {
-        const char *host = parts.hosts[0].name[0] != '\0' ? parts.hosts[0].name : NULL;
-        set_options(*db, &parts);
-        if (mysql_real_connect(*db, host, parts.user, parts.password, NULL, parts.hosts[0].port,
-                               parts.socket, 0) == NULL)
+        const pawl__url_host *host = &own.parts.hosts[0];
+        set_options(*db, &own);
+        if (mysql_real_connect(*db, host->name[0] != '\0' ? host->name : NULL, own.parts.user,
+                               own.parts.password, NULL, host->port, own.socket, 0) == NULL)
             code = pawl_error_set(error, PAWL_EUNREACHABLE, "mysql: %s", mysql_error(*db));
     }
-    pawl__mysql_url_free(&parts);
+    pawl__mysql_url_free(&own);
     return code;
 }
 

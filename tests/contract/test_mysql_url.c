@@ -18,8 +18,8 @@
 
 #include <dlfcn.h>
 
-static pawl_code (*url_read)(pawl__mysql_url *parts, const char *url, pawl_error *error);
-static void (*url_free)(pawl__mysql_url *parts);
+static pawl_code (*url_read)(pawl__mysql_url *url, const char *text, pawl_error *error);
+static void (*url_free)(pawl__mysql_url *url);
 
 static int load(void **state)
 {
@@ -35,129 +35,123 @@ static int load(void **state)
     return url_read == NULL || url_free == NULL ? -1 : 0;
 }
 
-static pawl__mysql_url take(const char *url)
+static pawl__mysql_url take(const char *text)
 {
-    pawl__mysql_url parts;
+    pawl__mysql_url url;
     pawl_error      error = PAWL_ERROR_INIT;
-    if (url_read(&parts, url, &error) != PAWL_OK)
-        fail_msg("%s: %s", url, error.text);
-    return parts;
+    if (url_read(&url, text, &error) != PAWL_OK)
+        fail_msg("%s: %s", text, error.text);
+    return url;
 }
 
 /* Refused with this code and these words; "secret" is in no text. */
-static void refused(const char *url, pawl_code code, const char *words)
+static void refused(const char *text, pawl_code code, const char *words)
 {
-    pawl__mysql_url parts;
+    pawl__mysql_url url;
     pawl_error      error = PAWL_ERROR_INIT;
-    pawl_code       found = url_read(&parts, url, &error);
+    pawl_code       found = url_read(&url, text, &error);
     if (found != code || strstr(error.text, words) == NULL || strstr(error.text, "secret") != NULL)
-        fail_msg("%s: %s, '%s', expected %s, '%s'", url, pawl_code_name(found), error.text,
+        fail_msg("%s: %s, '%s', expected %s, '%s'", text, pawl_code_name(found), error.text,
                  pawl_code_name(code), words);
-    url_free(&parts);
-}
-
-static const char *passed(const pawl__mysql_url *parts, enum mysql_option option)
-{
-    for (size_t i = 0; i < parts->passed_count; i++)
-        if (parts->passed[i].option == option)
-            return parts->passed[i].value;
-    return NULL;
+    url_free(&url);
 }
 
 static void a_short_url_has_defaults(void **state)
 {
     (void)state;
-    pawl__mysql_url parts = take("mysql://db/shop");
-    assert_null(parts.user);
-    assert_null(parts.password);
-    assert_null(parts.socket);
-    assert_null(parts.application_name);
-    assert_string_equal(parts.database, "shop");
-    assert_int_equal(parts.host_count, 1);
-    assert_string_equal(parts.hosts[0].name, "db");
-    assert_int_equal(parts.hosts[0].port, 3306);
-    assert_int_equal(parts.connect_timeout_s, 0);
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_PREFERRED);
-    assert_int_equal(parts.passed_count, 0);
-    assert_false(parts.is_pooled);
-    url_free(&parts);
-    assert_null(parts.text);
+    pawl__mysql_url url = take("mysql://db/shop");
+    assert_null(url.parts.user);
+    assert_null(url.parts.password);
+    assert_null(url.socket);
+    assert_null(url.application_name);
+    assert_string_equal(url.parts.database, "shop");
+    assert_int_equal(url.parts.host_count, 1);
+    assert_string_equal(url.parts.hosts[0].name, "db");
+    assert_int_equal(url.parts.hosts[0].port, 3306);
+    assert_int_equal(url.connect_timeout_s, 0);
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_PREFERRED);
+    for (size_t i = 0; i < pawl__mysql_passed_count; i++)
+        assert_null(url.passed[i]);
+    assert_false(url.is_pooled);
+    url_free(&url);
+    assert_null(url.parts.text);
 }
 
 static void every_part_is_decoded(void **state)
 {
     (void)state;
-    pawl__mysql_url parts = take(
+    pawl__mysql_url url = take(
         "mariadb://caf%C3%A9:a%2Fb%40c%3a%25@db-1.local:3307/my%20shop?application_name=x%26y");
-    assert_string_equal(parts.user, "caf\xC3\xA9");
-    assert_string_equal(parts.password, "a/b@c:%");
-    assert_string_equal(parts.hosts[0].name, "db-1.local");
-    assert_int_equal(parts.hosts[0].port, 3307);
-    assert_string_equal(parts.database, "my shop");
-    assert_string_equal(parts.application_name, "x&y");
-    assert_string_equal(parts.given, "mariadb://caf%C3%A9:***@db-1.local:3307/my%20shop"
-                                     "?application_name=x%26y");
-    url_free(&parts);
+    assert_string_equal(url.parts.user, "caf\xC3\xA9");
+    assert_string_equal(url.parts.password, "a/b@c:%");
+    assert_string_equal(url.parts.hosts[0].name, "db-1.local");
+    assert_int_equal(url.parts.hosts[0].port, 3307);
+    assert_string_equal(url.parts.database, "my shop");
+    assert_string_equal(url.application_name, "x&y");
+    assert_string_equal(url.parts.given, "mariadb://caf%C3%A9:***@db-1.local:3307/my%20shop"
+                                         "?application_name=x%26y");
+    url_free(&url);
 }
 
 static void hosts_are_kept_in_their_order(void **state)
 {
     (void)state;
-    pawl__mysql_url parts = take("mysql://app@db-1,db-2:3307,[::1],[fe80::2]:3308/shop");
-    assert_int_equal(parts.host_count, 4);
-    assert_string_equal(parts.hosts[0].name, "db-1");
-    assert_int_equal(parts.hosts[0].port, 3306);
-    assert_string_equal(parts.hosts[1].name, "db-2");
-    assert_int_equal(parts.hosts[1].port, 3307);
-    assert_string_equal(parts.hosts[2].name, "::1");
-    assert_int_equal(parts.hosts[2].port, 3306);
-    assert_string_equal(parts.hosts[3].name, "fe80::2");
-    assert_int_equal(parts.hosts[3].port, 3308);
-    assert_int_equal(parts.connect_timeout_s, 10); /* or the second one would never be tried */
-    url_free(&parts);
-    parts = take("mysql://db-1,db-2/shop?connect_timeout=3");
-    assert_int_equal(parts.connect_timeout_s, 3);
-    url_free(&parts);
+    pawl__mysql_url url = take("mysql://app@db-1,db-2:3307,[::1],[fe80::2]:3308/shop");
+    assert_int_equal(url.parts.host_count, 4);
+    assert_string_equal(url.parts.hosts[0].name, "db-1");
+    assert_int_equal(url.parts.hosts[0].port, 3306);
+    assert_string_equal(url.parts.hosts[1].name, "db-2");
+    assert_int_equal(url.parts.hosts[1].port, 3307);
+    assert_string_equal(url.parts.hosts[2].name, "::1");
+    assert_int_equal(url.parts.hosts[2].port, 3306);
+    assert_string_equal(url.parts.hosts[3].name, "fe80::2");
+    assert_int_equal(url.parts.hosts[3].port, 3308);
+    assert_int_equal(url.connect_timeout_s, 10); /* or the second one would never be tried */
+    url_free(&url);
+    url = take("mysql://db-1,db-2/shop?connect_timeout=3");
+    assert_int_equal(url.connect_timeout_s, 3);
+    url_free(&url);
 }
 
 static void options_are_pawls_or_the_librarys(void **state)
 {
     (void)state;
-    pawl__mysql_url parts =
+    pawl__mysql_url url =
         take("mysql:///shop?pooler=transaction&create=no&socket=/run/my.sock&"
              "connect-timeout=7&ssl_ca=/a&ssl-cert=/b&ssl-key=/c&tls-version=TLSv1.3&"
              "defaults-file=/d&ssl-capath=/e&ssl-cipher=f&ssl-crl=g&ssl-crlpath=h&ssl-ca=/i");
-    assert_true(parts.is_pooled);
-    assert_string_equal(parts.hosts[0].name, "");
-    assert_string_equal(parts.socket, "/run/my.sock");
-    assert_int_equal(parts.connect_timeout_s, 7);
-    assert_int_equal(parts.passed_count, PAWL__MYSQL_PASSED_MAX);
-    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CA), "/i"); /* the last one counts */
-    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CERT), "/b");
-    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_KEY), "/c");
-    assert_string_equal(passed(&parts, MARIADB_OPT_TLS_VERSION), "TLSv1.3");
-    assert_string_equal(passed(&parts, MYSQL_READ_DEFAULT_FILE), "/d");
-    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CAPATH), "/e");
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_VERIFY); /* why else name an authority */
-    url_free(&parts);
+    assert_true(url.is_pooled);
+    assert_string_equal(url.parts.hosts[0].name, "");
+    assert_string_equal(url.socket, "/run/my.sock");
+    assert_int_equal(url.connect_timeout_s, 7);
+    for (size_t i = 0; i < pawl__mysql_passed_count; i++)
+        assert_non_null(url.passed[i]);
+    assert_string_equal(url.passed[PAWL__MYSQL_SSL_CA], "/i"); /* the last one counts */
+    assert_string_equal(url.passed[PAWL__MYSQL_SSL_CERT], "/b");
+    assert_string_equal(url.passed[PAWL__MYSQL_SSL_KEY], "/c");
+    assert_string_equal(url.passed[PAWL__MYSQL_TLS_VERSION], "TLSv1.3");
+    assert_string_equal(url.passed[PAWL__MYSQL_DEFAULTS_FILE], "/d");
+    assert_string_equal(url.passed[PAWL__MYSQL_SSL_CAPATH], "/e");
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_VERIFY); /* why else name an authority */
+    url_free(&url);
 }
 
 static void tls_modes_have_the_names_of_mysql(void **state)
 {
     (void)state;
-    pawl__mysql_url parts = take("mysql://db/shop?ssl-mode=disabled");
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_DISABLED);
-    url_free(&parts);
-    parts = take("mysql://db/shop?ssl-mode=required&ssl-ca=/a");
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_REQUIRED);
-    url_free(&parts);
-    parts = take("mysql://db/shop?ssl-mode=verify-identity");
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_VERIFY);
-    url_free(&parts);
-    parts = take("mysql://db/shop?ssl-mode=preferred&pooler=none");
-    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_PREFERRED);
-    assert_false(parts.is_pooled);
-    url_free(&parts);
+    pawl__mysql_url url = take("mysql://db/shop?ssl-mode=disabled");
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_DISABLED);
+    url_free(&url);
+    url = take("mysql://db/shop?ssl-mode=required&ssl-ca=/a");
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_REQUIRED);
+    url_free(&url);
+    url = take("mysql://db/shop?ssl-mode=verify-identity");
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_VERIFY);
+    url_free(&url);
+    url = take("mysql://db/shop?ssl-mode=preferred&pooler=none");
+    assert_int_equal(url.tls, PAWL__MYSQL_TLS_PREFERRED);
+    assert_false(url.is_pooled);
+    url_free(&url);
 }
 
 static void d35_an_option_that_is_none_is_named(void **state)
@@ -227,7 +221,7 @@ static void a_password_is_masked(void **state)
 
 static void without_memory_nothing_is_left(void **state)
 {
-    pawl__mysql_url parts;
+    pawl__mysql_url url;
     pawl_code       code = PAWL_ENOMEM;
     long            n    = 0;
     (void)state;
@@ -235,10 +229,10 @@ static void without_memory_nothing_is_left(void **state)
         long before = fault_memory_live();
         fault_memory_set(n);
         fault_memory_go_on();
-        code = url_read(&parts, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", NULL);
+        code = url_read(&url, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", NULL);
         fault_memory_pause();
         assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_is_met()));
-        url_free(&parts);
+        url_free(&url);
         assert_int_equal(fault_memory_live(), before);
     }
     assert_true(n > 4);

@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/core.h"
+#include "store/core/url_read.h"
 
 #include <string.h>
 #include <strings.h>
@@ -106,21 +107,14 @@ static bool is_path_scheme(const char *url, size_t size)
 
 /* ---- Names of parameters ------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    return lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10 : -1;
-}
-
 /* "pass%77ord" in place; what is no escape stays. True when something was decoded. */
 static bool decode(char *name)
 {
     bool  is_changed = false;
     char *to         = name;
     while (*name != '\0') {
-        int high = name[0] == '%' ? hex_digit(name[1]) : -1;
-        int low  = high >= 0 ? hex_digit(name[2]) : -1;
+        int high = name[0] == '%' ? pawl__url_hex_digit(name[1]) : -1;
+        int low  = high >= 0 ? pawl__url_hex_digit(name[2]) : -1;
         is_changed |= low >= 0;
         *to++ = low >= 0 ? (char)(high * 16 + low) : *name;
         name += low >= 0 ? 3 : 1;

@@ -33,7 +33,7 @@ static pawl_code check_place(pawl__mysql *store, pawl__mysql_connection *connect
         code = pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection is on another server or database than the "
                               "store, %s: they must be the same",
-                              store->url.given);
+                              store->url.parts.given);
     return code;
 }
 

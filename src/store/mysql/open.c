@@ -36,7 +36,7 @@ static void init_library(void)
     (void)mysql_library_init(0, NULL, NULL);
 }
 
-static void set_tls(MYSQL *mysql, pawl__mysql_tls tls)
+static void set_tls(MYSQL *mysql, int tls)
 {
     const my_bool yes = 1;
     if (tls == PAWL__MYSQL_TLS_DISABLED)
@@ -63,11 +63,7 @@ static MYSQL *prepare(const pawl__mysql_url *url)
     (void)mysql_optionsv(mysql, MYSQL_OPT_LOCAL_INFILE, &no_files);
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                          url->application_name != NULL ? url->application_name : "pawl");
-    for (size_t i = 0; i < url->passed_count; i++) {
-        (void)mysql_optionsv(mysql, url->passed[i].option, url->passed[i].value);
-        if (url->passed[i].option == MYSQL_READ_DEFAULT_FILE)
-            (void)mysql_optionsv(mysql, MYSQL_READ_DEFAULT_GROUP, "pawl");
-    }
+    pawl__mysql_url_pass(url, mysql);
     set_tls(mysql, url->tls);
     return mysql;
 }
@@ -78,7 +74,7 @@ static const char *or_null(const char *text)
 }
 
 /* A host that has a port is reached by it, "localhost", too, for which the library takes a socket. */
-static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__mysql_host *host)
+static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__url_host *host)
 {
     const unsigned tcp = MYSQL_PROTOCOL_TCP;
     if (host->name[0] != '\0' && url->socket == NULL)
@@ -86,18 +82,18 @@ static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__m
 }
 
 static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection *connection,
-                         const pawl__mysql_host *host, pawl_error *error)
+                         const pawl__url_host *host, pawl_error *error)
 {
     MYSQL    *mysql = connection->mysql;
     pawl_code code  = pawl__mysql_code_of(mysql_errno(mysql), NULL);
     if (connection->why == PAWL_EINTERRUPTED)
         return pawl_error_set(error, connection->why, "%s: %s: connecting was interrupted",
-                              store->sql.base.scheme, store->url.given);
+                              store->sql.base.scheme, store->url.parts.given);
     if (connection->why != PAWL_OK || code == PAWL_ELOST || code == PAWL_ETIMEOUT)
         code = PAWL_EUNREACHABLE;
     return pawl_error_set(
         error, code, "%s: %s: no connection to %s:%u: %s (error %u)", store->sql.base.scheme,
-        store->url.given, host->name[0] != '\0' ? host->name : "localhost", host->port,
+        store->url.parts.given, host->name[0] != '\0' ? host->name : "localhost", host->port,
         connection->why != PAWL_OK ? "no answer in time" : mysql_error(mysql), mysql_errno(mysql));
 }
 
@@ -110,7 +106,7 @@ static void watch_peer(MYSQL *mysql)
 }
 
 static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
-                      const pawl__mysql_host *host, pawl_error *error)
+                      const pawl__url_host *host, pawl_error *error)
 {
     const pawl__mysql_url *url  = &store->url;
     MYSQL                 *made = NULL;
@@ -128,8 +124,8 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
-                     or_null(host->name), url->user, url->password, url->database, host->port,
-                     url->socket, CLIENT_FOUND_ROWS);
+                     or_null(host->name), url->parts.user, url->parts.password, url->parts.database,
+                     host->port, url->socket, CLIENT_FOUND_ROWS);
     if (made == NULL)
         return refused(store, connection, host, error);
     connection->id = mysql_thread_id(made);
@@ -159,7 +155,7 @@ static pawl_code check_version(pawl__mysql *store, MYSQL *mysql, pawl_error *err
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "%s: %s: the server is %s %s, at least %s is needed (skip locked)",
-                          store->sql.base.scheme, store->url.given,
+                          store->sql.base.scheme, store->url.parts.given,
                           is_mariadb ? "MariaDB" : "MySQL", mysql_get_server_info(mysql),
                           is_mariadb ? "10.6" : "8.0.1");
 }
@@ -227,7 +223,7 @@ static pawl_code identify(pawl__mysql *store, pawl_error *error)
 }
 
 static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connection,
-                            const pawl__mysql_host *host, pawl_error *error)
+                            const pawl__url_host *host, pawl_error *error)
 {
     bool      is_read_only = false;
     pawl_code code         = dial(store, connection, host, error);
@@ -237,11 +233,12 @@ static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connecti
         code = set_session(store, connection, error);
     if (code == PAWL_OK)
         code = ask_session(connection, &is_read_only, error);
-    if (code == PAWL_OK && is_read_only && store->url.host_count > 1)
-        code = pawl_error_set(error, PAWL_EUNREACHABLE,
-                              "%s: %s: %s:%u can only be read now, and no host before it can be "
-                              "written to",
-                              store->sql.base.scheme, store->url.given, host->name, host->port);
+    if (code == PAWL_OK && is_read_only && store->url.parts.host_count > 1)
+        code =
+            pawl_error_set(error, PAWL_EUNREACHABLE,
+                           "%s: %s: %s:%u can only be read now, and no host before it can be "
+                           "written to",
+                           store->sql.base.scheme, store->url.parts.given, host->name, host->port);
     if (code == PAWL_OK && connection == &store->main)
         code = identify(store, error);
     return code;
@@ -252,9 +249,9 @@ pawl_code pawl__mysql_connect(pawl__mysql *store, pawl__mysql_connection *connec
 {
     pawl_code code    = PAWL_EUNREACHABLE;
     connection->store = store;
-    for (size_t i = 0; code == PAWL_EUNREACHABLE && i < store->url.host_count; i++) {
+    for (size_t i = 0; code == PAWL_EUNREACHABLE && i < store->url.parts.host_count; i++) {
         pawl__mysql_disconnect(connection);
-        code = connect_to(store, connection, &store->url.hosts[i], error);
+        code = connect_to(store, connection, &store->url.parts.hosts[i], error);
     }
     if (code == PAWL_OK && store->lock_number != 0)
         code = pawl__mysql_worker_lock(connection, error);
@@ -277,7 +274,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection)
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
     (void)snprintf(text, sizeof text, "kill query %lu", connection->id);
-    if (mysql_real_connect(mysql, of->host, url->user, url->password, NULL, of->port,
+    if (mysql_real_connect(mysql, of->host, url->parts.user, url->parts.password, NULL, of->port,
                            of->unix_socket, 0) != NULL)
         is_done = mysql_query(mysql, text) == 0;
     mysql_close(mysql);
@@ -296,7 +293,7 @@ static pawl_code connect_again(pawl__mysql *store, pawl_error *error)
     store->main.is_lost = code != PAWL_OK; /* the next operation tries again */
     if (code == PAWL_OK)
         pawl_log(PAWL_LOG_INFO, "%s: %s: connected again", store->sql.base.scheme,
-                 store->url.given);
+                 store->url.parts.given);
     return code;
 }
 

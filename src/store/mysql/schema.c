@@ -129,7 +129,7 @@ static pawl_code begin(pawl_store *base, pawl_error *error)
         code = pawl_error_set(error, PAWL_EBUSY,
                               "%s: %s: another process makes or drops tables in this database, and "
                               "did not end within the deadline",
-                              base->scheme, store->url.given);
+                              base->scheme, store->url.parts.given);
     mysql_free_result(rows);
     return code;
 }
@@ -162,9 +162,9 @@ static pawl__sql_schema schema_of(pawl__mysql *store, const char *prefix)
                               .ops     = pawl__mysql_is_mariadb(store) ? &mariadb_ops : &mysql_ops,
                               .dialect = store->dialect,
                               .prefix  = prefix,
-                              .given   = store->url.given,
+                              .given   = store->url.parts.given,
                               .scheme  = "",
-                              .within  = store->url.database};
+                              .within  = store->url.parts.database};
 }
 
 pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options *options,

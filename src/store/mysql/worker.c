@@ -32,7 +32,7 @@ typedef struct lock_name {
 
 static lock_name name_of(const pawl__mysql *store, int64_t number)
 {
-    const char *const parts[] = {store->url.database, "/", store->sql.base.system_prefix};
+    const char *const parts[] = {store->url.parts.database, "/", store->sql.base.system_prefix};
     uint64_t          hash    = UINT64_C(14695981039346656037); /* FNV-1a */
     lock_name         name;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -6,21 +6,13 @@
  */
 #include "store/postgres/postgres.h"
 
+#include "store/core/url_read.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define SCHEMA_SIZE_MAX 63 /* the longest identifier of PostgreSQL */
-#define GIVEN_SIZE_MAX 240 /* of a URL in an error text, which has to hold more than the URL */
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 /* Percent-decoding, "caf%C3%A9". A value that does not fit is cut to a size that is refused as too
  * long. */
@@ -28,8 +20,10 @@ static pawl_text decode(pawl_text value, char *to, size_t size_max)
 {
     size_t size = 0;
     for (size_t i = 0; i < value.size && size < size_max; i++) {
-        int high   = value.data[i] == '%' && i + 2 < value.size ? hex_digit(value.data[i + 1]) : -1;
-        int low    = high >= 0 ? hex_digit(value.data[i + 2]) : -1;
+        int high   = value.data[i] == '%' && i + 2 < value.size
+                         ? pawl__url_hex_digit(value.data[i + 1])
+                         : -1;
+        int low    = high >= 0 ? pawl__url_hex_digit(value.data[i + 2]) : -1;
         to[size++] = low >= 0 ? (char)(high * 16 + low) : value.data[i];
         i += low >= 0 ? 2 : 0;
     }
@@ -182,12 +176,9 @@ static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, p
     size_t      size       = parameters != NULL ? (size_t)(parameters - url) : strlen(url);
     pawl_text   masked     = pawl_url_masked(url, arena);
     store->conninfo        = pawl_allocate(strlen(url) + 1);
-    store->given           = pawl_allocate(masked.size + 1);
+    store->given           = pawl__url_given(url);
     if (masked.data == NULL || store->conninfo == NULL || store->given == NULL)
         return pawl__pg_no_memory(error);
-    (void)snprintf(store->given, masked.size + 1, masked.size > GIVEN_SIZE_MAX ? "%.*s..." : "%.*s",
-                   (int)(masked.size > GIVEN_SIZE_MAX ? GIVEN_SIZE_MAX - 3 : masked.size),
-                   masked.data);
     memcpy(store->conninfo, url, size);
     memcpy(store->schema, "public", sizeof "public");
     pawl_code code = take_parameters(store, parameters != NULL ? parameters + 1 : "",

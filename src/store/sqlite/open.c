@@ -8,6 +8,7 @@
  */
 #include "store/sqlite/sqlite.h"
 
+#include "store/core/url_read.h"
 #include "store/sql/operations.h"
 #include "store/sql/tables.h"
 
@@ -31,109 +32,45 @@
 #define LOG_PAGES 32000
 #define LOG_SIZE_KEPT (128LL * 1024 * 1024)
 #define CACHE_MB_DEFAULT 64
-#define CACHE_MB_MAX (1024 * 1024)
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
 
 /* ---- The URL ------------------------------------------------------------ */
 
-typedef struct settings {
-    pawl__sqlite *store;
-    bool          is_made; /* create=yes */
-    pawl_error   *error;
-} settings;
+static const char *const levels[]  = {"off", "normal", "full", NULL};
+static const char *const answers[] = {"no", "yes", NULL};
 
-static pawl_code bad_value(const settings *s, const char *name, const char *value,
-                           const char *allowed)
-{
-    return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: %s is '%s', may be %s", name, value,
-                          allowed);
-}
+#define AT(member) offsetof(pawl__sqlite, member)
 
-static pawl_code set_number(const settings *s, const char *name, const char *value, int max,
-                            int *number)
-{
-    char *end   = NULL;
-    errno       = 0;
-    long result = strtol(value, &end, 10);
-    char allowed[40];
-    (void)snprintf(allowed, sizeof allowed, "0 to %d", max);
-    if (errno != 0 || end == value || *end != '\0' || result < 0 || result > max)
-        return bad_value(s, name, value, allowed);
-    *number = (int)result;
-    return PAWL_OK;
-}
+static const pawl__url_option known[] = {
+    {"synchronous", PAWL__URL_WORD, AT(synchronous), "full, normal or off", .words = levels},
+    {"cache_mb", PAWL__URL_NUMBER, AT(cache_mb), "0 to 1048576", .min = 0, .max = 1048576},
+    {"busy_ms", PAWL__URL_NUMBER, AT(busy_ms), "0 to 2147483647", .min = 0, .max = INT_MAX},
+    {"create", PAWL__URL_WORD, AT(may_make), "yes or no", .words = answers},
+};
 
-static pawl_code set_synchronous(settings *s, const char *value)
-{
-    static const char *const levels[] = {"off", "normal", "full"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(value, levels[i]) == 0) {
-            s->store->synchronous = i;
-            return PAWL_OK;
-        }
-    return bad_value(s, "synchronous", value, "full, normal or off");
-}
+static const pawl__url_kind kind = {
+    .driver = "sqlite", .options = known, .option_count = sizeof known / sizeof known[0]};
 
-static pawl_code set_create(settings *s, const char *value)
-{
-    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-        return bad_value(s, "create", value, "yes or no");
-    s->is_made = strcmp(value, "yes") == 0;
-    return PAWL_OK;
-}
-
-static pawl_code set_option(settings *s, const char *name, const char *value)
-{
-    if (strcmp(name, "synchronous") == 0)
-        return set_synchronous(s, value);
-    if (strcmp(name, "cache_mb") == 0)
-        return set_number(s, name, value, CACHE_MB_MAX, &s->store->cache_mb);
-    if (strcmp(name, "busy_ms") == 0)
-        return set_number(s, name, value, INT_MAX, &s->store->busy_ms);
-    if (strcmp(name, "create") == 0)
-        return set_create(s, value);
-    return pawl_error_set(s->error, PAWL_ECONFIG,
-                          "sqlite: unknown option '%s', known: synchronous, cache_mb, busy_ms, "
-                          "create",
-                          name);
-}
-
-/* Cuts the copy of the URL into its options. */
-static pawl_code read_options(settings *s, char *options)
-{
-    pawl_code code = PAWL_OK;
-    while (code == PAWL_OK && options != NULL && *options != '\0') {
-        char *name  = strsep(&options, "&");
-        char *value = strchr(name, '=');
-        if (value == NULL)
-            return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: option '%s' has no value", name);
-        *value++ = '\0';
-        code     = set_option(s, name, value);
-    }
-    return code;
-}
-
-static pawl_code read_url(settings *s, const char *url)
+static pawl_code read_url(pawl__sqlite *store, const char *url, pawl_error *error)
 {
     static const char scheme[] = "sqlite:";
-    pawl__sqlite     *store    = s->store;
     if (strncmp(url, scheme, sizeof scheme - 1) != 0)
-        return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: the URL does not begin with '%s'",
+        return pawl_error_set(error, PAWL_ECONFIG, "sqlite: the URL does not begin with '%s'",
                               scheme);
     const char *path = url + sizeof scheme - 1;
     size_t      size = strlen(path) + 1;
     if ((store->given_path = pawl_allocate(size)) == NULL)
-        return pawl_error_set(s->error, PAWL_ENOMEM, "sqlite: out of memory");
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     memcpy(store->given_path, path, size);
     char *options = strchr(store->given_path, '?');
     if (options != NULL)
         *options++ = '\0';
     if (store->given_path[0] == '\0' || store->given_path[0] == ':')
-        return pawl_error_set(s->error, PAWL_ECONFIG,
+        return pawl_error_set(error, PAWL_ECONFIG,
                               "sqlite: the path is '%s': a file is needed (memory: is a store "
                               "without one)",
                               store->given_path);
-    return read_options(s, options);
+    return pawl__url_options(&kind, NULL, options, store, error);
 }
 
 /* ---- The connection ----------------------------------------------------- */
@@ -181,8 +118,7 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
  * distributions have it on. */
 static pawl_code configure(pawl__sqlite *store, pawl_error *error)
 {
-    static const char *const levels[] = {"off", "normal", "full"};
-    char                     text[400];
+    char text[400];
     (void)snprintf(text, sizeof text,
                    "pragma page_size = %d; pragma foreign_keys = on; pragma secure_delete = off; "
                    "pragma synchronous = %s; pragma cache_size = -%lld; "
@@ -354,23 +290,21 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
     store->busy_ms        = (int)deadline_ms;
     store->cache_mb       = CACHE_MB_DEFAULT;
     store->synchronous    = 2;
+    store->may_make       = true;
     store->data_version   = -1;
     store->connection.prefix = base->system_prefix != NULL ? base->system_prefix : "pawl_";
     atomic_init(&store->is_interrupted, false);
     (void)pthread_mutex_init(&store->mutex, NULL);
 
-    settings  s    = {store, true, error};
-    pawl_code code = read_url(&s, url);
+    pawl_code code = read_url(store, url, error);
     if (code == PAWL_OK)
         code = pawl__sql_prefix_check(&pawl__sqlite_dialect, store->connection.prefix, error);
     if (code != PAWL_OK)
         return code;
     if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */
         return PAWL_OK;
-    bool may_make = base->mode == PAWL_OPEN_CREATE && s.is_made;
-    code          = open_for_work(store,
-                         base->mode == PAWL_OPEN_CREATE && !may_make ? PAWL_OPEN_CHECK : base->mode,
-                                  options, error);
+    bool is_looking = base->mode == PAWL_OPEN_CREATE && !store->may_make;
+    code = open_for_work(store, is_looking ? PAWL_OPEN_CHECK : base->mode, options, error);
     /* A file that is damaged already when it is opened is no store: nothing was
      * under way that could have stopped part-way. */
     if (code == PAWL_EPERSIST && store->connection.db != NULL &&

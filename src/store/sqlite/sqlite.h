@@ -59,6 +59,7 @@ typedef struct pawl__sqlite {
     int                     busy_ms;
     int                     cache_mb;
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
+    int                     may_make;    /* the URL allows that the file is made */
     int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
     pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
     bool        is_lost; /* the connection had to be closed; the next operation makes it */
