@@ -15,7 +15,7 @@
 #include "pawl/base.h"
 
 #define PAWL__URL_HOSTS_MAX 16
-#define PAWL__URL_OPTIONS_MAX 40 /* that a driver may have */
+#define PAWL__URL_OPTIONS_MAX 40 /* of a driver */
 
 /* How an option is read, and the member of the driver's settings that it sets. */
 typedef enum pawl__url_form {

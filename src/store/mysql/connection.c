@@ -33,6 +33,19 @@ static void undo(pawl_store *base)
     pawl__mysql_rollback(pawl__mysql_of(base)->sql.connection);
 }
 
+/* A transaction without claims has locks of rows that were only read. */
+static void rest(pawl_store *base)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    if (store->claim_count == 0)
+        pawl__mysql_rollback(&store->main);
+}
+
+static int session_fd(pawl_store *base)
+{
+    return (int)mysql_get_socket(pawl__mysql_of(base)->main.mysql);
+}
+
 const pawl__sql_ops pawl__mysql_ops = {
     .name         = "mysql",
     .read_begin   = read_begin,
@@ -47,6 +60,8 @@ const pawl__sql_ops pawl__mysql_ops = {
     .own_lock     = pawl__mysql_own_lock,
     .own_unlock   = pawl__mysql_own_unlock,
     .claims_leave = pawl__mysql_claims_leave,
+    .rest         = rest,
+    .session_fd   = session_fd,
     .lock_begin   = pawl__mysql_begin,
     .write        = pawl__mysql_write_looking,
     .stamp_begin  = pawl__mysql_stamp_begin,

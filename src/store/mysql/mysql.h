@@ -28,9 +28,6 @@
 #include "store/sql/dialects.h"
 #include "store/sql/schema.h"
 
-#include <stdatomic.h>
-#include <sys/types.h>
-
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
 
@@ -41,7 +38,6 @@ typedef struct pawl__mysql_claim {
     bool      is_ended; /* leaves the list */
 } pawl__mysql_claim;
 
-#define PAWL__MYSQL_NEWS_COUNT 4
 #define PAWL__MYSQL_PLACE_SIZE 33
 
 typedef struct pawl__mysql {
@@ -50,18 +46,13 @@ typedef struct pawl__mysql {
     pawl__mysql_connection   side; /* made when it is needed first */
     const pawl__sql_dialect *dialect;
     pawl__mysql_url          url;
-    bool               is_cluster;   /* Galera: a row lock is one node's, so claims are stamps */
-    pid_t              pid;          /* the process that opened the handle */
-    atomic_int         interrupt_fd; /* an eventfd; -1: none */
-    int64_t            until_ms; /* monotonic: the end of an operation of several tries; 0: none */
-    pawl__mysql_claim *claims;   /* by seq */
+    bool               is_cluster; /* Galera: a row lock is one node's, so claims are stamps */
+    pawl__sql_server   server;
+    pawl__mysql_claim *claims; /* by seq */
     size_t             claim_count;
     size_t             claim_capacity;
     bool               is_busy;     /* the last claim found all rows that it asked for */
     int64_t            lock_number; /* of the worker's session lock; 0: it has none */
-    int64_t            beat_ms;     /* monotonic: of the last heartbeat, behind a pooler */
-    int64_t            pause_ms;    /* between two checks of a wait */
-    int64_t            news[PAWL__MYSQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
     char               place[PAWL__MYSQL_PLACE_SIZE];
 } pawl__mysql;
 
@@ -72,12 +63,6 @@ static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
 static inline bool pawl__mysql_is_mariadb(const pawl__mysql *store)
 {
     return store->dialect == &pawl__mariadb_dialect;
-}
-
-/* Heartbeats tell who lives: no lock of a session reaches through a pooler, or another node. */
-static inline bool pawl__mysql_has_beats(const pawl__mysql *store)
-{
-    return store->url.is_pooled || store->is_cluster;
 }
 
 /* connection.c */
@@ -114,18 +99,11 @@ pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error
 void      pawl__mysql_own_unlock(pawl_store *base);
 /* Queue rows that the handle has claimed are free. */
 pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error);
-/* pawl__sql_resolve, until the server answers or the deadline is over. */
-pawl_code pawl__mysql_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                              pawl_error *error);
 pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
 pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
                                 pawl_error *error);
-/* Behind a pooler: says that the worker lives, when the last time is long ago, or `is_first`. */
-pawl_code pawl__mysql_beat(pawl__mysql *store, bool is_first, pawl_error *error);
 
-/* wait.c, enlist.c */
-pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
-void      pawl__mysql_interrupt(pawl_store *base);
+/* enlist.c */
 pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                              pawl_error *error);
 

@@ -120,7 +120,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     connection->id  = 0;
     connection->why = PAWL_OK;
     connection->until_ms =
-        store->until_ms != 0 ? store->until_ms : now + store->sql.base.deadline_ms;
+        store->server.until_ms != 0 ? store->server.until_ms : now + store->sql.base.deadline_ms;
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
@@ -210,6 +210,10 @@ static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_o
         store->is_cluster      = row[2] != NULL && row[2][0] == '1';
     }
     mysql_free_result(rows);
+    /* No lock of a session reaches through a pooler, or another node. */
+    if (store->url.is_pooled || store->is_cluster)
+        store->server.beat = PAWL__MYSQL_WORKER_BEAT;
+    store->server.frees_dead = store->is_cluster;
     return code;
 }
 
@@ -306,10 +310,8 @@ static bool has_hung_up(const pawl__mysql_connection *connection)
 
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
 {
-    uint64_t     count;
     pawl__mysql *store = pawl__mysql_of(base);
-    while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
-    }
+    pawl__sql_server_calm(&store->server);
     if (store->main.mysql != NULL && !store->main.is_lost)
         store->main.is_lost = has_hung_up(&store->main);
     return store->main.is_lost || store->main.mysql == NULL ? connect_again(store, error) : PAWL_OK;
@@ -321,14 +323,11 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
     pawl__mysql *store    = pawl__mysql_of(base);
     store->sql.ops        = &pawl__mysql_ops;
     store->sql.connection = &store->main;
-    store->pid            = getpid();
     store->main.store     = store;
     store->side.store     = store;
-    atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (atomic_load(&store->interrupt_fd) < 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "%s: no descriptor: %s", base->scheme,
-                              strerror(errno));
-    pawl_code code = pawl__mysql_url_read(&store->url, url, error);
+    pawl_code code        = pawl__sql_server_open(base, &store->server, error);
+    if (code == PAWL_OK)
+        code = pawl__mysql_url_read(&store->url, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects when it is called */
     code = pawl__mysql_connect(store, &store->main, error);
@@ -340,14 +339,13 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
 void pawl__mysql_close(pawl_store *base)
 {
     pawl__mysql *store = pawl__mysql_of(base);
-    if (store->pid != 0 && store->pid == getpid()) {
+    if (pawl__sql_server_is_ours(&store->server)) {
         base->deadline_ms = base->deadline_ms < CLOSE_MS ? base->deadline_ms : CLOSE_MS;
         /* A goodbye frees the locks of the claims now. */
         pawl__mysql_disconnect(&store->side);
         pawl__mysql_disconnect(&store->main);
-        (void)close(atomic_load(&store->interrupt_fd));
     } /* else the socket is the parent's: a goodbye on it would end the parent's session */
-    atomic_store(&store->interrupt_fd, -1);
+    pawl__sql_server_close(&store->server);
     pawl__mysql_url_free(&store->url);
     pawl_free(store->claims);
     store->claims = NULL;

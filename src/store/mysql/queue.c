@@ -258,8 +258,8 @@ static pawl_code claim_stamped(pawl__mysql *store, const pawl_queue_claim *claim
     return pawl__mysql_stamp_end(base, code, error);
 }
 
-pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+static pawl_code claim_queue(pawl_store *base, const pawl_queue_claim *claim, pawl_arena *arena,
+                             pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
     pawl_code    code  = store->is_cluster ? claim_stamped(store, claim, arena, rows, error)
@@ -271,6 +271,17 @@ pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *clai
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
     if (!store->sql.in_hold && (code != PAWL_OK || store->claim_count == 0))
         pawl__mysql_rollback(&store->main);
+    return code;
+}
+
+pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(base);
+    pawl_code       code;
+    do
+        code = claim_queue(base, claim, arena, rows, error);
+    while (pawl__sql_again(&tries, code));
     return code;
 }
 

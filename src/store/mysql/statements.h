@@ -105,11 +105,6 @@
     X(SCHEMA_ENGINE,                                                                                                                                         \
       "select engine from information_schema.tables where table_schema = database() "                                                                        \
       "and table_name = ?1 and engine <> 'InnoDB'")                                                                                                          \
-    /* The ends of four primary keys. */                                                                                                                     \
-    X(NEWS, "select coalesce((select max([Seq]) from {queue}), 0), "                                                                                         \
-            "coalesce((select max([Id]) from {outbox}), 0), "                                                                                                \
-            "coalesce((select max([Seq]) from {events}), 0), "                                                                                               \
-            "coalesce((select max([Id]) from {aggregator}), 0)")                                                                                             \
     X(WORKER_BEAT, "update {workers} set [Seen] = utc_timestamp(6) where [Id] = ?1")
 
 #define PAWL__MYSQL_NAME_OF(name, text) PAWL__MYSQL_##name,

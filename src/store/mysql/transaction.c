@@ -141,7 +141,7 @@ pawl_code pawl__mysql_hold_begin(pawl_store *base, pawl_error *error)
 void pawl__mysql_hold_end(pawl_store *base)
 {
     pawl__mysql *store = pawl__mysql_of(base);
-    if (!store->sql.in_hold || store->pid != getpid())
+    if (!store->sql.in_hold || !pawl__sql_server_is_ours(&store->server))
         return;
     store->sql.in_hold = false;
     pawl__mysql_rollback(&store->main);

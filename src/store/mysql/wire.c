@@ -51,7 +51,7 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
 static bool take_interrupt(const pawl__mysql *store)
 {
     uint64_t count;
-    return read(atomic_load(&store->interrupt_fd), &count, sizeof count) == sizeof count;
+    return read(atomic_load(&store->server.interrupt_fd), &count, sizeof count) == sizeof count;
 }
 
 /* Milliseconds until the deadline, or until the time that the library gives itself. */
@@ -86,7 +86,7 @@ int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
         bool          may_break = connection->why == PAWL_OK;
         struct pollfd items[2]  = {
              {.fd = (int)mysql_get_socket(connection->mysql)},
-             {.fd = may_break ? atomic_load(&store->interrupt_fd) : -1, .events = POLLIN},
+             {.fd = may_break ? atomic_load(&store->server.interrupt_fd) : -1, .events = POLLIN},
         };
         items[0].events |= (status & MYSQL_WAIT_READ) != 0 ? POLLIN : 0;
         items[0].events |= (status & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0;
@@ -143,8 +143,8 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
         return pawl_error_set(error, PAWL_EBUSY,
                               "%s: the server rolled the transaction back before", scheme);
     connection->why      = PAWL_OK;
-    connection->until_ms = store->until_ms != 0
-                               ? store->until_ms
+    connection->until_ms = store->server.until_ms != 0
+                               ? store->server.until_ms
                                : pawl__mysql_clock_ms() + store->sql.base.deadline_ms;
     return PAWL_OK;
 }

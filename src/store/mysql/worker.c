@@ -8,21 +8,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/worker.h"
 #include "store/mysql/mysql.h"
-#include "store/sql/operations.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIVES_AT_ONCE 100 /* in one statement */
-#define BEAT_MS 5000
 #define DEAD_SECONDS "15"
-#define PAUSE_MS_MIN 50 /* between two tries to learn of a commit */
-#define PAUSE_MS_MAX 2000
 
 /* ---- Names --------------------------------------------------------------- */
 
@@ -109,7 +103,7 @@ pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *er
 {
     pawl__mysql *store = pawl__mysql_of(base);
     pawl_code    code  = PAWL_OK;
-    if (store->lock_number == 0 && !pawl__mysql_has_beats(store)) {
+    if (store->lock_number == 0 && store->server.beat == 0) {
         store->lock_number = number_of(base->worker.uuid);
         code               = pawl__mysql_worker_lock(&store->main, error);
         if (code != PAWL_OK)
@@ -177,31 +171,7 @@ pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, 
     return code;
 }
 
-/* The claims of a worker that died with its session are rows here, which nobody else would free. */
-static pawl_code free_dead(pawl_store *base, pawl_error *error)
-{
-    pawl_code code = pawl__mysql_stamp_begin(base, error);
-    if (code == PAWL_OK)
-        code = pawl__mysql_stamp_end(base, pawl__sql_free_dead(base, error), error);
-    return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does the same */
-}
-
-pawl_code pawl__mysql_beat(pawl__mysql *store, bool is_first, pawl_error *error)
-{
-    static const pawl__sql_field  id[] = {{0, PAWL__WIRE_UUID}};
-    static const pawl__sql_fields by   = PAWL__SQL_LIST(id);
-    const pawl__sql_asked asked = {PAWL__MYSQL_WORKER_BEAT, &by, &store->sql.base.worker.uuid, NULL,
-                                   0};
-    int64_t               now_ms = pawl__mysql_clock_ms();
-    if (!pawl__mysql_has_beats(store) || !(is_first || store->sql.base.is_attached) ||
-        (!is_first && now_ms - store->beat_ms < BEAT_MS))
-        return PAWL_OK;
-    store->beat_ms = now_ms;
-    pawl_code code = pawl__sql_read_first(&store->sql.base, &asked, NULL, NULL, error);
-    return code == PAWL_OK && store->is_cluster ? free_dead(&store->sql.base, error) : code;
-}
-
-/* ---- A commit in doubt ---------------------------------------------------- */
+/* ---- The end ------------------------------------------------------------- */
 
 pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error)
 {
@@ -210,27 +180,4 @@ pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error)
     pawl__mysql_rollback(&store->main);
     store->claim_count = 0;
     return PAWL_OK;
-}
-
-/* A server that is away may come back, or another one in its place. */
-pawl_code pawl__mysql_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                              pawl_error *error)
-{
-    pawl__mysql *store    = pawl__mysql_of(base);
-    int64_t      pause_ms = PAUSE_MS_MIN;
-    store->until_ms       = pawl__mysql_clock_ms() + base->deadline_ms;
-    pawl_code code        = pawl__sql_resolve(base, commit_id, is_applied, error);
-    while (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EINTERRUPTED) {
-        int64_t       rest = store->until_ms - pawl__mysql_clock_ms();
-        struct pollfd item = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
-        if (rest <= 0)
-            break;
-        code     = poll(&item, 1, (int)(pause_ms < rest ? pause_ms : rest)) > 0
-                       ? pawl_error_set(error, PAWL_EINTERRUPTED, "%s: the call was interrupted",
-                                        base->scheme)
-                       : pawl__sql_resolve(base, commit_id, is_applied, error);
-        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
-    }
-    store->until_ms = 0;
-    return code;
 }

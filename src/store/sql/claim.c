@@ -128,8 +128,8 @@ static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *cla
 }
 
 /* Without a lock first: most of the time nothing is due. */
-pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
-                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+static pawl_code claim_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
     pawl_code            code = read_due(store, claim, false, arena, rows, error);
@@ -142,6 +142,17 @@ pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *c
             code = stamp_timeouts(store, claim, arena, rows, error);
         code = ops->stamp_end(store, code, error);
     }
+    return code;
+}
+
+pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = claim_timeouts(store, claim, arena, rows, error);
+    while (pawl__sql_again(&tries, code));
     return code;
 }
 
@@ -231,8 +242,8 @@ static pawl_code stamp_partition(pawl_store *store, const pawl_snapshot_claim *c
                                                   snapshot->count, NULL, error);
 }
 
-pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code claim_snapshot(pawl_store *store, const pawl_snapshot_claim *claim,
+                                pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
     pawl_code            code = ops->stamp_begin(store, error);
@@ -242,6 +253,17 @@ pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim 
     if (code == PAWL_OK)
         code = stamp_partition(store, claim, arena, snapshot, error);
     return ops->stamp_end(store, code, error);
+}
+
+pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = claim_snapshot(store, claim, arena, snapshot, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
 }
 
 /* ---- The gate of a partition -------------------------------------------- */

@@ -307,8 +307,8 @@ static pawl_code commit_set(pawl__sql_writer *writer, bool is_held)
     return pawl__sql_only_releases(writer->changes) ? release_rows(writer) : commit_rounds(writer);
 }
 
-pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
-                           pawl_error *error)
+static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error)
 {
     const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
     pawl__sql_store     *own    = (pawl__sql_store *)store;
@@ -324,6 +324,20 @@ pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_
     }
     pawl_code code = commit_set(&writer, own->in_hold);
     ops->claims_end(store, changes, writer.is_dropped, code);
+    return code;
+}
+
+/* Refusals of a round that was undone are found again. */
+pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                           pawl_error *error)
+{
+    pawl__sql_tries tries  = pawl__sql_tries_begin(store);
+    size_t          before = refused->count;
+    pawl_code       code   = commit(store, changes, refused, error);
+    while (pawl__sql_again(&tries, code)) {
+        refused->count = before;
+        code           = commit(store, changes, refused, error);
+    }
     return code;
 }
 

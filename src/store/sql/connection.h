@@ -23,6 +23,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/sql/field.h"
+#include "store/sql/server.h"
 #include "store/sql/statements.h"
 #include "store/sql/write.h"
 
@@ -88,6 +89,10 @@ typedef struct pawl__sql_ops {
     pawl_code (*take_over)(pawl_store *store, pawl_error *error);
     /* Queue rows that the handle has claimed are free; before the end of the worker's row. */
     pawl_code (*claims_leave)(pawl_store *store, pawl_error *error);
+    /* Before a wait: no lock is kept that no claim needs. */
+    void (*rest)(pawl_store *store);
+    /* Becomes readable when the server ends the session; -1: not known. */
+    int (*session_fd)(pawl_store *store);
     /* A commit that ended with PAWL_EUNKNOWN is known. NULL: claims_end did all. */
     void (*resolved)(pawl_store *store, bool is_applied);
 
@@ -128,6 +133,7 @@ typedef struct pawl__sql_store {
     pawl__sql_connection *connection; /* the one that writes */
     bool                  in_hold;    /* a hold is open, and everything runs inside it */
     bool                  has_worker; /* its row is there */
+    pawl__sql_server     *server;     /* NULL: a file, or a server that is waited for otherwise */
 } pawl__sql_store;
 
 static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)

@@ -103,8 +103,8 @@ static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     return code == PAWL_EDUPLICATE && !is_there ? PAWL_OK : code;
 }
 
-pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
-                         bool *is_ours, pawl_error *error)
+static pawl_code lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time, bool *is_ours,
+                      pawl_error *error)
 {
     const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
@@ -123,7 +123,18 @@ pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64
     return code;
 }
 
-pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
+                         bool *is_ours, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = lead(store, name, now, time, is_ours, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
+}
+
+static pawl_code unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
     const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
@@ -135,4 +146,14 @@ pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
     const pawl__sql_lease row   = {.name = full.text, .worker = store->worker.uuid};
     const pawl__sql_asked asked = {PAWL__SQL_LEASE_DELETE, &free_fields, &row, NULL, 0};
     return ops->stamp_end(store, pawl__sql_read_first(store, &asked, NULL, NULL, error), error);
+}
+
+pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = unlead(store, name, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
 }

@@ -40,6 +40,10 @@ pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *e
 pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                             pawl_error *error);
 
+/* server.c: for drivers that have a pawl__sql_server */
+pawl_code pawl__sql_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
+void      pawl__sql_interrupt(pawl_store *store);
+
 /* sweep.c */
 pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                           pawl_error *error);

@@ -242,7 +242,12 @@
     X(DEAD_DELETE, "delete from {dead} where [Endpoint] = ?1 and [MessageId] = ?2")                   \
     X(SUBSCRIPTION_ADD,                                                                               \
       "insert into {subscriptions} ([Type], [Queue]) values (?1, ?2) {ignore:[Type], [Queue]}")       \
-    X(SUBSCRIPTION_DELETE, "delete from {subscriptions} where [Type] = ?1 and [Queue] = ?2")
+    X(SUBSCRIPTION_DELETE, "delete from {subscriptions} where [Type] = ?1 and [Queue] = ?2")          \
+    /* The ends of four primary keys (server.c). */                                                   \
+    X(NEWS, "select coalesce((select max([Seq]) from {queue}), 0), "                                  \
+            "coalesce((select max([Id]) from {outbox}), 0), "                                         \
+            "coalesce((select max([Seq]) from {events}), 0), "                                        \
+            "coalesce((select max([Id]) from {aggregator}), 0)")
 
 enum {
     PAWL__SQL_BEFORE_ROWS = PAWL__SQL_STATEMENT_COUNT - 1,

@@ -12,6 +12,9 @@
 
 #include <unistd.h>
 
+#define PAUSE_MS_MIN 50 /* between two tries to learn of a commit */
+#define PAUSE_MS_MAX 2000
+
 /* ---- Ending ------------------------------------------------------------- */
 
 /* A worker whose row ends, and the row of zeroes that keeps its counters. */
@@ -157,8 +160,8 @@ static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
     return code == PAWL_OK ? pawl__sql_free_dead(store, error) : code;
 }
 
-pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
-                                pawl_time now, pawl_error *error)
+static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                             pawl_error *error)
 {
     const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
     pawl__sql_store     *own    = (pawl__sql_store *)store;
@@ -184,9 +187,20 @@ pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text
     return code;
 }
 
+pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                pawl_time now, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = open_worker(store, endpoint, types, now, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
+}
+
 /* ---- Closing ------------------------------------------------------------ */
 
-pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
     pawl__sql_store     *own  = (pawl__sql_store *)store;
@@ -205,6 +219,16 @@ pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *e
     return code != PAWL_OK ? code : gone;
 }
 
+pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = close_worker(store, now, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
+}
+
 /* ---- A commit in doubt -------------------------------------------------- */
 
 /* The epoch is raised first, which waits for a transaction that still has the row. */
@@ -221,8 +245,8 @@ static pawl_code raise_epoch(pawl_store *store, row *worker, pawl_error *error)
 
 /* A full transaction, not a stamp: in a file it takes the place in the log of
  * whatever a failed commit may have left there. */
-pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
-                            pawl_error *error)
+static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                         pawl_error *error)
 {
     const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
     row                  worker = {.id = store->worker.uuid};
@@ -245,5 +269,31 @@ pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_app
         if (ops->resolved != NULL)
             ops->resolved(store, *is_applied);
     }
+    return code;
+}
+
+/* A server that is away may come back, or another one in its place: it is asked until it answers, or the
+ * deadline is over. */
+pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                            pawl_error *error)
+{
+    pawl__sql_server *server   = ((pawl__sql_store *)store)->server;
+    int64_t           pause_ms = PAUSE_MS_MIN;
+    bool              is_woken;
+    if (server == NULL)
+        return resolve(store, commit_id, is_applied, error);
+    server->until_ms = pawl__sql_clock_ms() + store->deadline_ms;
+    pawl_code code   = resolve(store, commit_id, is_applied, error);
+    while (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EINTERRUPTED) {
+        int64_t rest = server->until_ms - pawl__sql_clock_ms();
+        if (rest <= 0)
+            break;
+        code = pawl__sql_server_pause(store, pause_ms < rest ? pause_ms : rest, -1, -1, &is_woken,
+                                      error);
+        if (code == PAWL_OK)
+            code = resolve(store, commit_id, is_applied, error);
+        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+    }
+    server->until_ms = 0;
     return code;
 }

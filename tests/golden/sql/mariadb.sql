@@ -541,6 +541,11 @@ insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) ;
 -- SUBSCRIPTION_DELETE
 delete from `pawl_subscriptions` where `Type` = ? and `Queue` = ?;
 
+-- NEWS
+select coalesce((select max(`Seq`) from `pawl_queue`), 0), coalesce((select max(`Id`) from
+`pawl_outbox`), 0), coalesce((select max(`Seq`) from `pawl_events`), 0), coalesce((select max(`Id`)
+from `pawl_aggregator`), 0);
+
 -- QUEUE_CLAIM
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` force index (`pawl_queue_due`)
@@ -642,11 +647,6 @@ table_name, index_name;
 -- SCHEMA_ENGINE
 select engine from information_schema.tables where table_schema = database() and table_name = ? and
 engine <> 'InnoDB';
-
--- NEWS
-select coalesce((select max(`Seq`) from `pawl_queue`), 0), coalesce((select max(`Id`) from
-`pawl_outbox`), 0), coalesce((select max(`Seq`) from `pawl_events`), 0), coalesce((select max(`Id`)
-from `pawl_aggregator`), 0);
 
 -- WORKER_BEAT
 update `pawl_workers` set `Seen` = utc_timestamp(6) where `Id` = ?;

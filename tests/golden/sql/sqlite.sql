@@ -532,6 +532,11 @@ nothing;
 -- SUBSCRIPTION_DELETE
 delete from "pawl_subscriptions" where "Type" = ?1 and "Queue" = ?2;
 
+-- NEWS
+select coalesce((select max("Seq") from "pawl_queue"), 0), coalesce((select max("Id") from
+"pawl_outbox"), 0), coalesce((select max("Seq") from "pawl_events"), 0), coalesce((select max("Id")
+from "pawl_aggregator"), 0);
+
 -- TRANSACTION_BEGIN
 begin immediate;
 

@@ -1,0 +1,62 @@
+/* server.h - the needs of a driver whose database is a server that is polled: interrupts, waiting,
+ * heartbeats, and calls that the server undid or did not answer.
+ *
+ *     open            as the handle is opened
+ *     calm            as each operation begins: forgets interrupts that came before
+ *     wait, again     any number of times
+ *     close
+ *
+ * A driver with better means for all of it has none: a file that is watched, a server that notifies.
+ *
+ * Threads: as the store; pawl__sql_interrupt may be called from any thread.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_SERVER_H
+#define PAWL_STORE_SQL_SERVER_H
+
+#include "pawl/store_driver.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define PAWL__SQL_NEWS_COUNT 4
+
+/* In the driver's handle; pawl__sql_store.server points to it. */
+typedef struct pawl__sql_server {
+    pid_t      pid;          /* the process that opened the handle */
+    atomic_int interrupt_fd; /* an eventfd; -1: none */
+    int64_t    until_ms;     /* monotonic: the end of a call of several tries; 0: none */
+    int64_t    pause_ms;     /* between two checks of a wait */
+    int64_t    news[PAWL__SQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
+    int        beat;       /* the statement of a heartbeat; 0: a lock tells that the worker lives */
+    bool       frees_dead; /* claims are rows, which nobody else would free */
+    int64_t    beat_ms;    /* monotonic: of the last heartbeat */
+} pawl__sql_server;
+
+int64_t   pawl__sql_clock_ms(void);
+pawl_code pawl__sql_server_open(pawl_store *store, pawl__sql_server *server, pawl_error *error);
+/* May be called twice. */
+void pawl__sql_server_close(pawl__sql_server *server);
+/* False in a child process: what the handle has open is the parent's. */
+bool pawl__sql_server_is_ours(const pawl__sql_server *server);
+void pawl__sql_server_calm(const pawl__sql_server *server);
+/* Until `until_ms`, an interrupt (PAWL_EINTERRUPTED), or one of the descriptors can be read; -1: none. */
+pawl_code pawl__sql_server_pause(pawl_store *store, int64_t milliseconds, int wake_fd,
+                                 int session_fd, bool *is_woken, pawl_error *error);
+
+/* ---- Again ---------------------------------------------------------------- */
+
+/* A call that the server may undo. */
+typedef struct pawl__sql_tries {
+    pawl_store *store; /* NULL: it is tried once */
+    int64_t     begun_ms;
+    int         count;
+} pawl__sql_tries;
+
+pawl__sql_tries pawl__sql_tries_begin(pawl_store *store);
+/* Whether a try that ended with `code` is to be followed by another one. */
+bool pawl__sql_again(pawl__sql_tries *tries, pawl_code code);
+
+#endif

@@ -1,0 +1,390 @@
+/* test_sql_server.c - the generic store where the database is a server: calls that it undid are done
+ * again, a commit in doubt is asked for until it answers, a wait beats.
+ *
+ * Through the functions of the driver's module, which a test's build exports.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifndef PAWL_HAVE_SQLITE
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "store/sql/commit.h"
+#include "store/sql/operations.h"
+#include "store/sql/server.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+
+#define BEAT 4000 /* the number of the heartbeat's statement */
+
+static struct functions {
+    pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
+    void (*close)(pawl__sql_server *server);
+    void (*calm)(const pawl__sql_server *server);
+    void (*interrupt)(pawl_store *store);
+    pawl_code (*wait)(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
+    pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
+    pawl_code (*resolve)(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                         pawl_error *error);
+    pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error);
+} sql;
+
+static int load(void **state)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-sqlite.so", folder != NULL ? folder : ".");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return -1;
+    *(void **)&sql.open      = dlsym(module, "pawl__sql_server_open");
+    *(void **)&sql.close     = dlsym(module, "pawl__sql_server_close");
+    *(void **)&sql.calm      = dlsym(module, "pawl__sql_server_calm");
+    *(void **)&sql.interrupt = dlsym(module, "pawl__sql_interrupt");
+    *(void **)&sql.wait      = dlsym(module, "pawl__sql_wait");
+    *(void **)&sql.unlead    = dlsym(module, "pawl__sql_unlead");
+    *(void **)&sql.resolve   = dlsym(module, "pawl__sql_resolve");
+    *(void **)&sql.commit    = dlsym(module, "pawl__sql_commit");
+    return sql.commit != NULL && sql.resolve != NULL && sql.wait != NULL ? 0 : -1;
+}
+
+/* ---- A database ------------------------------------------------------------- */
+
+/* Every step of it that begins a transaction fails so many times. */
+typedef struct fake {
+    pawl__sql_store  store; /* first */
+    pawl__sql_server server;
+    int              failures;
+    pawl_code        failure;
+    int              begin_count, beat_count, free_count, rest_count;
+    int              asked; /* the statement */
+    int64_t          news;
+    pawl_refusals   *refused; /* of a commit, to which each try adds one */
+    pawl_error       error;
+} fake;
+
+static fake *of(pawl_store *store)
+{
+    return (fake *)store;
+}
+
+static pawl_code begin(pawl_store *store, pawl_error *error)
+{
+    fake *it = of(store);
+    it->begin_count++;
+    if (it->refused != NULL)
+        it->refused->count++;
+    return it->begin_count <= it->failures ? pawl_error_set(error, it->failure, "begin") : PAWL_OK;
+}
+
+static pawl_code end_as(pawl_store *store, pawl_code code, pawl_error *error)
+{
+    (void)store;
+    (void)error;
+    return code;
+}
+
+static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_request **request, pawl_error *error)
+{
+    fake *it = of(store);
+    (void)arena;
+    (void)error;
+    it->asked = asked->statement;
+    it->beat_count += asked->statement == BEAT;
+    it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
+    *request = (pawl__sql_request *)store;
+    return PAWL_OK;
+}
+
+static pawl_code nothing(pawl_store *store, pawl_error *error)
+{
+    (void)store;
+    (void)error;
+    return PAWL_OK;
+}
+
+/* One row of news; any other statement has none. */
+static bool next(pawl__sql_request *request)
+{
+    return ((fake *)request)->asked == PAWL__SQL_NEWS;
+}
+
+static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        *(int64_t *)((char *)row + columns->items[i].offset) = ((fake *)request)->news;
+}
+
+static pawl_code end(pawl__sql_request *request)
+{
+    (void)request;
+    return PAWL_OK;
+}
+
+static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_write *write,
+                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             size_t *failed, pawl_error *error)
+{
+    (void)connection;
+    (void)write;
+    (void)items;
+    (void)failed;
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        fates[i] = PAWL__SQL_APPLIED;
+    return PAWL_OK;
+}
+
+static void claims_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
+                       pawl_code code)
+{
+    (void)store;
+    (void)changes;
+    (void)is_dropped;
+    (void)code;
+}
+
+static int64_t changed(pawl__sql_request *request)
+{
+    (void)request;
+    return 0;
+}
+
+static void rollback(pawl_store *store)
+{
+    (void)store;
+}
+
+static void rest(pawl_store *store)
+{
+    of(store)->rest_count++;
+}
+
+static int no_session(pawl_store *store)
+{
+    (void)store;
+    return -1;
+}
+
+static void hold_end(pawl_store *store)
+{
+    (void)store;
+}
+
+static const pawl__sql_ops ops = {.name        = "fake",
+                                  .send        = send,
+                                  .await       = nothing,
+                                  .next        = next,
+                                  .get         = get,
+                                  .end         = end,
+                                  .changed     = changed,
+                                  .rollback    = rollback,
+                                  .stamp_begin = begin,
+                                  .stamp_end   = end_as,
+                                  .begin       = begin,
+                                  .write       = write_items,
+                                  .commit      = nothing,
+                                  .claims_end  = claims_end,
+                                  .rest        = rest,
+                                  .session_fd  = no_session};
+
+static const pawl_store_ops store_ops = {
+    .scheme = "fake", .ready = begin, .hold_end = hold_end, .interrupt = NULL};
+
+static void open_fake(fake *it, bool has_server, int failures, pawl_code failure)
+{
+    *it                        = (fake){.failures = failures, .failure = failure};
+    it->store.ops              = &ops;
+    it->store.base.ops         = &store_ops;
+    it->store.base.scheme      = "fake";
+    it->store.base.deadline_ms = 60000;
+    it->error                  = (pawl_error)PAWL_ERROR_INIT;
+    if (has_server)
+        assert_int_equal(sql.open(&it->store.base, &it->server, &it->error), PAWL_OK);
+}
+
+static void close_fake(fake *it)
+{
+    sql.close(&it->server);
+    sql.close(&it->server);
+}
+
+/* ---- Again -------------------------------------------------------------------- */
+
+static void expect_unlead(fake *it, pawl_code code, int begin_count)
+{
+    assert_int_equal(sql.unlead(&it->store.base, PAWL_TEXT("a"), &it->error), code);
+    assert_int_equal(it->begin_count, begin_count);
+    close_fake(it);
+}
+
+static void what_a_server_undid_is_done_again(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 3, PAWL_EBUSY);
+    expect_unlead(&it, PAWL_OK, 4);
+    open_fake(&it, true, 1000, PAWL_EBUSY);
+    expect_unlead(&it, PAWL_EBUSY, 20);
+    open_fake(&it, true, 3, PAWL_ELOST);
+    expect_unlead(&it, PAWL_ELOST, 1);
+}
+
+static void a_wait_that_took_the_deadline_is_not_done_again(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 3, PAWL_EBUSY);
+    it.store.base.deadline_ms = 0;
+    expect_unlead(&it, PAWL_EBUSY, 1);
+}
+
+static void in_a_hold_and_in_a_file_nothing_is_done_again(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 3, PAWL_EBUSY);
+    it.store.in_hold = true;
+    expect_unlead(&it, PAWL_EBUSY, 1);
+    open_fake(&it, false, 3, PAWL_EBUSY);
+    it.server.interrupt_fd = -1;
+    expect_unlead(&it, PAWL_EBUSY, 1);
+}
+
+/* Refusals of a try that was undone are found again. */
+static void a_commit_that_was_undone_has_the_refusals_of_its_last_try(void **state)
+{
+    fake          it;
+    pawl_changes  changes = {.group_count = 1, .counters = {.messages = 1}};
+    pawl_refusals refused = {.arena = pawl_arena_create(0)};
+    (void)state;
+    open_fake(&it, true, 3, PAWL_EBUSY);
+    it.refused = &refused;
+    assert_int_equal(sql.commit(&it.store.base, &changes, &refused, &it.error), PAWL_OK);
+    assert_int_equal(it.begin_count, 4);
+    assert_int_equal(refused.count, 1);
+    close_fake(&it);
+    pawl_arena_destroy(refused.arena);
+}
+
+/* ---- A commit in doubt ---------------------------------------------------------- */
+
+static void expect_resolve(fake *it, pawl_code code, int begin_count)
+{
+    const pawl_uuid id         = {{1}};
+    bool            is_applied = false;
+    assert_int_equal(sql.resolve(&it->store.base, id, &is_applied, &it->error), code);
+    assert_false(is_applied);
+    assert_int_equal(it->begin_count, begin_count);
+    assert_int_equal(it->server.until_ms, 0);
+    close_fake(it);
+}
+
+/* The worker's row is not there in the end, which is an answer. */
+static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 2, PAWL_EUNREACHABLE);
+    expect_resolve(&it, PAWL_EFENCED, 4); /* two failed, one was ready, and the transaction began */
+    open_fake(&it, true, 1000, PAWL_EUNREACHABLE);
+    it.store.base.deadline_ms = 0;
+    expect_resolve(&it, PAWL_EUNREACHABLE, 1);
+    open_fake(&it, true, 1000, PAWL_EDENIED);
+    expect_resolve(&it, PAWL_EDENIED, 1);
+    open_fake(&it, false, 1, PAWL_EUNREACHABLE);
+    it.server.interrupt_fd = -1;
+    expect_resolve(&it, PAWL_EUNREACHABLE, 1);
+}
+
+static void an_interrupt_ends_the_asking(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 1000, PAWL_EUNREACHABLE);
+    sql.interrupt(&it.store.base);
+    expect_resolve(&it, PAWL_EINTERRUPTED, 1);
+}
+
+/* ---- Waiting ---------------------------------------------------------------------- */
+
+static void wait_once(fake *it, int64_t microseconds, pawl_code code)
+{
+    assert_int_equal(sql.wait(&it->store.base, microseconds, -1, &it->error), code);
+}
+
+static void o21_a_wait_ends_with_news_and_with_interrupts(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 0, PAWL_OK);
+    it.news = 1;
+    wait_once(&it, INT64_C(3600000000), PAWL_OK); /* numbers that were never seen are news */
+    assert_int_equal(it.rest_count, 1);
+    sql.interrupt(&it.store.base);
+    wait_once(&it, INT64_C(3600000000), PAWL_EINTERRUPTED);
+    sql.calm(&it.server);
+    wait_once(&it, 1000, PAWL_OK);
+    it.store.in_hold = true;
+    wait_once(&it, 1000, PAWL_EINVAL);
+    assert_int_equal(it.rest_count, 3);
+    close_fake(&it);
+}
+
+/* Of a worker without a lock; once in five seconds. */
+static void o21_a_wait_says_that_the_worker_lives(void **state)
+{
+    fake it;
+    (void)state;
+    open_fake(&it, true, 0, PAWL_OK);
+    it.server.beat = BEAT;
+    wait_once(&it, 0, PAWL_OK);
+    assert_int_equal(it.beat_count, 0); /* no worker */
+    it.store.base.is_attached = true;
+    wait_once(&it, 0, PAWL_OK);
+    wait_once(&it, 0, PAWL_OK);
+    assert_int_equal(it.beat_count, 1);
+    it.server.beat_ms -= 5001;
+    wait_once(&it, 0, PAWL_OK);
+    assert_int_equal(it.beat_count, 2);
+    assert_int_equal(it.free_count, 0);
+    it.server.beat_ms -= 5001;
+    it.server.frees_dead = true;
+    wait_once(&it, 0, PAWL_OK);
+    assert_int_equal(it.free_count, 1);
+    it.server.beat = 0;
+    it.server.beat_ms -= 5001;
+    wait_once(&it, 0, PAWL_OK);
+    assert_int_equal(it.beat_count, 3);
+    close_fake(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_server_undid_is_done_again),
+        cmocka_unit_test(a_wait_that_took_the_deadline_is_not_done_again),
+        cmocka_unit_test(in_a_hold_and_in_a_file_nothing_is_done_again),
+        cmocka_unit_test(a_commit_that_was_undone_has_the_refusals_of_its_last_try),
+        cmocka_unit_test(a_commit_in_doubt_is_asked_for_until_the_server_answers),
+        cmocka_unit_test(an_interrupt_ends_the_asking),
+        cmocka_unit_test(o21_a_wait_ends_with_news_and_with_interrupts),
+        cmocka_unit_test(o21_a_wait_says_that_the_worker_lives),
+    };
+    return cmocka_run_group_tests_name("sql_server", tests, load, NULL);
+}
+#endif
