@@ -33,14 +33,6 @@ static void undo(pawl_store *base)
     pawl__mysql_rollback(pawl__mysql_of(base)->sql.connection);
 }
 
-/* A transaction without claims has locks of rows that were only read. */
-static void rest(pawl_store *base)
-{
-    pawl__mysql *store = pawl__mysql_of(base);
-    if (store->claim_count == 0)
-        pawl__mysql_rollback(&store->main);
-}
-
 static int session_fd(pawl_store *base)
 {
     return (int)mysql_get_socket(pawl__mysql_of(base)->main.mysql);
@@ -59,8 +51,8 @@ const pawl__sql_ops pawl__mysql_ops = {
     .who_lives    = pawl__mysql_who_lives,
     .own_lock     = pawl__mysql_own_lock,
     .own_unlock   = pawl__mysql_own_unlock,
-    .claims_leave = pawl__mysql_claims_leave,
-    .rest         = rest,
+    .claims_leave = pawl__sql_lock_leave,
+    .rest         = pawl__sql_lock_rest,
     .session_fd   = session_fd,
     .lock_begin   = pawl__mysql_begin,
     .write        = pawl__mysql_write_looking,
@@ -70,7 +62,7 @@ const pawl__sql_ops pawl__mysql_ops = {
     .hold_take    = pawl__mysql_hold_take,
     .commit       = pawl__mysql_commit_end,
     .rollback     = undo,
-    .claim_check  = pawl__mysql_claim_check,
-    .claims_end   = pawl__mysql_claims_end,
+    .claim_check  = pawl__sql_lock_check,
+    .claims_end   = pawl__sql_lock_end,
     .hold_back    = pawl__mysql_hold_back,
 };

@@ -10,7 +10,6 @@
  *     write.c        the writes of a commit
  *     look.c         versions of sagas, looked at before they are written
  *     bulk.c         a set of them in one packet
- *     queue.c        claims of queue rows, which are row locks
  *     open.c         URL, hosts, connecting, settings
  *
  * A claim is a row lock that a transaction of `main` holds from queue_claim to the commit that
@@ -26,17 +25,11 @@
 #include "store/mysql/request.h"
 #include "store/mysql/url.h"
 #include "store/sql/dialects.h"
+#include "store/sql/queue_lock.h"
 #include "store/sql/schema.h"
 
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
-
-/* A queue row that this handle has claimed. */
-typedef struct pawl__mysql_claim {
-    int64_t   seq;
-    pawl_time due;      /* another one there: somebody else had the row since */
-    bool      is_ended; /* leaves the list */
-} pawl__mysql_claim;
 
 #define PAWL__MYSQL_PLACE_SIZE 33
 
@@ -46,14 +39,11 @@ typedef struct pawl__mysql {
     pawl__mysql_connection   side; /* made when it is needed first */
     const pawl__sql_dialect *dialect;
     pawl__mysql_url          url;
-    bool               is_cluster; /* Galera: a row lock is one node's, so claims are stamps */
-    pawl__sql_server   server;
-    pawl__mysql_claim *claims; /* by seq */
-    size_t             claim_count;
-    size_t             claim_capacity;
-    bool               is_busy;     /* the last claim found all rows that it asked for */
-    int64_t            lock_number; /* of the worker's session lock; 0: it has none */
-    char               place[PAWL__MYSQL_PLACE_SIZE];
+    bool             is_cluster; /* Galera: a row lock is one node's, so claims are stamps */
+    pawl__sql_server server;
+    pawl__sql_claims claims;
+    int64_t          lock_number; /* of the worker's session lock; 0: it has none */
+    char             place[PAWL__MYSQL_PLACE_SIZE];
 } pawl__mysql;
 
 static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
@@ -97,8 +87,6 @@ pawl_code pawl__mysql_schema(pawl_store *base, pawl_schema_verb verb, const pawl
  * that has it, perhaps inside a commit, is ended. */
 pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error *error);
 void      pawl__mysql_own_unlock(pawl_store *base);
-/* Queue rows that the handle has claimed are free. */
-pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error);
 pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
 pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
                                 pawl_error *error);
@@ -112,8 +100,6 @@ pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes 
  * a row that another worker took meanwhile is no longer claimed. */
 pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error);
-/* Makes the second connection the one in use. */
-pawl_code pawl__mysql_use_side(pawl__mysql *store, pawl_error *error);
 /* Afterwards no transaction is open, whatever happened. */
 void      pawl__mysql_rollback(pawl__mysql_connection *connection);
 pawl_code pawl__mysql_stamp_begin(pawl_store *base, pawl_error *error);
@@ -121,8 +107,7 @@ pawl_code pawl__mysql_stamp_end(pawl_store *base, pawl_code code, pawl_error *er
 pawl_code pawl__mysql_hold_begin(pawl_store *base, pawl_error *error);
 void      pawl__mysql_hold_end(pawl_store *base);
 pawl_code pawl__mysql_hold_take(pawl_store *base, pawl_error *error);
-pawl_code pawl__mysql_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
-                             pawl_error *error);
+extern const pawl__sql_lock_ops pawl__mysql_lock_ops;
 
 /* write.c */
 pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
@@ -138,18 +123,5 @@ pawl_code pawl__mysql_write_looking(pawl__mysql_connection *connection,
                                     const pawl__sql_write *write, const void *const *items,
                                     size_t count, pawl__sql_fate *fates, size_t *failed,
                                     pawl_error *error);
-
-/* queue.c */
-pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-pawl_code pawl__mysql_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
-                               size_t aggregator_count, pawl_next_due *next, pawl_error *error);
-/* Locks the rows of all claims again, in the transaction that is open; rows that are gone, or locked
- * by others, leave the list. */
-pawl_code pawl__mysql_claims_lock(pawl__mysql *store, pawl_error *error);
-pawl_code pawl__mysql_claim_check(pawl_store *base, const pawl_queue_settle *settle,
-                                  pawl_error *why);
-void pawl__mysql_claims_end(pawl_store *base, const pawl_changes *changes, const bool *is_dropped,
-                            pawl_code code);
 
 #endif

@@ -213,7 +213,7 @@ static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_o
     /* No lock of a session reaches through a pooler, or another node. */
     if (store->url.is_pooled || store->is_cluster)
         store->server.beat = PAWL__MYSQL_WORKER_BEAT;
-    store->server.frees_dead = store->is_cluster;
+    store->server.frees_dead = store->claims.are_stamps = store->is_cluster;
     return code;
 }
 
@@ -290,8 +290,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection)
 /* A lost connection took the row locks of the claims and the worker's lock with it. */
 static pawl_code connect_again(pawl__mysql *store, pawl_error *error)
 {
-    if (!store->is_cluster)
-        store->claim_count = 0;
+    pawl__sql_lock_lost(&store->claims);
     store->sql.in_hold  = false;
     pawl_code code      = pawl__mysql_connect(store, &store->main, error);
     store->main.is_lost = code != PAWL_OK; /* the next operation tries again */
@@ -323,6 +322,8 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
     pawl__mysql *store    = pawl__mysql_of(base);
     store->sql.ops        = &pawl__mysql_ops;
     store->sql.connection = &store->main;
+    store->sql.claims     = &store->claims;
+    store->claims.ops     = &pawl__mysql_lock_ops;
     store->main.store     = store;
     store->side.store     = store;
     pawl_code code        = pawl__sql_server_open(base, &store->server, error);
@@ -347,6 +348,5 @@ void pawl__mysql_close(pawl_store *base)
     } /* else the socket is the parent's: a goodbye on it would end the parent's session */
     pawl__sql_server_close(&store->server);
     pawl__mysql_url_free(&store->url);
-    pawl_free(store->claims);
-    store->claims = NULL;
+    pawl__sql_lock_free(&store->claims);
 }

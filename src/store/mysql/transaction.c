@@ -1,4 +1,4 @@
-/* transaction.c - begin and end; stamps; holds; which of the two connections a commit goes over.
+/* transaction.c - begin and end; the second connection; stamps; holds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,8 +39,8 @@ pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     connection->in_transaction = true;
-    if (connection == &store->main && store->claim_count > 0 && !store->is_cluster)
-        code = pawl__mysql_claims_lock(store, error);
+    if (connection == &store->main)
+        code = pawl__sql_lock_keep(base, error);
     if (code != PAWL_OK)
         pawl__mysql_rollback(connection);
     return code;
@@ -79,6 +79,50 @@ pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error)
     return pawl_error_wrap(error, code, "commit");
 }
 
+/* ---- The second connection ----------------------------------------------- */
+
+static bool is_open(const pawl_store *base)
+{
+    return ((const pawl__mysql *)base)->main.in_transaction;
+}
+
+static void rollback_main(pawl_store *base)
+{
+    pawl__mysql_rollback(&pawl__mysql_of(base)->main);
+}
+
+static pawl_code aside(pawl_store *base, pawl_error *error)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    pawl_code    code  = PAWL_OK;
+    if (store->side.mysql == NULL || store->side.is_lost) {
+        pawl__mysql_disconnect(&store->side);
+        code = pawl__mysql_connect(store, &store->side, error);
+    }
+    if (code == PAWL_OK)
+        store->sql.connection = &store->side;
+    return code;
+}
+
+static void back(pawl_store *base)
+{
+    pawl__mysql *store    = pawl__mysql_of(base);
+    store->sql.connection = &store->main;
+}
+
+const pawl__sql_lock_ops pawl__mysql_lock_ops = {
+    .claim       = PAWL__MYSQL_QUEUE_CLAIM,
+    .claim_more  = PAWL__MYSQL_QUEUE_CLAIM_MORE,
+    .claim_free  = PAWL__MYSQL_QUEUE_CLAIM_FREE,
+    .claim_again = PAWL__MYSQL_QUEUE_CLAIM_AGAIN,
+    .count_due   = PAWL__MYSQL_QUEUE_COUNT_DUE,
+    .lock        = PAWL__MYSQL_QUEUE_LOCK,
+    .is_open     = is_open,
+    .rollback    = rollback_main,
+    .aside       = aside,
+    .back        = back,
+};
+
 /* ---- Stamps ------------------------------------------------------------- */
 
 /* Stamps end before the transaction of the claims does. */
@@ -89,7 +133,7 @@ pawl_code pawl__mysql_stamp_begin(pawl_store *base, pawl_error *error)
     if (store->sql.in_hold)
         return PAWL_OK;
     if (store->main.in_transaction)
-        code = pawl__mysql_use_side(store, error);
+        code = aside(base, error);
     if (code == PAWL_OK)
         code = pawl__mysql_begin(base, error);
     if (code != PAWL_OK)
@@ -109,18 +153,6 @@ pawl_code pawl__mysql_stamp_end(pawl_store *base, pawl_code code, pawl_error *er
         connection->in_transaction = false;
     pawl__mysql_rollback(connection);
     store->sql.connection = &store->main;
-    return code;
-}
-
-pawl_code pawl__mysql_use_side(pawl__mysql *store, pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    if (store->side.mysql == NULL || store->side.is_lost) {
-        pawl__mysql_disconnect(&store->side);
-        code = pawl__mysql_connect(store, &store->side, error);
-    }
-    if (code == PAWL_OK)
-        store->sql.connection = &store->side;
     return code;
 }
 
@@ -164,30 +196,4 @@ pawl_code pawl__mysql_hold_take(pawl_store *base, pawl_error *error)
                           "%s: the transaction of the hold was ended before: by the handler's own "
                           "SQL, or rolled back by the server",
                           base->scheme);
-}
-
-/* ---- Commits ------------------------------------------------------------ */
-
-/* The second connection is for a send that does not wait: a set that settles no claim must not end the
- * transaction of the batch's claims. A set that saves a saga may have its row locked by that one, and
- * would wait for itself. */
-static bool goes_aside(const pawl__mysql *store, const pawl_changes *changes)
-{
-    return store->main.in_transaction && !store->sql.in_hold && store->claim_count != 0 &&
-           changes->queue_settle.count + changes->saga_insert.count + changes->saga_update.count +
-                   changes->saga_delete.count ==
-               0;
-}
-
-pawl_code pawl__mysql_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
-                             pawl_error *error)
-{
-    pawl__mysql *store = pawl__mysql_of(base);
-    pawl_code    code  = PAWL_OK;
-    if (goes_aside(store, changes))
-        code = pawl__mysql_use_side(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_commit(base, changes, refused, error);
-    store->sql.connection = &store->main;
-    return code;
 }

@@ -170,14 +170,3 @@ pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, 
                          count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
     return code;
 }
-
-/* ---- The end ------------------------------------------------------------- */
-
-pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error)
-{
-    pawl__mysql *store = pawl__mysql_of(base);
-    (void)error;
-    pawl__mysql_rollback(&store->main);
-    store->claim_count = 0;
-    return PAWL_OK;
-}

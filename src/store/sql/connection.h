@@ -128,12 +128,13 @@ typedef struct pawl__sql_ops {
 
 /* Each SQL driver's handle begins with it. */
 typedef struct pawl__sql_store {
-    pawl_store            base;       /* first: the core's */
-    const pawl__sql_ops  *ops;        /* set before anything else is done */
-    pawl__sql_connection *connection; /* the one that writes */
-    bool                  in_hold;    /* a hold is open, and everything runs inside it */
-    bool                  has_worker; /* its row is there */
-    pawl__sql_server     *server;     /* NULL: a file, or a server that is waited for otherwise */
+    pawl_store               base;       /* first: the core's */
+    const pawl__sql_ops     *ops;        /* set before anything else is done */
+    pawl__sql_connection    *connection; /* the one that writes */
+    bool                     in_hold;    /* a hold is open, and everything runs inside it */
+    bool                     has_worker; /* its row is there */
+    struct pawl__sql_claims *claims;     /* NULL: claims are not row locks (queue_lock.h) */
+    pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */
 } pawl__sql_store;
 
 static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)

@@ -148,37 +148,37 @@ void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number)
         bound(request, sqlite3_bind_int64(request->statement, request->column, number));
 }
 
-void pawl__sqlite_put_uuid(pawl__sqlite_request *request, pawl_uuid uuid)
+static void put_uuid(pawl__sqlite_request *request, pawl_uuid uuid)
 {
     char *text = request->uuids[request->uuid_count++];
     pawl_uuid_format(uuid, text);
     pawl__sqlite_put_text(request, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
 }
 
-void pawl__sqlite_put_null(pawl__sqlite_request *request)
+static void put_null(pawl__sqlite_request *request)
 {
     if (request->code == PAWL_OK)
         bound(request, sqlite3_bind_null(request->statement, request->column));
 }
 
-void pawl__sqlite_put_uuid_or_null(pawl__sqlite_request *request, pawl_uuid uuid)
+static void put_uuid_or_null(pawl__sqlite_request *request, pawl_uuid uuid)
 {
     if (pawl_uuid_is_zero(uuid))
-        pawl__sqlite_put_null(request);
+        put_null(request);
     else
-        pawl__sqlite_put_uuid(request, uuid);
+        put_uuid(request, uuid);
 }
 
-void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *value)
+static void put_value(pawl__sqlite_request *request, const pawl_value *value)
 {
     switch (value->type) {
     case PAWL_VALUE_INT: pawl__sqlite_put_int(request, value->as.integer); return;
     case PAWL_VALUE_TIME: pawl__sqlite_put_int(request, value->as.time); return;
     case PAWL_VALUE_TEXT: pawl__sqlite_put_text(request, value->as.text); return;
-    case PAWL_VALUE_UUID: pawl__sqlite_put_uuid(request, value->as.uuid); return;
+    case PAWL_VALUE_UUID: put_uuid(request, value->as.uuid); return;
     case PAWL_VALUE_NONE: break;
     }
-    pawl__sqlite_put_null(request);
+    put_null(request);
 }
 
 /* An empty text is no JSON. */
@@ -195,13 +195,11 @@ static void put_field(pawl__sqlite_request *request, int wire, const void *membe
     case PAWL__WIRE_INT32: pawl__sqlite_put_int(request, *(const int32_t *)member); return;
     case PAWL__WIRE_BOOL:
     case PAWL__WIRE_FLAG: pawl__sqlite_put_int(request, *(const bool *)member); return;
-    case PAWL__WIRE_UUID: pawl__sqlite_put_uuid(request, *(const pawl_uuid *)member); return;
-    case PAWL__WIRE_UUID_OR_NULL:
-        pawl__sqlite_put_uuid_or_null(request, *(const pawl_uuid *)member);
-        return;
+    case PAWL__WIRE_UUID: put_uuid(request, *(const pawl_uuid *)member); return;
+    case PAWL__WIRE_UUID_OR_NULL: put_uuid_or_null(request, *(const pawl_uuid *)member); return;
     case PAWL__WIRE_JSON:
     case PAWL__WIRE_JSON_TEXT: put_json(request, *(const pawl_text *)member); return;
-    case PAWL__WIRE_VALUE: pawl__sqlite_put_value(request, member); return;
+    case PAWL__WIRE_VALUE: put_value(request, member); return;
     case PAWL__WIRE_STATE:
         pawl__sqlite_put_text(request, pawl__sql_state_words[*(const pawl_outbox_state *)member]);
         return;
@@ -216,7 +214,7 @@ static void put_field(pawl__sqlite_request *request, int wire, const void *membe
         pawl__sqlite_put_text(request, pawl__sql_reset_word(*(const pawl_outbox_action *)member));
         return;
     case PAWL__WIRE_ZERO: pawl__sqlite_put_int(request, 0); return;
-    case PAWL__WIRE_NULL: pawl__sqlite_put_null(request); return;
+    case PAWL__WIRE_NULL: put_null(request); return;
     default: pawl__sqlite_put_text(request, *(const pawl_text *)member); return;
     }
 }
@@ -270,24 +268,24 @@ bool pawl__sqlite_next(pawl__sqlite_request *request)
     return false;
 }
 
+/* ---- Reading ------------------------------------------------------------ */
+
+static int64_t get_int(pawl__sqlite_request *request)
+{
+    return sqlite3_column_int64(request->statement, request->column++);
+}
+
 pawl_code pawl__sqlite_one_int(pawl__sqlite_request *request, int64_t *number)
 {
     *number = 0;
     if (pawl__sqlite_next(request)) {
-        *number = pawl__sqlite_get_int(request);
+        *number = get_int(request);
         pawl__sqlite_stop(request);
     }
     return request->code;
 }
 
-/* ---- Reading ------------------------------------------------------------ */
-
-int64_t pawl__sqlite_get_int(pawl__sqlite_request *request)
-{
-    return sqlite3_column_int64(request->statement, request->column++);
-}
-
-bool pawl__sqlite_is_null(const pawl__sqlite_request *request)
+static bool is_null(const pawl__sqlite_request *request)
 {
     return sqlite3_column_type(request->statement, request->column) == SQLITE_NULL;
 }
@@ -305,7 +303,7 @@ static void out_of_memory(pawl__sqlite_request *request)
     request->code = pawl_error_set(request->error, PAWL_ENOMEM, "sqlite: out of memory for a row");
 }
 
-pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request)
+static pawl_text get_text(pawl__sqlite_request *request)
 {
     pawl_text text = pawl__sqlite_peek_text(request);
     /* Half of all texts are empty, and need no memory of their own. */
@@ -317,10 +315,10 @@ pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request)
     return text;
 }
 
-pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request)
+static pawl_uuid get_uuid(pawl__sqlite_request *request)
 {
     pawl_uuid uuid = {{0}};
-    bool      null = pawl__sqlite_is_null(request);
+    bool      null = is_null(request);
     pawl_text text = pawl__sqlite_peek_text(request);
     if (!null && pawl_uuid_parse(text, &uuid, request->error) != PAWL_OK)
         request->code = pawl_error_set(request->error, PAWL_EPERSIST,
@@ -345,16 +343,16 @@ static int get_word(pawl__sqlite_request *request, const pawl_text *words, int c
 /* A null column is no value. */
 static void get_value(pawl__sqlite_request *request, pawl_value *value)
 {
-    if (pawl__sqlite_is_null(request)) {
+    if (is_null(request)) {
         value->type = PAWL_VALUE_NONE;
         request->column++;
         return;
     }
     switch (value->type) {
-    case PAWL_VALUE_INT: value->as.integer = pawl__sqlite_get_int(request); return;
-    case PAWL_VALUE_TIME: value->as.time = pawl__sqlite_get_int(request); return;
-    case PAWL_VALUE_TEXT: value->as.text = pawl__sqlite_get_text(request); return;
-    case PAWL_VALUE_UUID: value->as.uuid = pawl__sqlite_get_uuid(request); return;
+    case PAWL_VALUE_INT: value->as.integer = get_int(request); return;
+    case PAWL_VALUE_TIME: value->as.time = get_int(request); return;
+    case PAWL_VALUE_TEXT: value->as.text = get_text(request); return;
+    case PAWL_VALUE_UUID: value->as.uuid = get_uuid(request); return;
     case PAWL_VALUE_NONE: request->column++; return;
     }
 }
@@ -363,19 +361,19 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
 {
     switch (wire) {
     case PAWL__WIRE_INT:
-    case PAWL__WIRE_TIME: *(int64_t *)member = pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_TIME: *(int64_t *)member = get_int(request); return;
     case PAWL__WIRE_TIME_OR_NEVER:
-        if (!pawl__sqlite_is_null(request))
-            *(pawl_time *)member = pawl__sqlite_get_int(request);
+        if (!is_null(request))
+            *(pawl_time *)member = get_int(request);
         else
             *(pawl_time *)member = PAWL_TIME_MAX;
         return;
-    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)get_int(request); return;
     case PAWL__WIRE_PEEK: *(pawl_text *)member = pawl__sqlite_peek_text(request); return;
     case PAWL__WIRE_BOOL:
-    case PAWL__WIRE_FLAG: *(bool *)member = pawl__sqlite_get_int(request) != 0; return;
+    case PAWL__WIRE_FLAG: *(bool *)member = get_int(request) != 0; return;
     case PAWL__WIRE_UUID:
-    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__sqlite_get_uuid(request); return;
+    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = get_uuid(request); return;
     case PAWL__WIRE_STATE:
         *(pawl_outbox_state *)member =
             (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
@@ -386,7 +384,7 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
         return;
     case PAWL__WIRE_VALUE: get_value(request, member); return;
     case PAWL__WIRE_SKIP: request->column++; return;
-    default: *(pawl_text *)member = pawl__sqlite_get_text(request); return;
+    default: *(pawl_text *)member = get_text(request); return;
     }
 }
 

@@ -60,11 +60,6 @@ void pawl__sqlite_saga_begin(pawl__sqlite_request *request, pawl__sqlite_connect
 void pawl__sqlite_put_text(pawl__sqlite_request *request,
                            pawl_text             text); /* borrowed until it ran */
 void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number);
-void pawl__sqlite_put_uuid(pawl__sqlite_request *request, pawl_uuid uuid);
-void pawl__sqlite_put_uuid_or_null(pawl__sqlite_request *request,
-                                   pawl_uuid             uuid); /* zero is null */
-void pawl__sqlite_put_null(pawl__sqlite_request *request);
-void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *value);
 /* One parameter for each field of the item. */
 void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              const void *item);
@@ -75,11 +70,7 @@ pawl_code pawl__sqlite_run(pawl__sqlite_request *request);
 bool pawl__sqlite_next(pawl__sqlite_request *request);
 /* Ends a request before its last row. */
 void      pawl__sqlite_stop(pawl__sqlite_request *request);
-int64_t   pawl__sqlite_get_int(pawl__sqlite_request *request); /* null is 0 */
-bool      pawl__sqlite_is_null(const pawl__sqlite_request *request);
-pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request);  /* a copy in request->arena */
 pawl_text pawl__sqlite_peek_text(pawl__sqlite_request *request); /* lives until the next step */
-pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request);  /* null is zero */
 /* The next columns, one for each field of the row. */
 void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              void *row);

@@ -1,0 +1,429 @@
+/* queue_lock.c - claims of queue rows that are row locks.
+ *
+ * The transaction that a claim opens stays open until the commit, and rows that other transactions have
+ * locked are skipped. The list has the numbers of the rows; a rollback loses the locks, which are
+ * taken again before anything else: rows that another worker has taken then leave the list.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/queue_lock.h"
+
+#include "store/sql/commit.h"
+#include "store/sql/operations.h"
+#include "store/sql/refusal.h"
+#include "store/sql/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_SIZE 21 /* of a number as text, and a comma */
+
+static pawl__sql_claims *claims_of(pawl_store *store)
+{
+    return ((pawl__sql_store *)store)->claims;
+}
+
+static bool is_held(const pawl_store *store)
+{
+    return ((const pawl__sql_store *)store)->in_hold;
+}
+
+/* ---- The list ----------------------------------------------------------- */
+
+static int by_number(const void *left, const void *right)
+{
+    int64_t l = ((const pawl__sql_claim *)left)->seq;
+    int64_t r = ((const pawl__sql_claim *)right)->seq;
+    return (l > r) - (l < r);
+}
+
+static pawl__sql_claim *find(const pawl__sql_claims *claims, int64_t seq)
+{
+    const pawl__sql_claim key = {.seq = seq};
+    if (claims->count == 0)
+        return NULL;
+    return bsearch(&key, claims->rows, claims->count, sizeof key, by_number);
+}
+
+static pawl_code no_memory(const pawl_store *store, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a claim", store->scheme);
+}
+
+/* Rows that are claimed again stand in the list once. */
+static pawl_code add(pawl_store *store, const pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sql_claims *claims = claims_of(store);
+    size_t            end    = claims->count;
+    if (end + rows->count > claims->capacity) {
+        size_t           capacity = (end + rows->count) * 2;
+        pawl__sql_claim *grown    = pawl_resize(claims->rows, capacity * sizeof *grown);
+        if (grown == NULL)
+            return no_memory(store, error);
+        claims->rows     = grown;
+        claims->capacity = capacity;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const pawl_queue_row *row   = &rows->items[i];
+        pawl__sql_claim      *known = find(claims, row->seq);
+        *(known != NULL ? known : &claims->rows[end++]) =
+            (pawl__sql_claim){.seq = row->seq, .due = row->due};
+    }
+    claims->count = end;
+    if (end > 1)
+        qsort(claims->rows, end, sizeof *claims->rows, by_number);
+    return PAWL_OK;
+}
+
+static void remove_ended(pawl__sql_claims *claims)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < claims->count; i++)
+        if (!claims->rows[i].is_ended)
+            claims->rows[kept++] = claims->rows[i];
+    claims->count = kept;
+}
+
+/* The numbers with commas between them; NULL: memory. */
+static char *numbers_of(const pawl__sql_claims *claims, pawl_arena *arena, size_t *size)
+{
+    char *text = pawl_arena_take(arena, claims->count * NUMBER_SIZE + 1);
+    *size      = 0;
+    for (size_t i = 0; text != NULL && i < claims->count; i++)
+        *size += (size_t)snprintf(text + *size, NUMBER_SIZE + 1, "%s%lld", i != 0 ? "," : "",
+                                  (long long)claims->rows[i].seq);
+    return text;
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+typedef struct claim_by {
+    pawl_text queue;
+    pawl_time due_max;
+    int64_t   limit;
+    pawl_text claimed; /* this transaction's own locks do not skip its rows */
+    int64_t   seq;
+    pawl_uuid worker; /* whose stamps are no hindrance */
+} claim_by;
+
+#define BY(member, as)                              \
+    {                                               \
+        offsetof(claim_by, member), PAWL__WIRE_##as \
+    }
+
+static const pawl__sql_field  due_fields[]    = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
+                                                 BY(claimed, TEXT), BY(worker, UUID)};
+static const pawl__sql_field  again_fields[]  = {BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME)};
+static const pawl__sql_fields by_due          = {due_fields, 3};
+static const pawl__sql_fields by_due_more     = {due_fields, 4};
+static const pawl__sql_fields by_due_free     = PAWL__SQL_LIST(due_fields);
+static const pawl__sql_field  number_field[]  = {{0, PAWL__WIRE_INT}};
+static const pawl__sql_fields one_number      = PAWL__SQL_LIST(number_field);
+static const pawl__sql_fields by_number_again = PAWL__SQL_LIST(again_fields);
+
+/* Of the rows behind size_max, which stay locked, unclaimed, until the transaction ends, only the
+ * number is kept. */
+static pawl_code read_rows(pawl_store *store, const pawl__sql_asked *asked, size_t size_max,
+                           pawl_arena *arena, pawl_queue_rows *rows, size_t *found,
+                           pawl_error *error)
+{
+    const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
+    pawl__sql_request   *request  = NULL;
+    size_t               capacity = 0, size = 0;
+    pawl_code            code = pawl__sql_run(store, asked, arena, &request, error);
+    for (*found = 0; code == PAWL_OK && ops->next(request); ++*found) {
+        if (PAWL_SIZE_IS_REACHED(size, size_max))
+            continue;
+        pawl_queue_row *row =
+            pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *row);
+        if (row == NULL) {
+            code = no_memory(store, error);
+            break;
+        }
+        rows->items = row;
+        row += rows->count++;
+        *row = (pawl_queue_row){0};
+        ops->get(request, asked->columns, row);
+        size += PAWL_MESSAGE_SIZE(&row->message);
+    }
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+static pawl_code claim_some(pawl_store *store, const pawl_queue_claim *claim, int64_t limit,
+                            pawl_arena *arena, pawl_queue_rows *rows, size_t *found,
+                            pawl_error *error)
+{
+    const pawl__sql_claims   *claims  = claims_of(store);
+    const pawl__sql_lock_ops *own     = claims->ops;
+    bool                      is_more = claims->count != 0 || claims->are_stamps;
+    claim_by                  by      = {.queue   = claim->queue,
+                                         .due_max = claim->due_max,
+                                         .limit   = limit,
+                                         .worker  = store->worker.uuid};
+    pawl__sql_asked           asked   = {is_more ? own->claim_more : own->claim,
+                             is_more ? &by_due_more : &by_due, &by, &pawl__sql_queue_row,
+                             sizeof *rows->items};
+    if (claims->are_stamps) {
+        asked.statement  = own->claim_free;
+        asked.parameters = &by_due_free;
+    }
+    if (is_more)
+        by.claimed.data = numbers_of(claims, arena, &by.claimed.size);
+    if (is_more && by.claimed.data == NULL)
+        return no_memory(store, error);
+    pawl_code code = pawl__sql_ops_of(store)->lock_begin(store, error);
+    *rows          = (pawl_queue_rows){0};
+    *found         = 0;
+    if (code == PAWL_OK)
+        code = read_rows(store, &asked, claim->size_max, arena, rows, found, error);
+    return code;
+}
+
+/* How many rows are due, without a lock and without their messages. */
+static pawl_code count_due(pawl_store *store, const pawl_queue_claim *claim, int64_t *count,
+                           pawl_error *error)
+{
+    const claim_by        by = {.queue = claim->queue, .due_max = claim->due_max, .limit = *count};
+    const pawl__sql_asked asked = {claims_of(store)->ops->count_due, &by_due, &by, &one_number, 0};
+    return pawl__sql_read_first(store, &asked, NULL, count, error);
+}
+
+/* A claim that comes to the end of the due rows locks the next row behind them, too, on MariaDB, which
+ * then is due and kept from others: such a claim is undone, and asks for as many as there were. Where
+ * the last claim found fewer rows than it asked for they are counted first, so that it does
+ * not come to that: mostly there are none, and a count costs less than a transaction. */
+static pawl_code claim_due(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                           pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sql_claims *claims   = claims_of(store);
+    bool              is_alone = !claims->ops->is_open(store) && !is_held(store);
+    int64_t           limit    = pawl__sql_limit(claim->count_max);
+    int64_t           count    = limit;
+    pawl_code         code     = PAWL_OK;
+    if (is_alone && !claims->is_busy)
+        code = count_due(store, claim, &count, error);
+    size_t found = 0;
+    for (bool is_done = count == 0; code == PAWL_OK && !is_done;) {
+        code    = claim_some(store, claim, count, arena, rows, &found, error);
+        is_done = !is_alone || found == 0 || (int64_t)found == count;
+        if (code == PAWL_OK && !is_done)
+            claims->ops->rollback(store);
+        count = (int64_t)found;
+    }
+    claims->is_busy = (int64_t)found == limit;
+    return code;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_queue_row *l     = left;
+    const pawl_queue_row *r     = right;
+    int                   order = (l->due > r->due) - (l->due < r->due);
+    return order != 0 ? order : (l->seq > r->seq) - (l->seq < r->seq);
+}
+
+/* The rows with these numbers. */
+static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                             pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code       code  = PAWL_OK;
+    claim_by        by    = {.queue = claim->queue, .due_max = claim->due_max};
+    pawl__sql_asked asked = {claims_of(store)->ops->claim_again, &by_number_again, &by,
+                             &pawl__sql_queue_row, sizeof *rows->items};
+    rows->items           = pawl_arena_take(arena, claim->seq_count * sizeof *rows->items);
+    if (rows->items == NULL)
+        return no_memory(store, error);
+    code = pawl__sql_ops_of(store)->lock_begin(store, error);
+    for (size_t i = 0; code == PAWL_OK && i < claim->seq_count; i++) {
+        pawl_queue_row row = {0};
+        by.seq             = claim->seqs[i];
+        if (claim->count_max != 0 && rows->count == claim->count_max)
+            break;
+        code = pawl__sql_read_first(store, &asked, arena, &row, error);
+        if (row.seq != 0)
+            rows->items[rows->count++] = row;
+    }
+    if (rows->count > 1)
+        qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+    return code;
+}
+
+static pawl_code claim_rows(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    return claim->seq_count != 0 ? claim_again(store, claim, arena, rows, error)
+                                 : claim_due(store, claim, arena, rows, error);
+}
+
+/* On a cluster the row locks only keep handles on one node apart while they stamp. */
+static pawl_code claim_stamped(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                               pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    *rows                    = (pawl_queue_rows){0};
+    pawl_code code           = ops->stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = claim_rows(store, claim, arena, rows, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_queue_stamp(store, rows, error);
+    return ops->stamp_end(store, code, error);
+}
+
+static pawl_code claim_once(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sql_claims *claims = claims_of(store);
+    pawl_code         code   = claims->are_stamps ? claim_stamped(store, claim, arena, rows, error)
+                                                  : claim_rows(store, claim, arena, rows, error);
+    if (code == PAWL_OK)
+        code = add(store, rows, error);
+    if (code != PAWL_OK)
+        rows->count = 0;
+    /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
+    if (!is_held(store) && (code != PAWL_OK || claims->count == 0))
+        claims->ops->rollback(store);
+    return code;
+}
+
+pawl_code pawl__sql_lock_claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                               pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sql_tries tries = pawl__sql_tries_begin(store);
+    pawl_code       code;
+    do
+        code = claim_once(store, claim, arena, rows, error);
+    while (pawl__sql_again(&tries, code));
+    return code;
+}
+
+/* ---- Beside the claims --------------------------------------------------- */
+
+/* Rows in hand are passed over, those of this handle's transaction, too: its own locks would not
+ * hide them from it. */
+pawl_code pawl__sql_lock_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                                  size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+{
+    const pawl__sql_lock_ops *own  = claims_of(store)->ops;
+    pawl_code                 code = own->is_open(store) ? own->aside(store, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = pawl__sql_next_due(store, queue, aggregators, aggregator_count, next, error);
+    own->back(store);
+    return code;
+}
+
+/* The second connection is for a send that does not wait: a set that settles no claim must not end the
+ * transaction of the batch's claims. A set that saves a saga may have its row locked by that one, and
+ * would wait for itself. */
+static bool goes_aside(pawl_store *store, const pawl_changes *changes)
+{
+    const pawl__sql_claims *claims = claims_of(store);
+    return claims->ops->is_open(store) && !is_held(store) && claims->count != 0 &&
+           changes->queue_settle.count + changes->saga_insert.count + changes->saga_update.count +
+                   changes->saga_delete.count ==
+               0;
+}
+
+pawl_code pawl__sql_lock_commit(pawl_store *store, const pawl_changes *changes,
+                                pawl_refusals *refused, pawl_error *error)
+{
+    const pawl__sql_lock_ops *own = claims_of(store)->ops;
+    pawl_code code                = goes_aside(store, changes) ? own->aside(store, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = pawl__sql_commit(store, changes, refused, error);
+    own->back(store);
+    return code;
+}
+
+/* ---- Keeping and ending -------------------------------------------------- */
+
+static const pawl__sql_field  claim_fields[] = {{offsetof(pawl__sql_claim, seq), PAWL__WIRE_INT},
+                                                {offsetof(pawl__sql_claim, due), PAWL__WIRE_TIME}};
+static const pawl__sql_fields by_claim       = PAWL__SQL_LIST(claim_fields);
+
+pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_claims *claims = claims_of(store);
+    pawl_code         code   = PAWL_OK;
+    for (size_t i = 0; !claims->are_stamps && code == PAWL_OK && i < claims->count; i++) {
+        int64_t               found = 0;
+        const pawl__sql_asked asked = {claims->ops->lock, &by_claim, &claims->rows[i], &one_number,
+                                       0};
+        code                        = pawl__sql_read_first(store, &asked, NULL, &found, error);
+        if (code == PAWL_OK)
+            claims->rows[i].is_ended = found == 0;
+    }
+    remove_ended(claims);
+    return code;
+}
+
+pawl_code pawl__sql_lock_check(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why)
+{
+    const pawl__sql_claims *claims = claims_of(store);
+    if (find(claims, settle->seq) == NULL)
+        return pawl__sql_why_not_claimed(settle, why);
+    return claims->are_stamps ? pawl__sql_queue_unstamp(store, settle, why) : PAWL_OK;
+}
+
+/* The locks of claims that the commit did not settle went with its transaction: they are taken again
+ * at once. A commit that is through is no failure because of that: without them the next
+ * operation finds the claims gone. */
+static void keep_rest(pawl_store *store)
+{
+    pawl__sql_claims *claims = claims_of(store);
+    if (claims->count == 0 || claims->ops->is_open(store) || claims->are_stamps)
+        return;
+    claims->ops->back(store);
+    if (pawl__sql_ops_of(store)->lock_begin(store, NULL) != PAWL_OK)
+        claims->count = 0;
+}
+
+/* Claims that were given back, without a commit, are still locked: a rollback frees them. */
+void pawl__sql_lock_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
+                        pawl_code code)
+{
+    pawl__sql_claims        *claims  = claims_of(store);
+    const pawl_queue_settle *settles = changes->queue_settle.items;
+    bool                     is_over = code == PAWL_OK || code == PAWL_EUNKNOWN;
+    for (size_t i = 0; is_over && i < changes->queue_settle.count; i++) {
+        pawl__sql_claim *claim = find(claims, settles[i].seq);
+        if (claim != NULL)
+            claim->is_ended |= !is_dropped[settles[i].group];
+    }
+    remove_ended(claims);
+    if (is_over && changes->queue_settle.count != 0)
+        claims->ops->rollback(store);
+    keep_rest(store);
+}
+
+pawl_code pawl__sql_lock_leave(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_claims *claims = claims_of(store);
+    (void)error;
+    claims->ops->rollback(store);
+    claims->count = 0;
+    return PAWL_OK;
+}
+
+/* A transaction without claims has locks of rows that were only read. */
+void pawl__sql_lock_rest(pawl_store *store)
+{
+    const pawl__sql_claims *claims = claims_of(store);
+    if (claims->count == 0)
+        claims->ops->rollback(store);
+}
+
+void pawl__sql_lock_lost(pawl__sql_claims *claims)
+{
+    if (!claims->are_stamps)
+        claims->count = 0;
+}
+
+void pawl__sql_lock_free(pawl__sql_claims *claims)
+{
+    pawl_free(claims->rows);
+    claims->rows  = NULL;
+    claims->count = claims->capacity = 0;
+}
