@@ -234,7 +234,7 @@ static bool is_open(const pawl__unit *unit)
     return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
            unit->row.waiting_since == 0 &&
            (unit->end == PAWL__END_NEW || unit->end == PAWL__END_ELSEWHERE ||
-            unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_RELEASED);
+            unit->end == PAWL__END_RELEASED);
 }
 
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit)

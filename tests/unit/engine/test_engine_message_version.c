@@ -438,6 +438,43 @@ static void post_boxes(world *it)
     world_drain(it);
 }
 
+/* A program that knows what a box is needs no pawl.base to collect it. */
+static pawl_code on_box(pawl_context *ctx, const box *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_box, box);
+
+static const pawl_endpoint_spec box_collectors = {
+    .name        = "parcels",
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_box)}, {.handle = NULL}},
+    .aggregators = (const pawl_aggregator *const[]){&new_pile, NULL}};
+static const pawl_application box_collecting = {
+    PAWL_APPLICATION_INIT, .name = "parcels",
+    .endpoints = (const pawl_endpoint_spec *const[]){&box_collectors, NULL}};
+
+/* The version of the box is not that of the parcel, which the message says nothing of. */
+static void a_row_has_the_version_of_its_own_type(const char *url)
+{
+    world             it;
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{"pawl.version", "3"}, {NULL, NULL}};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .headers = headers};
+    begin(url);
+    open_with(&it, url, &box_collecting);
+    options.due = world_now(&it);
+    for (int i = 0; i < 3; i++)
+        world_ok(pawl_sender_send_json(it.sender, "parcels", &options, "box",
+                                       PAWL_TEXT("{\"name\":\"a\",\"dozens\":1}"), &error),
+                 &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "new(12) new(12) new(12) ");
+    end(&it);
+}
+
 static void an_aggregator_brings_up_each_of_its_rows(const char *url)
 {
     world it;
@@ -464,6 +501,7 @@ static void a_flush_with_a_newer_row_waits(const char *url)
         world_go_both(&it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "");
     assert_int_equal(world_aggregated(&it, "Pile", "parcel").all, 3);
+    assert_int_equal(world_aggregated(&it, "Pile", "parcel").flush_attempts, 1);
     assert_int_equal(world_stats(&it).flushes_dead, 0);
     assert_in_range(unread(&it), 10, 20);
     pawl_time later = world_now(&it);
@@ -508,6 +546,7 @@ int main(void)
         ON_ALL_STORES(an_outbox_row_carries_its_version),
         ON_ALL_STORES(e13_a_timeout_has_no_version_of_another_body),
         ON_ALL_STORES(an_aggregator_brings_up_each_of_its_rows),
+        ON_ALL_STORES(a_row_has_the_version_of_its_own_type),
         ON_ALL_STORES(a_flush_with_a_newer_row_waits),
         /* The log is the same whatever the store. */
         ON_STORES(the_log_names_a_type_once_a_minute),

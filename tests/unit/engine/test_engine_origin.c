@@ -5,6 +5,7 @@
  */
 #include "support/world.h"
 
+#include "pawl/process.h"
 #include "runtime/runtime.h"
 
 #include <string.h>
@@ -74,6 +75,32 @@ static pawl_code on_done(pawl_context *ctx, const done *message)
 }
 PAWL_MESSAGE_HANDLER(on_done, done);
 
+PAWL_RECORD(tally, ORDER)
+PAWL_RECORD(count_up, NAMED)
+PAWL_RECORD(counted, NAMED)
+
+/* An entity has no metadata either. */
+static pawl_code on_count_up(pawl_context *ctx, const tally *state, const count_up *message)
+{
+    (void)state;
+    note(ctx);
+    return pawl_emit(ctx, PAWL_MESSAGE(counted, .name = message->name));
+}
+PAWL_ENTITY_HANDLER(on_count_up, tally, count_up);
+
+static void apply_counted(tally *state, const counted *event)
+{
+    (void)event;
+    state->steps++;
+}
+PAWL_APPLY(apply_counted, tally, counted);
+
+static const pawl_entity tally_entity = {
+    .name  = "Tally",
+    .state = PAWL_RECORD_OF(tally),
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_count_up), .key = "name"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_counted), NULL}};
+
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order),
@@ -92,7 +119,8 @@ static const pawl_saga full_saga = {
 static const pawl_endpoint_spec orders = {
     .name     = "orders",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_done)}, {.handle = NULL}},
-    .sagas    = (const pawl_saga *const[]){&order_saga, &full_saga, NULL}};
+    .sagas    = (const pawl_saga *const[]){&order_saga, &full_saga, NULL},
+    .entities = (const pawl_entity *const[]){&tally_entity, NULL}};
 static const pawl_application application = {
     PAWL_APPLICATION_INIT, .name = "orders",
     .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
@@ -177,6 +205,11 @@ static void s23_without_a_saga_there_is_no_metadata(const char *url)
     world_drain(&it);
     assert_string_equal(seen.text, ",, ");
     assert_int_equal(world_dead(&it).count, 1);
+    for (int i = 0; i < 2; i++) {
+        world_post(&it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("a")));
+        world_drain(&it);
+    }
+    assert_string_equal(seen.text, ",, ,, ,, ");
     world_close(&it);
 }
 
