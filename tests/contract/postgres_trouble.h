@@ -6,7 +6,7 @@
 #define PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
 
 #include "contract/postgres_ground.h"
-#include "contract/postgres_proxy.h"
+#include "contract/proxy.h"
 
 #include "store/postgres/postgres.h"
 
@@ -234,7 +234,7 @@ static inline void end_pair(pair *it)
 static inline proxy *open_proxy(ground *p)
 {
     const char *host = PQhost(p->pg);
-    return host[0] != '/' ? proxy_open(host, PQport(p->pg)) : NULL;
+    return host[0] != '/' ? proxy_open(&proxy_postgres, host, PQport(p->pg)) : NULL;
 }
 
 /* The ground's URL, through the proxy. */
@@ -254,7 +254,7 @@ static inline proxy *open_pooled_proxy(ground *p, char *url, size_t size)
         return NULL;
     snprintf(url, size, "%.*s", (int)(end - pooled), pooled);
     PGconn *pg      = PQconnectdb(url);
-    proxy  *between = proxy_open(PQhost(pg), PQport(pg));
+    proxy  *between = proxy_open(&proxy_postgres, PQhost(pg), PQport(pg));
     PQfinish(pg);
     assert_non_null(between);
     snprintf(url, size,

@@ -1,8 +1,8 @@
-/* postgres_proxy.c - a proxy that loses what a test wants lost.
+/* proxy.c - a proxy that loses what a test wants lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/postgres_proxy.h"
+#include "contract/proxy.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -18,89 +18,38 @@
 #define RELAYS_MAX 64
 #define CHUNK_SIZE 65536
 
-/* Where a stream of messages stands. */
-typedef struct stream {
-    unsigned char header[5];
-    size_t        header_size; /* of a client's first message 4: it has no type */
-    size_t        have;        /* bytes of the header that were read */
-    size_t        rest;        /* bytes of the body that were not */
-} stream;
-
 typedef struct relay {
-    int    client; /* -1: gone */
-    int    server;
-    stream from_client;
-    stream from_server;
-    int    requests;   /* since the cut was asked for */
-    bool   is_started; /* the server was ready once: connecting loses nothing */
-    bool   is_losing_answer;
-    bool   is_kept; /* the server's side alone */
+    int          client; /* -1: gone */
+    int          server;
+    proxy_stream from_client;
+    proxy_stream from_server;
+    long         requests;
+    long         answers;    /* without that of connecting */
+    long         asked_at;   /* requests when the cut was asked for */
+    bool         is_started; /* connecting loses nothing */
+    bool         is_losing_answer;
+    bool         is_kept; /* the server's side alone */
 } relay;
 
 struct proxy {
-    pthread_t        thread;
-    pthread_mutex_t  mutex; /* guards what follows */
-    struct addrinfo *server;
-    int              listener;
-    int              wake_fd;
-    relay            relays[RELAYS_MAX];
-    int              count;
-    int              accepted;
-    bool             is_stalled;
-    bool             fakes_pids;
-    bool             is_ending;
-    proxy_loss       loss;
-    int              number;
-    bool             is_kept;
-    bool             was_cut;
+    const proxy_protocol *protocol;
+    pthread_t             thread;
+    pthread_mutex_t       mutex; /* guards what follows */
+    struct addrinfo      *server;
+    int                   listener;
+    int                   wake_fd;
+    relay                 relays[RELAYS_MAX];
+    int                   count;
+    int                   accepted;
+    bool                  is_stalled;
+    bool                  fakes_pids;
+    bool                  is_ending;
+    proxy_loss            loss;
+    int                   number;
+    long                  most; /* requests of one relay since the cut was asked for */
+    bool                  is_kept;
+    bool                  was_cut;
 };
-
-/* ---- Messages ----------------------------------------------------------- */
-
-/* Feeds one byte; the type of the message that ended with it, 0 for none, '-' for
- * the first one of a client. */
-static int feed(stream *s, unsigned char byte)
-{
-    if (s->rest == 0) {
-        s->header[s->have++] = byte;
-        if (s->have < s->header_size)
-            return 0;
-        const unsigned char *size = s->header + s->header_size - 4;
-        s->rest =
-            ((size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3]) - 4;
-    } else {
-        s->rest--;
-    }
-    if (s->rest != 0)
-        return 0;
-    int type       = s->header_size == 4 ? '-' : s->header[0];
-    s->have        = 0;
-    s->header_size = 5;
-    return type;
-}
-
-static int count_requests(stream *s, const unsigned char *data, size_t size)
-{
-    int count = 0;
-    for (size_t i = 0; i < size; i++) {
-        int type = feed(s, data[i]);
-        count += type == 'S' || type == 'Q';
-    }
-    return count;
-}
-
-/* True when one of them says that the server is ready again. */
-static bool read_answers(stream *s, unsigned char *data, size_t size, bool fakes_pids)
-{
-    bool is_ready = false;
-    for (size_t i = 0; i < size; i++) {
-        bool is_key = s->have == 5 && s->header[0] == 'K';
-        if (is_key && s->rest == 6 && fakes_pids)
-            data[i] ^= 1; /* the third byte of the process number */
-        is_ready |= feed(s, data[i]) == 'Z';
-    }
-    return is_ready;
-}
 
 /* ---- Connections -------------------------------------------------------- */
 
@@ -152,10 +101,31 @@ static void take_client(proxy *p)
         close(client);
         return;
     }
-    p->relays[p->count++] = (relay){.client      = client,
-                                    .server      = server,
-                                    .from_client = {.header_size = 4},
-                                    .from_server = {.header_size = 5}};
+    relay *r = &p->relays[p->count++];
+    *r       = (relay){.client = client, .server = server};
+    p->protocol->begin(&r->from_client, &r->from_server);
+}
+
+/* How many requests the relay will have made with the one that is concerned. */
+static long last_of(const proxy *p, const relay *r)
+{
+    return r->asked_at + p->number;
+}
+
+/* The bytes that the server may get: what is behind the request before the lost one is lost. */
+static size_t read_requests(proxy *p, relay *r, const unsigned char *data, size_t size)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        bool is_it =
+            p->loss != PROXY_LOSES_NOTHING && r->is_started && r->requests >= last_of(p, r) - 1;
+        r->is_losing_answer |= is_it && p->loss == PROXY_LOSES_ANSWER;
+        kept += !is_it || p->loss != PROXY_LOSES_REQUEST;
+        r->requests += p->protocol->request(&r->from_client, data[i]);
+        if (r->requests - r->asked_at > p->most)
+            p->most = r->requests - r->asked_at;
+    }
+    return kept;
 }
 
 static void move_requests(proxy *p, relay *r)
@@ -167,18 +137,27 @@ static void move_requests(proxy *p, relay *r)
         shut(&r->server);
         return;
     }
-    bool is_it = p->loss != PROXY_LOSES_NOTHING && r->is_started && r->requests >= p->number - 1;
-    r->requests += count_requests(&r->from_client, data, (size_t)size);
-    bool is_whole = r->requests >= p->number;
-    if (is_it && p->loss == PROXY_LOSES_REQUEST) {
-        if (is_whole)
-            cut(p, r);
-        return;
-    }
-    if (is_it)
-        r->is_losing_answer = true;
-    if (!send_all(r->server, data, (size_t)size))
+    size_t kept = read_requests(p, r, data, (size_t)size);
+    if (!send_all(r->server, data, kept))
         shut(&r->client);
+    if (kept < (size_t)size && r->requests >= last_of(p, r))
+        cut(p, r);
+}
+
+/* The bytes that the client may get. */
+static size_t read_answers(const proxy *p, relay *r, unsigned char *data, size_t size)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        bool is_after = r->answers >= last_of(p, r) - 1;
+        bool is_told  = p->protocol->answer(&r->from_server, &data[i], p->fakes_pids);
+        r->answers += is_told && r->is_started;
+        r->is_started |= is_told;
+        if (p->protocol->is_early)
+            is_after = r->answers >= last_of(p, r);
+        kept += !(r->is_losing_answer && is_after);
+    }
+    return kept;
 }
 
 static void move_answers(proxy *p, relay *r)
@@ -190,12 +169,11 @@ static void move_answers(proxy *p, relay *r)
         shut(&r->server);
         return;
     }
-    bool is_ready = read_answers(&r->from_server, data, (size_t)size, p->fakes_pids);
-    r->is_started |= is_ready;
-    if (r->is_losing_answer && is_ready && r->requests >= p->number)
-        cut(p, r);
-    else if (!r->is_losing_answer && r->client >= 0 && !send_all(r->client, data, (size_t)size))
+    size_t kept = read_answers(p, r, data, (size_t)size);
+    if (r->client >= 0 && !send_all(r->client, data, kept))
         shut(&r->client);
+    if (r->client >= 0 && r->is_losing_answer && r->answers >= last_of(p, r))
+        cut(p, r);
 }
 
 static void forget_ended(proxy *p)
@@ -284,12 +262,13 @@ static void free_proxy(proxy *p)
     free(p);
 }
 
-proxy *proxy_open(const char *host, const char *port)
+proxy *proxy_open(const proxy_protocol *protocol, const char *host, const char *port)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     proxy          *p     = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
+    p->protocol = protocol;
     p->wake_fd  = eventfd(0, EFD_NONBLOCK);
     p->listener = listen_anywhere();
     pthread_mutex_init(&p->mutex, NULL);
@@ -323,8 +302,12 @@ void proxy_cut(proxy *p, proxy_loss loss, int number, bool is_kept)
     p->number  = number;
     p->is_kept = is_kept;
     p->was_cut = false;
-    for (int i = 0; i < p->count; i++)
-        p->relays[i].requests = 0;
+    if (loss != PROXY_LOSES_NOTHING)
+        p->most = 0;
+    for (int i = 0; i < p->count; i++) {
+        p->relays[i].asked_at         = p->relays[i].requests;
+        p->relays[i].is_losing_answer = false;
+    }
     change_and_wake(p);
 }
 
@@ -343,6 +326,14 @@ bool proxy_was_cut(proxy *p)
     bool was_cut = p->was_cut;
     pthread_mutex_unlock(&p->mutex);
     return was_cut;
+}
+
+int proxy_requests(proxy *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    int most = (int)p->most;
+    pthread_mutex_unlock(&p->mutex);
+    return most;
 }
 
 void proxy_stall(proxy *p, bool is_stalled)

@@ -1,0 +1,93 @@
+/* test_mysql_lost.c - every request and every answer of a commit is lost in turn, on MySQL and
+ * MariaDB, for every kind of change that can be refused (O32).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/lost_answers.h"
+#include "contract/proxy.h"
+
+#undef TEXT
+#include "contract/mysql_ground.h"
+
+static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
+{
+    static const proxy_loss losses[] = {[LOSSY_NOTHING] = PROXY_LOSES_NOTHING,
+                                        [LOSSY_REQUEST] = PROXY_LOSES_REQUEST,
+                                        [LOSSY_ANSWER]  = PROXY_LOSES_ANSWER};
+    proxy_cut(way->context, losses[what], number, is_kept);
+    if (what == LOSSY_NOTHING)
+        proxy_end_kept(way->context);
+}
+
+static bool was_lost(const lossy *way)
+{
+    return proxy_was_cut(way->context);
+}
+
+static int requests(const lossy *way)
+{
+    return proxy_requests(way->context);
+}
+
+static proxy *open_proxy(const ground *p)
+{
+    char port[20];
+    snprintf(port, sizeof port, "%u", p->port);
+    proxy *between = proxy_open(&proxy_mysql, p->host, port);
+    assert_non_null(between);
+    return between;
+}
+
+/* Without TLS, which the proxy could not read. */
+static void through_proxy(const ground *p, const proxy *between, char *url, size_t size)
+{
+    int length = snprintf(url, size, "%s://root@127.0.0.1:%d/%s?ssl-mode=disabled", p->scheme,
+                          proxy_port(between), p->database);
+    assert_true(length > 0 && (size_t)length < size);
+}
+
+static void o32_what_is_told_is_what_is_there(void **state)
+{
+    ground      *p = ground_of(state);
+    char         failure[1000];
+    suite_tables tables;
+    lossy        way = {.context  = open_proxy(p),
+                        .is_brief = true,
+                        .lose     = lose,
+                        .was_lost = was_lost,
+                        .requests = requests,
+                        .stride   = 40};
+    snprintf(way.direct.url, sizeof way.direct.url, "%s", p->url);
+    through_proxy(p, way.context, way.through.url, sizeof way.through.url);
+    suite_tables_make(&tables, &way.direct);
+    expect_code(
+        p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &tables.spec, no_line, NULL, &p->error),
+        PAWL_OK);
+    unsigned lost = lost_answers_run(&way, failure, sizeof failure);
+    proxy_close(way.context);
+    if (failure[0] != '\0')
+        fail_msg("%s", failure);
+    print_message("%u losses\n", lost);
+    assert_true(lost > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(o32_what_is_told_is_what_is_there),
+    };
+    int missing = grounds_are_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_lost", tests, NULL, NULL);
+}
+
+#endif
