@@ -329,6 +329,31 @@ static void saga_types_do_not_see_one_another(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_TWIN), 1);
 }
 
+/* In turns, so that no two that follow one another are of one table. */
+static void sagas_of_two_types_are_changed_in_one_set(suite *s)
+{
+    pawl_store *a       = suite_open(s);
+    suite_set   inserts = suite_changes(s), updates = suite_changes(s), deletes = suite_changes(s);
+    for (unsigned i = 0; i < 8; i++) {
+        const pawl_saga_table *table = s->tables[i % 2 == 0 ? SUITE_TWIN : SUITE_PLAIN];
+        pawl_value             none  = {.type = PAWL_VALUE_NONE};
+        ADD(&inserts, saga_insert, .table = table, .id = suite_saga_id(i),
+            .main     = i % 2 == 0 ? pawl_value_text(suite_printf(s, "ref-%u", i)) : none,
+            .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+        ADD(&updates, saga_update, .table = table, .id = suite_saga_id(i), .version = 1,
+            .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+        if (i < 6)
+            ADD(&deletes, saga_delete, .table = table, .id = suite_saga_id(i), .version = 2);
+    }
+    COMMIT(&inserts, a);
+    COMMIT(&updates, a);
+    for (unsigned i = 0; i < 8; i++)
+        EXPECT_EQ(s, suite_load_id(s, a, i % 2 == 0 ? SUITE_TWIN : SUITE_PLAIN, i).version, 2);
+    COMMIT(&deletes, a);
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_TWIN), 1);
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_PLAIN), 1);
+}
+
 static void many_are_loaded_at_once(suite *s)
 {
     enum { COUNT = 1000 };
@@ -393,6 +418,8 @@ static const suite_case cases[] = {
     {"S15 a shorter state leaves no trace of the longer", a_shorter_state_leaves_no_trace},
     {"S19 a saga without correlation lives by its id", a_saga_without_correlation_lives_by_its_id},
     {"S28 saga types do not see one another", saga_types_do_not_see_one_another},
+    {"S28 S16 sagas of two types are changed in one set",
+     sagas_of_two_types_are_changed_in_one_set},
     {"S30 a state is seen by the saga reads alone", a_state_is_seen_by_the_saga_reads_alone},
     {"S16 many are loaded at once, missing ones and doubles too", many_are_loaded_at_once},
 };

@@ -294,6 +294,24 @@ static const pawl__sql_write *choose_timeout_set(const void *change)
                                                                         : &timeout_rearm_id;
 }
 
+static uint32_t hash(uint32_t from, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        from = (from ^ bytes[i]) * UINT32_C(16777619);
+    return from | UINT32_C(0x80000000); /* 0 is no key */
+}
+
+/* What is inserted behind a re-arming is what the next re-arming must find: of its id, and of its
+ * name in its saga. */
+static void keys_of_timeout(const void *change, uint32_t keys[2])
+{
+    const pawl_timeout_set *set = change;
+    keys[0]                     = hash(1, &set->id, sizeof set->id);
+    if (set->name.size != 0)
+        keys[1] = hash(hash(2, &set->saga_id, sizeof set->saga_id), set->name.data, set->name.size);
+}
+
 /* ---- The outbox --------------------------------------------------------- */
 
 #undef OF
@@ -506,7 +524,7 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_outbox_reset]   = {.choose = choose_outbox_reset},
     [pawl_change_snapshot_remove]   = {.apply = pawl__sql_apply_snapshot_remove},
     [pawl_change_timeout_cancel]    = {.choose = choose_timeout_cancel},
-    [pawl_change_timeout_set]       = {.choose = choose_timeout_set, .is_one = true},
+    [pawl_change_timeout_set]       = {.choose = choose_timeout_set, .keys = keys_of_timeout},
     [pawl_change_outbox_add]        = {.write = &outbox_add},
     [pawl_change_outbox_hold]       = {.choose = choose_outbox_hold,
                                        .apply  = pawl__sql_apply_outbox_hold},

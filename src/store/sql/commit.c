@@ -5,9 +5,12 @@
 #include "store/sql/commit.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* As many changes go to the driver at once. */
 #define RUN_MAX 256
+/* Two keys with one mark end a run early, which costs a statement and nothing else. */
+#define MARKS 65536
 
 /* ---- Writing items ------------------------------------------------------ */
 
@@ -78,6 +81,7 @@ typedef struct run {
     const pawl__sql_write *write;
     size_t                 count;
     const void            *items[RUN_MAX];
+    uint64_t               marks[MARKS / 64]; /* of the items' keys, where the kind has some */
 } run;
 
 /* Not initialized as a whole: most runs are short. */
@@ -97,6 +101,30 @@ static pawl_code make_room(run *r, const pawl__sql_write *write)
     bool      is_over = r->count == RUN_MAX || (r->count > 0 && r->write != write);
     pawl_code code    = is_over ? write_run(r) : PAWL_OK;
     r->write          = write;
+    return code;
+}
+
+/* The bit of a key, and the word that it stands in. */
+static uint64_t mark_of(run *r, uint32_t key, uint64_t **word)
+{
+    *word = &r->marks[key % MARKS / 64];
+    return key != 0 ? UINT64_C(1) << key % 64 : 0;
+}
+
+/* A change whose rows may be those of a change of the run begins another one. */
+static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *change)
+{
+    uint32_t  keys[2] = {0, 0};
+    uint64_t *words[2];
+    pawl_code code = PAWL_OK;
+    keys_of(change, keys);
+    uint64_t id = mark_of(r, keys[0], &words[0]), name = mark_of(r, keys[1], &words[1]);
+    if (r->count > 0 && ((*words[0] & id) != 0 || (*words[1] & name) != 0))
+        code = write_run(r);
+    if (r->count == 0)
+        memset(r->marks, 0, sizeof r->marks);
+    *words[0] |= id;
+    *words[1] |= name;
     return code;
 }
 
@@ -185,11 +213,13 @@ static pawl_code add_change(run *r, const pawl__sql_way *way, const void *change
     const pawl__sql_write *write      = way->choose != NULL ? way->choose(change) : way->write;
     bool                   is_refused = false;
     pawl_code              code       = make_room(r, write);
+    if (code == PAWL_OK && way->keys != NULL)
+        code = keep_apart(r, way->keys, change);
     if (code == PAWL_OK && way->apply != NULL)
         code = apply_change(r, change, &is_refused);
     if (code == PAWL_OK && !is_refused && write != NULL)
         r->items[r->count++] = change;
-    return code == PAWL_OK && way->is_one ? write_run(r) : code;
+    return code;
 }
 
 static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)

@@ -77,14 +77,17 @@ struct pawl__sql_writer;
 typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void *change,
                                      pawl_error *why);
 
+/* The keys, as numbers, by which the writes of a change find its rows; 0 is none. A change waits for
+ * the next writes of one with the same key. Keys that are not the same may have one number. */
+typedef void pawl__sql_keys_fn(const void *change, uint32_t keys[2]);
+
 /* How the changes of a kind are written. */
 typedef struct pawl__sql_way {
     /* The write of a change; NULL: there is nothing to write. */
     const pawl__sql_write *(*choose)(const void *change);
-    const pawl__sql_write *write;  /* instead, where all have one */
-    pawl__sql_apply_fn    *apply;  /* before it; NULL: nothing */
-    bool                   is_one; /* the next write of a change may touch the rows of the
-                                      change behind it: the writes of one change before the next */
+    const pawl__sql_write *write; /* instead, where all have one */
+    pawl__sql_apply_fn    *apply; /* before it; NULL: nothing */
+    pawl__sql_keys_fn     *keys;  /* NULL: the next writes touch no row of another change */
 } pawl__sql_way;
 
 /* By kind. */
