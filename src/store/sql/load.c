@@ -89,7 +89,7 @@ static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl
 static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                            size_t count, bool *known, pawl_error *error)
 {
-    mark_key       keys[IDS_MAX];
+    mark_key keys[IDS_MAX] = {{.endpoint = endpoint}}; /* the compiler sees no count above 0 */
     pawl__sql_fate fates[IDS_MAX];
     for (size_t i = 0; i < count; i++)
         keys[i] = (mark_key){endpoint, ids[i]};

@@ -49,7 +49,7 @@ static void name(stamp *it, const pawl_store *store, int64_t seq)
 static pawl_code stamp_some(pawl_store *store, const pawl_queue_row *rows, size_t count,
                             pawl_queue_row *kept, size_t *kept_count, pawl_error *error)
 {
-    stamp          stamps[STAMPS_MAX];
+    stamp stamps[STAMPS_MAX] = {{.worker = store->worker.uuid}}; /* the same as in load.c */
     pawl__sql_fate fates[STAMPS_MAX];
     for (size_t i = 0; i < count; i++)
         name(&stamps[i], store, rows[i].seq);
