@@ -339,6 +339,7 @@ static const pawl__sql_write outbox_add = {
  * one would copy what is inserted through a temporary table. A number that stands
  * there already is numbered on. */
 static const pawl__sql_write attempt_behind = {
+    .is_alone   = true,
     .statement  = PAWL__SQL_OUTBOX_ATTEMPT,
     .parameters = FIELDS(OF(id, INT), ATTEMPT_FIELDS),
 };
@@ -367,6 +368,7 @@ static const pawl__sql_write *choose_outbox_settle(const void *change)
 #define OF(member, as) PAWL__SQL_FIELD(outbox_reset, member, as)
 
 static const pawl__sql_write reset_attempt = {
+    .is_alone   = true,
     .statement  = PAWL__SQL_OUTBOX_ATTEMPT,
     .parameters = FIELDS(OF(id, INT), OF(action, RESET), OF(at, TIME), ZERO, OF(note, ERROR_TEXT)),
 };

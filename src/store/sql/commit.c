@@ -98,9 +98,9 @@ static pawl_code write_run(run *r);
 /* Room for a change with this write; another write ends the run. */
 static pawl_code make_room(run *r, const pawl__sql_write *write)
 {
-    bool      is_over = r->count == RUN_MAX || (r->count > 0 && r->write != write);
-    pawl_code code    = is_over ? write_run(r) : PAWL_OK;
-    r->write          = write;
+    bool is_over = r->count == RUN_MAX || (r->count > 0 && (r->write != write || write->is_alone));
+    pawl_code code = is_over ? write_run(r) : PAWL_OK;
+    r->write       = write;
     return code;
 }
 

@@ -45,6 +45,7 @@ typedef struct pawl__sql_then {
 struct pawl__sql_write {
     int              statement; /* of a saga's table: a pawl__sql_saga_statement */
     bool             is_saga;   /* the item has its table behind what every change begins with */
+    bool             is_alone;  /* an insert of what a select finds: in no set with others */
     pawl__sql_fields parameters;
     /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
     pawl__sql_then then[pawl__sql_fate_count];
