@@ -564,29 +564,6 @@ static void a_late_commit_keeps_the_order(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
 }
 
-/* Row i was tried i times before: its line is the next number of its own history. */
-static void enabled_rows_have_a_line_each(suite *s)
-{
-    pawl_store *a   = suite_open(s);
-    suite_set   set = suite_changes(s);
-    int64_t     ids[6];
-    for (unsigned i = 0; i < 6; i++) {
-        add(s, a, i, "saga", i + 1, 0);
-        ids[i] = id_of(s, a, i);
-        for (unsigned k = 1; k <= i; k++)
-            tried(s, a, i, (int32_t)k, SUITE_NOW);
-        COMMIT_ONE(s, a, outbox_settle, .id = ids[i], .state = PAWL_OUTBOX_DEAD,
-                   .attempts = (int32_t)i + 1, .outcome = PAWL_ATTEMPT_TRANSIENT, .at = SUITE_NOW);
-        ADD(&set, outbox_reset, .id = ids[i], .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
-    }
-    COMMIT(&set, a);
-    for (unsigned i = 0; i < 6; i++) {
-        pawl_attempt_rows lines = suite_attempts(s, a, ids[i]);
-        EXPECT_EQ(s, lines.count, i + 2);
-        EXPECT_EQ(s, lines.items[i + 1].attempt, (int32_t)i + 2);
-    }
-}
-
 static const suite_case cases[] = {
     {"O8 a claim is of one endpoint", a_claim_is_of_one_endpoint},
     {"O1 a row comes back as it was added", a_row_comes_back_as_it_was_added},
@@ -610,7 +587,6 @@ static const suite_case cases[] = {
     {"O8 O14 a new row is due by any clock", a_new_row_is_due_by_any_clock},
     {"O8 listing is by state and id", listing_is_by_state_and_id},
     {"O8 O14 a late commit does not break the order of its source", a_late_commit_keeps_the_order},
-    {"O12 rows that are enabled in one set have a line each", enabled_rows_have_a_line_each},
 };
 
 const suite_cases cases_outbox = SUITE_CASES("outbox", cases);

@@ -7,16 +7,16 @@
 #include <string.h>
 
 static const suite_cases *const all_cases[] = {
-    &cases_queue,          &cases_inbox,         &cases_saga,        &cases_saga_value,
-    &cases_timeout,        &cases_timeout_set,   &cases_aggregator,  &cases_snapshot,
-    &cases_flush,          &cases_outbox,        &cases_group,       &cases_lead,
-    &cases_worker,         &cases_subscription,  &cases_dead,        &cases_stats,
-    &cases_sweep,          &cases_text,          &cases_size,        &cases_concurrent,
-    &cases_program,        &cases_number,        &cases_random,      &cases_op_saga,
-    &cases_op_timeout,     &cases_op_aggregator, &cases_op_snapshot, &cases_op_outbox,
-    &cases_saga_lock,      &cases_journal,       &cases_events,      &cases_journal_race,
-    &cases_journal_random, &cases_op_journal,    &cases_op_message,  &cases_op_enable,
-    &cases_prefix,
+    &cases_queue,        &cases_inbox,          &cases_saga,          &cases_saga_value,
+    &cases_timeout,      &cases_timeout_set,    &cases_aggregator,    &cases_snapshot,
+    &cases_flush,        &cases_outbox,         &cases_set,           &cases_group,
+    &cases_lead,         &cases_worker,         &cases_subscription,  &cases_dead,
+    &cases_stats,        &cases_sweep,          &cases_text,          &cases_size,
+    &cases_concurrent,   &cases_program,        &cases_number,        &cases_random,
+    &cases_op_saga,      &cases_op_timeout,     &cases_op_aggregator, &cases_op_snapshot,
+    &cases_op_outbox,    &cases_saga_lock,      &cases_journal,       &cases_events,
+    &cases_journal_race, &cases_journal_random, &cases_op_journal,    &cases_op_message,
+    &cases_op_enable,    &cases_prefix,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 

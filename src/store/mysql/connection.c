@@ -43,6 +43,7 @@ const pawl__sql_ops pawl__mysql_ops = {
     .read_begin   = read_begin,
     .read_end     = read_end,
     .send         = pawl__mysql_send,
+    .send_set     = pawl__mysql_send_set,
     .await        = await,
     .next         = pawl__mysql_next,
     .get          = pawl__mysql_get,

@@ -9,7 +9,7 @@
  *     transaction.c  begin, commit, stamps, holds
  *     write.c        the writes of a commit
  *     look.c         versions of sagas, looked at before they are written
- *     bulk.c         a set of them in one packet
+ *     set.c          a set of them in one statement
  *     open.c         URL, hosts, connecting, settings
  *
  * A claim is a row lock that a transaction of `main` holds from queue_claim to the commit that

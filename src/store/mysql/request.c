@@ -24,6 +24,18 @@ static const char *const templates[] = {
 _Static_assert(sizeof templates / sizeof templates[0] == PAWL__MYSQL_STATEMENT_COUNT,
                "one template for each statement");
 
+static int own_of(int statement)
+{
+    bool is_own = statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0;
+    return is_own ? pawl__mysql_overrides[statement] : statement;
+}
+
+const char *pawl__mysql_template(int statement, bool is_saga)
+{
+    return is_saga ? pawl__sql_saga_template_of((pawl__sql_saga_statement)statement)->text
+                   : templates[own_of(statement)];
+}
+
 /* ---- Preparing ---------------------------------------------------------- */
 
 static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error *error)
@@ -40,6 +52,9 @@ static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stm
 
 static void close_statement(pawl__mysql_statement *statement)
 {
+    for (int i = 0; statement->sets != NULL && i < PAWL__MYSQL_SETS_COUNT; i++)
+        close_statement(&statement->sets[i]);
+    pawl_free(statement->sets);
     if (statement->stmt != NULL)
         (void)mysql_stmt_close(statement->stmt);
     pawl_free(statement->columns);
@@ -59,7 +74,9 @@ void pawl__mysql_statements_close(pawl__mysql_connection *connection)
         pawl_free(saga);
     }
     pawl_free(connection->spare);
+    pawl_free(connection->set);
     connection->spare = NULL;
+    connection->set   = NULL;
 }
 
 /* Numbers and times have room of their own; of anything else the size comes first. */
@@ -103,15 +120,14 @@ static pawl_code bind_columns(pawl__mysql_connection *connection, pawl__mysql_st
     return is_bound ? PAWL_OK : no_memory(connection, error);
 }
 
-static pawl_code prepare_text(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
-                              const pawl__sql_text *text, pawl_error *error)
+pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
+                                   pawl__mysql_statement *statement, const pawl__sql_text *text,
+                                   pawl_error *error)
 {
     int       failed = 0;
     pawl_code code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
-    statement->inserts = !text->is_failed && strncmp(text->data, "insert", 6) == 0 &&
-                         strstr(text->data, " values ") != NULL;
     statement->stmt = text->is_failed ? NULL : mysql_stmt_init(connection->mysql);
     if (statement->stmt == NULL)
         return no_memory(connection, error);
@@ -140,11 +156,12 @@ static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_err
     statement->place_count = (unsigned)pawl__sql_parameter_order(templates[which], statement->order,
                                                                  PAWL__MYSQL_PLACES_MAX);
     statement->ignores     = strstr(templates[which], "{ignore:") != NULL;
-    statement->streams     = which == PAWL__MYSQL_QUEUE_CLAIM ||
+    pawl__mysql_set_shape(statement, templates[which]);
+    statement->streams = which == PAWL__MYSQL_QUEUE_CLAIM ||
                          which == PAWL__MYSQL_QUEUE_CLAIM_MORE ||
                          which == PAWL__MYSQL_QUEUE_CLAIM_FREE;
     pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, templates[which]);
-    pawl_code code = prepare_text(connection, statement, &text, error);
+    pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);
     return code;
 }
@@ -176,13 +193,14 @@ static pawl_code prepare_saga(pawl__mysql_connection *connection, pawl__mysql_sa
     pawl__mysql_statement *statement = &saga->statements[which];
     pawl__sql_text         text      = {0};
     statement->place_count           = 0;
+    pawl__mysql_set_shape(statement, pawl__mysql_template(which, true));
     pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
                         (pawl__sql_saga_statement)which);
     for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
         statement->order[statement->place_count] = statement->place_count + 1;
         statement->place_count++;
     }
-    pawl_code code = prepare_text(connection, statement, &text, error);
+    pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);
     if (code == PAWL_OK)
         return PAWL_OK;
@@ -212,9 +230,8 @@ pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, 
 {
     if (table != NULL)
         return prepared_saga(connection, statement, table, code, error);
-    if (statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0)
-        statement = pawl__mysql_overrides[statement];
-    *code = PAWL_OK;
+    statement = own_of(statement);
+    *code     = PAWL_OK;
     if (connection->statements[statement].stmt == NULL)
         *code = prepare(connection, statement, error);
     return *code == PAWL_OK ? &connection->statements[statement] : NULL;
@@ -272,11 +289,11 @@ pawl_time pawl__mysql_from_time(const MYSQL_TIME *time)
 
 static void put_bytes(pawl__mysql_put *put, size_t i, pawl_text text, enum enum_field_types type)
 {
-    put->sizes[i]               = text.size;
+    put->rooms[i].size          = text.size;
     put->binds[i].buffer_type   = type;
     put->binds[i].buffer        = (void *)(uintptr_t)(text.data != NULL ? text.data : "");
     put->binds[i].buffer_length = text.size;
-    put->binds[i].length        = &put->sizes[i];
+    put->binds[i].length        = &put->rooms[i].size;
     put->size += text.size;
 }
 
@@ -287,23 +304,23 @@ static void put_text(pawl__mysql_put *put, size_t i, pawl_text text)
 
 static void put_int(pawl__mysql_put *put, size_t i, int64_t number)
 {
-    put->numbers[i]           = number;
+    put->rooms[i].as.number   = number;
     put->binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
-    put->binds[i].buffer      = &put->numbers[i];
+    put->binds[i].buffer      = &put->rooms[i].as.number;
 }
 
 static void put_time(pawl__mysql_put *put, size_t i, pawl_time time)
 {
-    put->times[i]               = to_time(time);
+    put->rooms[i].as.time       = to_time(time);
     put->binds[i].buffer_type   = MYSQL_TYPE_DATETIME;
-    put->binds[i].buffer        = &put->times[i];
-    put->binds[i].buffer_length = sizeof put->times[i];
+    put->binds[i].buffer        = &put->rooms[i].as.time;
+    put->binds[i].buffer_length = sizeof put->rooms[i].as.time;
 }
 
 static void put_uuid(pawl__mysql_put *put, size_t i, pawl_uuid uuid)
 {
-    pawl_uuid_format(uuid, put->uuids[i]);
-    put_text(put, i, (pawl_text){.data = put->uuids[i], .size = PAWL_UUID_TEXT_SIZE});
+    pawl_uuid_format(uuid, put->rooms[i].as.uuid);
+    put_text(put, i, (pawl_text){.data = put->rooms[i].as.uuid, .size = PAWL_UUID_TEXT_SIZE});
 }
 
 /* Of the type that a value would have: the server prepares anew for another one. */
@@ -329,15 +346,15 @@ static void put_value(pawl__mysql_put *put, size_t i, const pawl_value *value)
 /* A copy is made where a byte is to be replaced; without memory for it the server refuses the text. */
 static void put_error_text(pawl__mysql_put *put, size_t i, pawl_text text)
 {
-    size_t bad;
-    char  *copy = pawl_text_is_valid(text, &bad) || put->text_count == PAWL__MYSQL_TEXTS_MAX
-                      ? NULL
-                      : pawl_allocate(text.size);
+    size_t            bad;
+    pawl__mysql_copy *copy =
+        pawl_text_is_valid(text, &bad) ? NULL : pawl_allocate(sizeof *copy + text.size);
     if (copy != NULL) {
-        memcpy(copy, text.data, text.size);
-        pawl__make_utf8(copy, text.size);
-        put->texts[put->text_count++] = copy;
-        text.data                     = copy;
+        memcpy(copy->data, text.data, text.size);
+        pawl__make_utf8(copy->data, text.size);
+        copy->next  = put->copies;
+        put->copies = copy;
+        text.data   = copy->data;
     }
     put_text(put, i, text);
 }
@@ -456,7 +473,6 @@ pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statem
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item)
 {
     size_t count = fields != NULL ? fields->count : 0;
-    put->size = put->text_count = 0;
     memset(put->binds, 0, count * sizeof put->binds[0]);
     for (size_t i = 0; i < count; i++)
         put_field(put, i, fields->items[i].wire, (const char *)item + fields->items[i].offset);
@@ -464,8 +480,8 @@ void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, 
 
 void pawl__mysql_put_end(pawl__mysql_put *put)
 {
-    while (put->text_count > 0)
-        pawl_free(put->texts[--put->text_count]);
+    for (pawl__mysql_copy *copy; (copy = put->copies) != NULL; pawl_free(copy))
+        put->copies = copy->next;
 }
 
 void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
@@ -478,9 +494,13 @@ void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__
 pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error)
 {
-    pawl__mysql_put put;
-    MYSQL_BIND      places[PAWL__MYSQL_PLACES_MAX];
-    pawl_code       code = PAWL_OK;
+    pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
+    pawl__mysql_put  put;
+    MYSQL_BIND       places[PAWL__MYSQL_PLACES_MAX];
+    pawl_code        code = PAWL_OK;
+    put.rooms             = rooms;
+    put.copies            = NULL;
+    put.size              = 0;
     pawl__mysql_put_item(&put, fields, item);
     pawl__mysql_put_places(statement, &put, places);
     if (statement->place_count != 0 && mysql_stmt_bind_param(statement->stmt, places) != 0)

@@ -22,8 +22,8 @@
 
 #define PAWL__MYSQL_FIELDS_MAX 24    /* of an item */
 #define PAWL__MYSQL_PLACES_MAX 40    /* of a statement's text */
-#define PAWL__MYSQL_TEXTS_MAX 4      /* texts for people, of an item */
 #define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
+#define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
 
 /* ---- A connection and its statements ------------------------------------ */
 
@@ -35,15 +35,25 @@ typedef struct pawl__mysql_column {
     my_bool       is_null;
 } pawl__mysql_column;
 
+typedef enum pawl__mysql_shape {
+    PAWL__MYSQL_OTHER,
+    PAWL__MYSQL_VALUES, /* an insert of values: a failed set of them leaves none */
+    PAWL__MYSQL_UPDATE,
+    PAWL__MYSQL_DELETE,
+    PAWL__MYSQL_LOAD, /* of sagas */
+} pawl__mysql_shape;
+
 typedef struct pawl__mysql_statement {
     MYSQL_STMT         *stmt; /* NULL: not prepared */
     unsigned            order[PAWL__MYSQL_PLACES_MAX];
     unsigned            place_count;
     unsigned            column_count;
-    bool                ignores; /* a row whose key exists is left: the server says 1062 of it */
-    bool                inserts; /* rows of values: a failed set of them leaves none */
-    bool                streams; /* its rows are read as they come, not all before the first */
+    pawl__mysql_shape   shape;
+    const char         *index;   /* by which a set of changes finds its rows, or NULL */
+    bool                ignores; /* a row whose key exists is left: the server says 1062 */
+    bool                streams; /* its rows are read as they come */
     pawl__mysql_column *columns;
+    struct pawl__mysql_statement *sets; /* PAWL__MYSQL_SETS_COUNT, by rows; NULL: none yet */
 } pawl__mysql_statement;
 
 /* The statements of one saga table. */
@@ -68,6 +78,8 @@ typedef struct pawl__sql_connection {
     pawl__mysql_statement     statements[PAWL__MYSQL_STATEMENT_COUNT];
     pawl__mysql_saga         *sagas;
     struct pawl__sql_request *spare; /* ended, for the next */
+    void                     *set;   /* memory for the parameters of a set */
+    size_t                    set_size;
 } pawl__mysql_connection;
 
 /* ---- Calls (wire.c) ------------------------------------------------------ */
@@ -102,19 +114,31 @@ void pawl__mysql_disconnect(pawl__mysql_connection *connection);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
 
+/* A value that does not stand in the item as the library takes it. */
+typedef struct pawl__mysql_room {
+    union {
+        int64_t    number;
+        MYSQL_TIME time;
+        char       uuid[PAWL_UUID_TEXT_SIZE + 1];
+    } as;
+    unsigned long size;
+} pawl__mysql_room;
+
+/* A text whose bytes had to be replaced. */
+typedef struct pawl__mysql_copy {
+    struct pawl__mysql_copy *next;
+    char                     data[];
+} pawl__mysql_copy;
+
 /* Parameters of an item as the library takes them. */
 typedef struct pawl__mysql_put {
-    MYSQL_BIND    binds[PAWL__MYSQL_FIELDS_MAX];
-    int64_t       numbers[PAWL__MYSQL_FIELDS_MAX];
-    MYSQL_TIME    times[PAWL__MYSQL_FIELDS_MAX];
-    char          uuids[PAWL__MYSQL_FIELDS_MAX][PAWL_UUID_TEXT_SIZE + 1];
-    unsigned long sizes[PAWL__MYSQL_FIELDS_MAX];
-    size_t        size;                         /* about as many bytes travel */
-    char         *texts[PAWL__MYSQL_TEXTS_MAX]; /* copies where bytes had to be replaced */
-    size_t        text_count;
+    MYSQL_BIND        binds[PAWL__MYSQL_FIELDS_MAX];
+    pawl__mysql_room *rooms; /* one for each field */
+    size_t            size;  /* about as many bytes travel */
+    pawl__mysql_copy *copies;
 } pawl__mysql_put;
 
-/* The fields of an item; NULL: none. Each put is to be ended. */
+/* The fields of an item, after those of others; NULL: none. At last the put is to be ended. */
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item);
 void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Of a put, in the order in which the statement's text has them. */
@@ -123,6 +147,12 @@ void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__
 /* Runs it with the parameters that are bound. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
+/* Prepares a text; `statement` says how many places it has. */
+pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
+                                   pawl__mysql_statement *statement, const pawl__sql_text *text,
+                                   pawl_error *error);
+/* The template of the statement that pawl__mysql_prepared finds. */
+const char *pawl__mysql_template(int statement, bool is_saga);
 /* Prepares the statement, or finds it: of the shared ones, the driver's own, or one of a saga's
  * table where `table` is not NULL. NULL: see the error. */
 pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
@@ -135,19 +165,33 @@ pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_st
  * the write has a place for it, or where the statement leaves such rows. */
 bool pawl__mysql_is_refusal(const pawl__mysql_statement *statement, const pawl__sql_write *write,
                             pawl__sql_fate *fate);
-/* Runs it once with all of the items, as if one after another, in one packet: a server that can
- * (MariaDB), and a connection that is not a caller's. `*is_done` is false, and nothing was done,
- * where it cannot say what became of each: they are to be written one by one. */
-pawl_code pawl__mysql_execute_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                                  pawl__mysql_statement *statement, const void *const *items,
-                                  size_t count, bool *is_done, pawl_error *error);
-void      pawl__mysql_statements_close(pawl__mysql_connection *connection);
+void pawl__mysql_statements_close(pawl__mysql_connection *connection);
 pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
+
+/* ---- Sets (set.c) --------------------------------------------------------- */
+
+/* Shape of a set of it, from its template. */
+void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *template_text);
+/* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
+ * nothing was done, where they are to be written one by one. */
+pawl_code pawl__mysql_write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                                const void *const *items, size_t count, size_t *taken,
+                                bool *is_done, pawl_error *error);
+
+/* Reads the rows of all items, the parameters of each of which are `fields`, from a saga's table.
+ * NULL: see the error. */
+pawl__mysql_statement *pawl__mysql_load_set(pawl__mysql_connection *connection, int statement,
+                                            const pawl__sql_fields *fields,
+                                            const void *const *items, size_t count, pawl_code *code,
+                                            pawl_error *error);
 
 /* ---- Rows (row.c): as store/sql/connection.h says -------------------------- */
 
 pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                            pawl__sql_request **request, pawl_error *error);
+pawl_code pawl__mysql_send_set(pawl_store *base, const pawl__sql_asked *asked,
+                               const void *const *items, size_t count, pawl_arena *arena,
+                               pawl__sql_request **request, pawl_error *error);
 bool      pawl__mysql_next(pawl__sql_request *request);
 void      pawl__mysql_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
 int64_t   pawl__mysql_changed(pawl__sql_request *request);

@@ -139,26 +139,47 @@ static void get_field(pawl__sql_request *request, int wire, void *member)
 
 /* ---- The generic store's requests ---------------------------------------- */
 
-pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
-                           pawl__sql_request **request, pawl_error *error)
+static pawl__sql_request *make(pawl_store *base, pawl_arena *arena, pawl_error *error)
 {
     pawl__mysql_connection *connection = ((pawl__sql_store *)base)->connection;
     pawl__sql_request      *made =
         connection->spare != NULL ? connection->spare : pawl_allocate(sizeof *made);
-    *request = made;
-    if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a request", base->scheme);
+    if (made == NULL) {
+        pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a request", base->scheme);
+        return NULL;
+    }
     connection->spare = NULL;
     made->connection  = connection;
     made->arena       = arena;
     made->error       = error;
-    bool is_saga      = asked->statement >= PAWL__SQL_ON_SAGA;
+    return made;
+}
+
+pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
+                           pawl__sql_request **request, pawl_error *error)
+{
+    pawl__sql_request *made = *request = make(base, arena, error);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    bool is_saga = asked->statement >= PAWL__SQL_ON_SAGA;
     made->statement =
-        pawl__mysql_prepared(connection, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
+        pawl__mysql_prepared(made->connection, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
                              is_saga ? pawl__sql_saga_of(asked->item) : NULL, &made->code, error);
     if (made->code == PAWL_OK)
-        made->code =
-            pawl__mysql_execute(connection, made->statement, asked->parameters, asked->item, error);
+        made->code = pawl__mysql_execute(made->connection, made->statement, asked->parameters,
+                                         asked->item, error);
+    return made->code;
+}
+
+pawl_code pawl__mysql_send_set(pawl_store *base, const pawl__sql_asked *asked,
+                               const void *const *items, size_t count, pawl_arena *arena,
+                               pawl__sql_request **request, pawl_error *error)
+{
+    pawl__sql_request *made = *request = make(base, arena, error);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->statement = pawl__mysql_load_set(made->connection, asked->statement - PAWL__SQL_ON_SAGA,
+                                           asked->parameters, items, count, &made->code, error);
     return made->code;
 }
 

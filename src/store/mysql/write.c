@@ -42,36 +42,25 @@ static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_
     return PAWL_OK;
 }
 
-/* Whether all of them were written, at once. */
-static pawl_code write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                           const void *const *items, size_t count, bool *is_done, pawl_error *error)
-{
-    pawl_code              code;
-    pawl__mysql_statement *statement =
-        pawl__mysql_prepared(connection, write->statement,
-                             write->is_saga ? pawl__sql_saga_of(items[0]) : NULL, &code, error);
-    *is_done = false;
-    for (size_t i = 1; write->is_saga && i < count; i++)
-        if (!pawl__sql_saga_same(pawl__sql_saga_of(items[0]), pawl__sql_saga_of(items[i])))
-            return PAWL_OK;
-    if (statement == NULL)
-        return code;
-    return pawl__mysql_execute_set(connection, write, statement, items, count, is_done, error);
-}
-
 pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
                             const void *const *items, size_t count, pawl__sql_fate *fates,
                             size_t *failed, pawl_error *error)
 {
-    bool      is_done = false;
-    pawl_code code =
-        count > 1 ? write_set(connection, write, items, count, &is_done, error) : PAWL_OK;
-    *failed = 0;
-    for (size_t i = 0; is_done && i < count; i++)
-        fates[i] = PAWL__SQL_APPLIED;
-    for (size_t i = 0; !is_done && code == PAWL_OK && i < count; i++) {
-        code    = write_item(connection, write, items[i], &fates[i], error);
-        *failed = i;
+    pawl_code code = PAWL_OK;
+    *failed        = 0;
+    for (size_t at = 0, end; code == PAWL_OK && at < count; at = end) {
+        size_t taken   = 1;
+        bool   is_done = false;
+        *failed        = at;
+        code = pawl__mysql_write_set(connection, write, items + at, count - at, &taken, &is_done,
+                                     error);
+        end  = at + taken;
+        for (size_t i = at; is_done && i < end; i++)
+            fates[i] = PAWL__SQL_APPLIED;
+        for (size_t i = at; !is_done && code == PAWL_OK && i < end; i++) {
+            *failed = i;
+            code    = write_item(connection, write, items[i], &fates[i], error);
+        }
     }
     return code;
 }

@@ -302,8 +302,8 @@ static uint32_t hash(uint32_t from, const void *data, size_t size)
     return from | UINT32_C(0x80000000); /* 0 is no key */
 }
 
-/* What is inserted behind a re-arming is what the next re-arming must find: of its id, and of its
- * name in its saga. */
+/* A re-arming must find the timeout that was inserted behind the one before it: of its id, and of
+ * its name in its saga. */
 static void keys_of_timeout(const void *change, uint32_t keys[2])
 {
     const pawl_timeout_set *set = change;

@@ -30,6 +30,8 @@
 /* Added to a pawl__sql_saga_statement: the item begins as a pawl__sql_saga_change. */
 #define PAWL__SQL_ON_SAGA 4096
 
+#define PAWL__SQL_SET_MAX 256
+
 /* A statement, where its parameters are taken from, and where its rows go to. */
 typedef struct pawl__sql_asked {
     int                     statement;  /* pawl__sql_statement, one of row_statements.h, or
@@ -60,6 +62,11 @@ typedef struct pawl__sql_ops {
      * in the arena. The parameters are borrowed until the call is ended. */
     pawl_code (*send)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error);
+    /* The same of many items of one saga's table, whose rows have the number of their item where the
+     * statement says {row}; at most PAWL__SQL_SET_MAX. NULL: one by one. */
+    pawl_code (*send_set)(pawl_store *store, const pawl__sql_asked *asked, const void *const *items,
+                          size_t count, pawl_arena *arena, pawl__sql_request **request,
+                          pawl_error *error);
     /* The first failure of what was sent since the last one. */
     pawl_code (*await)(pawl_store *store, pawl_error *error);
     bool (*next)(pawl__sql_request *request);

@@ -1,13 +1,15 @@
 /* saga.c - loading sagas, and counting them.
  *
- * A value is looked up by one statement, after another; a database that reads a set with
- * one statement has its place in load_rows.
+ * A value is looked up by one statement, after another, or a set of them by one, where the
+ * database can.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/operations.h"
 #include "store/sql/saga_text.h"
 #include "store/sql/write.h"
+
+#include <string.h>
 
 /* Begins as a pawl__sql_saga_change. */
 typedef struct saga_by {
@@ -36,20 +38,62 @@ static pawl__sql_fields columns_of(const pawl_saga_table *table)
     return (pawl__sql_fields){has_main ? main_row : other_row, count};
 }
 
+static pawl_saga_row empty_row(const pawl_saga_table *table)
+{
+    return (pawl_saga_row){.main.type         = table->main.type,
+                           .transitional.type = table->transitional.type};
+}
+
 /* A row that is not there stays empty. */
 static pawl_code load_row(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                           pawl_saga_row *row, pawl_error *error)
 {
-    const saga_by *by      = asked->item;
-    *row                   = (pawl_saga_row){0};
-    row->main.type         = by->table->main.type;
-    row->transitional.type = by->table->transitional.type;
-    pawl_code code         = pawl__sql_read_first(store, asked, arena, row, error);
+    *row           = empty_row(((const saga_by *)asked->item)->table);
+    pawl_code code = pawl__sql_read_first(store, asked, arena, row, error);
     if (row->version == 0)
         *row = (pawl_saga_row){0};
     else
         row->presence = PAWL_SAGA_THERE;
     return code;
+}
+
+/* The rows say which value found them. */
+static pawl_code read_set(pawl_store *store, pawl__sql_request *request,
+                          const pawl_saga_table *table, const pawl__sql_fields *columns,
+                          size_t count, pawl_saga_row *rows)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    memset(rows, 0, count * sizeof *rows);
+    while (ops->next(request)) {
+        pawl_saga_row row = empty_row(table);
+        ops->get(request, columns, &row);
+        if (row.row < 0 || (size_t)row.row >= count)
+            continue;
+        pawl_saga_row *found = &rows[row.row];
+        *found               = row;
+        found->row           = 0;
+        found->presence      = PAWL_SAGA_THERE;
+    }
+    return ops->end(request);
+}
+
+static pawl_code load_set(pawl_store *store, pawl__sql_asked asked, const saga_by *by, size_t count,
+                          pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    const void          *items[PAWL__SQL_SET_MAX];
+    pawl__sql_request   *request = NULL;
+    asked.item                   = by;
+    for (size_t i = 0; i < count; i++)
+        items[i] = &by[i];
+    pawl_code code = ops->send_set(store, &asked, items, count, arena, &request, error);
+    if (code == PAWL_OK)
+        code = ops->await(store, error);
+    if (code != PAWL_OK) {
+        (void)ops->end(request);
+        return code;
+    }
+    return read_set(store, request, by->table, asked.columns, count, rows);
 }
 
 /* Values whose rows are missing, or all of them. */
@@ -58,12 +102,16 @@ static pawl_code load_rows(pawl_store *store, const pawl_saga_table *table, int 
                            pawl_saga_row *rows, pawl_error *error)
 {
     const pawl__sql_fields columns = columns_of(table);
-    saga_by                by      = {.table = table};
-    const pawl__sql_asked  asked   = {PAWL__SQL_ON_SAGA + statement, &by_value, &by, &columns, 0};
-    pawl_code              code    = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        by.value = values[i];
-        code     = load_row(store, &asked, arena, &rows[i], error);
+    saga_by                by[PAWL__SQL_SET_MAX];
+    pawl__sql_asked        asked  = {PAWL__SQL_ON_SAGA + statement, &by_value, by, &columns, 0};
+    bool                   is_set = pawl__sql_ops_of(store)->send_set != NULL && count > 1;
+    pawl_code              code   = PAWL_OK;
+    for (size_t at = 0, some = 1; code == PAWL_OK && at < count; at += some) {
+        some = !is_set ? 1 : count - at < PAWL__SQL_SET_MAX ? count - at : PAWL__SQL_SET_MAX;
+        for (size_t i = 0; i < some; i++)
+            by[i] = (saga_by){.table = table, .value = values[at + i]};
+        code = some > 1 ? load_set(store, asked, by, some, arena, rows + at, error)
+                        : load_row(store, &asked, arena, &rows[at], error);
     }
     return code;
 }

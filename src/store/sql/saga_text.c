@@ -166,6 +166,11 @@ static const pawl__sql_saga_template statements[] = {
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__sql_saga_statement_count,
                "a text for each statement");
 
+const pawl__sql_saga_template *pawl__sql_saga_template_of(pawl__sql_saga_statement which)
+{
+    return &statements[which];
+}
+
 void pawl__sql_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                          const pawl_saga_table *table, pawl__sql_saga_statement which)
 {

@@ -55,6 +55,8 @@ typedef struct pawl__sql_saga_template {
     pawl_saga_lock lock;
 } pawl__sql_saga_template;
 
+/* The template of a shared statement. */
+const pawl__sql_saga_template *pawl__sql_saga_template_of(pawl__sql_saga_statement which);
 void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const pawl_saga_table *table, const pawl__sql_saga_template *statement);
 

@@ -1,0 +1,285 @@
+/* set.c - many changes of one kind in one set: a driver may write them with one statement, and each
+ * has its own end all the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#include <string.h>
+
+#define COUNT 21 /* in no power of two */
+#define ORDERS TEXT("orders")
+
+static const unsigned odd_ones[] = {9, 10, 20};
+
+static bool is_odd_one(unsigned number)
+{
+    return number == odd_ones[0] || number == odd_ones[1] || number == odd_ones[2];
+}
+
+static void insert_orders(suite *s, pawl_store *store)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++)
+        ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i + 1),
+            .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
+            .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    COMMIT(&set, store);
+}
+
+static void expect_odd_ones(suite *s, const pawl_refusals *refused, pawl_code reason)
+{
+    EXPECT_EQ(s, refused->count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        const pawl_refusal *refusal = suite_refusal(refused, odd_ones[i]);
+        EXPECT(s, refusal != NULL && refusal->reason == reason);
+    }
+}
+
+static void add_update(suite_set *set, unsigned number, int64_t version, pawl_text data)
+{
+    suite *s = set->s;
+    suite_unit(set, number, number);
+    ADD(set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(number + 1),
+        .version = version, .metadata = TEXT("{}"), .data = data, .type_version = TEXT("1.0"));
+}
+
+static void stale_updates_are_refused_alone(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    insert_orders(s, a);
+    for (unsigned i = 0; i < COUNT; i++)
+        add_update(&set, i, is_odd_one(i) ? 2 : 1, suite_printf(s, "{\"n\":%u}", i));
+    pawl_refusals refused = REFUSED(&set, a);
+    expect_odd_ones(s, &refused, PAWL_ECONFLICT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i + 1);
+        EXPECT_EQ(s, row.version, is_odd_one(i) ? 1 : 2);
+        EXPECT_TEXT(s, suite_compact(s, row.data),
+                    is_odd_one(i) ? TEXT("{}") : suite_printf(s, "{\"n\":%u}", i));
+    }
+}
+
+static void stale_deletes_are_refused_alone(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    insert_orders(s, a);
+    for (unsigned i = 0; i < COUNT; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, saga_delete, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i + 1),
+            .version = is_odd_one(i) ? 2 : 1);
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    expect_odd_ones(s, &refused, PAWL_ECONFLICT);
+    for (unsigned i = 0; i < COUNT; i++)
+        EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, i + 1).version, is_odd_one(i));
+}
+
+static void a_row_that_is_changed_again_is_at_its_next_version(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    insert_orders(s, a);
+    for (unsigned i = 0; i < COUNT; i++)
+        add_update(&set, i, 1, TEXT("{\"n\":1}"));
+    add_update(&set, 9, 2, TEXT("{\"n\":2}"));
+    COMMIT(&set, a);
+    pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, 10);
+    EXPECT_EQ(s, row.version, 3);
+    EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"n\":2}"));
+}
+
+static pawl_text long_state(suite *s)
+{
+    enum { SIZE = 100000 };
+    static const char begin[] = "{\"n\":\"", end[] = "\"}";
+    char             *text = pawl_arena_take(s->arena, SIZE);
+    EXPECT(s, text != NULL);
+    memset(text, 'x', SIZE);
+    memcpy(text, begin, sizeof begin - 1);
+    memcpy(text + SIZE - (sizeof end - 1), end, sizeof end - 1);
+    return (pawl_text){.data = text, .size = SIZE};
+}
+
+static void long_states_are_kept_among_short_ones(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    suite_set   set  = suite_changes(s);
+    pawl_text   data = long_state(s);
+    insert_orders(s, a);
+    for (unsigned i = 0; i < COUNT; i++)
+        add_update(&set, i, 1, is_odd_one(i) ? data : TEXT("{\"n\":1}"));
+    COMMIT(&set, a);
+    for (unsigned i = 0; i < COUNT; i++) {
+        pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i + 1);
+        EXPECT_EQ(s, row.version, 2);
+        EXPECT(s, is_odd_one(i) == (row.data.size >= data.size));
+    }
+}
+
+static void messages_that_are_there_are_left(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    suite_send(s, a, ORDERS, "m-9", SUITE_NOW);
+    for (unsigned i = 0; i < COUNT; i++)
+        ADD(&set, queue_send, .queue = ORDERS, .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "m-%u", i % 20)));
+    COMMIT(&set, a);
+    EXPECT_EQ(s, suite_queue(s, a, ORDERS).count, 20);
+}
+
+/* Of each stream the second event, whose first one is not everywhere. */
+static void streams_without_a_beginning_are_refused_alone(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    suite_set   first = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++) {
+        pawl_text stream = suite_printf(s, "stream-%u", i);
+        suite_unit(&set, i, i);
+        ADD(&set, event_append, .stream = stream, .version = 2, .is_first = true,
+            .event = suite_event(s, suite_printf(s, "m-%u", i)));
+        if (!is_odd_one(i))
+            ADD(&first, event_append, .stream = stream, .version = 1, .is_first = true,
+                .event = suite_event(s, TEXT("m")));
+    }
+    COMMIT(&first, a);
+    pawl_refusals refused = REFUSED(&set, a);
+    expect_odd_ones(s, &refused, PAWL_ECONFLICT);
+    for (unsigned i = 0; i < COUNT; i++)
+        EXPECT_EQ(s, suite_stream(s, a, suite_printf(s, "stream-%u", i), 0).version,
+                  is_odd_one(i) ? 0 : 2);
+}
+
+/* Each is as long as its number; all go on in one set. */
+static void each_stream_goes_on_alone(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    suite_set   first = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 1; i <= COUNT; i++) {
+        pawl_text stream = suite_printf(s, "stream-%u", i);
+        for (unsigned k = 1; k <= i; k++)
+            ADD(&first, event_append, .stream = stream, .version = k, .is_first = k == 1,
+                .event = suite_event(s, TEXT("m")));
+        ADD(&set, event_append, .stream = stream, .version = i + 1, .is_first = true,
+            .event = suite_event(s, suite_printf(s, "m-%u", i)));
+    }
+    COMMIT(&first, a);
+    COMMIT(&set, a);
+    for (unsigned i = 1; i <= COUNT; i++) {
+        pawl_stream stream = suite_stream(s, a, suite_printf(s, "stream-%u", i), 0);
+        EXPECT_EQ(s, stream.version, i + 1);
+        EXPECT_EQ(s, stream.count, i + 1);
+        EXPECT_TEXT(s, stream.events[i].event.message_id, suite_printf(s, "m-%u", i));
+    }
+}
+
+static void the_later_retry_of_a_timeout_stands(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   all = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++) {
+        ADD(&all, timeout_set, .id = suite_timeout_id(i + 1), .saga_type = TEXT("Order"),
+            .destination = ORDERS, .due = SUITE_NOW, .is_new = true);
+        ADD(&set, timeout_settle, .id = suite_timeout_id(i + 1), .action = PAWL_TIMEOUT_RETRY,
+            .due = SUITE_NOW + i, .attempts = 1);
+    }
+    ADD(&set, timeout_settle, .id = suite_timeout_id(1), .action = PAWL_TIMEOUT_RETRY,
+        .due = SUITE_NOW + 500, .attempts = 7);
+    COMMIT(&all, a);
+    COMMIT(&set, a);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, COUNT);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 1);
+    EXPECT_EQ(s, rows.items[COUNT - 1].due, SUITE_NOW + 500);
+    EXPECT_EQ(s, rows.items[COUNT - 1].attempts, 7);
+}
+
+static void timeouts_that_are_cancelled_go_alone(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   all = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++) {
+        ADD(&all, timeout_set, .id = suite_timeout_id(i + 1), .saga_id = suite_saga_id(i + 1),
+            .name = TEXT("late"), .saga_type = TEXT("Order"), .destination = ORDERS,
+            .due = SUITE_NOW, .is_new = true);
+        if (!is_odd_one(i))
+            ADD(&set, timeout_cancel, .saga_id = suite_saga_id(i + 1), .name = TEXT("late"));
+        else
+            ADD(&set, timeout_cancel, .saga_id = suite_saga_id(i + 1), .name = TEXT("other"));
+    }
+    COMMIT(&all, a);
+    COMMIT(&set, a);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
+}
+
+/* Row i was tried i times before: its line is the next number of its own history. */
+static int64_t add_dead_row(suite *s, pawl_store *store, unsigned i)
+{
+    COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(i), .source = TEXT("saga"),
+               .version = i + 1, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+               .message = suite_message(s, suite_printf(s, "m-%u", i)), .at = SUITE_NOW);
+    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, rows.count, 1);
+    for (unsigned k = 1; k <= i + 1; k++)
+        COMMIT_ONE(s, store, outbox_settle, .id = rows.items[0].id, .source = TEXT("saga"),
+                   .state = k <= i ? PAWL_OUTBOX_PENDING : PAWL_OUTBOX_DEAD, .attempts = (int32_t)k,
+                   .outcome = PAWL_ATTEMPT_TRANSIENT, .at = SUITE_NOW);
+    return rows.items[0].id;
+}
+
+static void enabled_rows_have_a_line_each(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    int64_t     ids[6];
+    for (unsigned i = 0; i < 6; i++) {
+        ids[i] = add_dead_row(s, a, i);
+        ADD(&set, outbox_reset, .id = ids[i], .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
+    }
+    COMMIT(&set, a);
+    for (unsigned i = 0; i < 6; i++) {
+        pawl_attempt_rows lines = suite_attempts(s, a, ids[i]);
+        EXPECT_EQ(s, lines.count, i + 2);
+        EXPECT_EQ(s, lines.items[i + 1].attempt, (int32_t)i + 2);
+    }
+}
+
+static void rows_that_are_put_back_wait_to_the_microsecond(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   all = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++)
+        ADD(&all, queue_send, .queue = ORDERS, .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "m-%u", i)));
+    COMMIT(&all, a);
+    pawl_queue_rows rows = suite_claim(s, a, ORDERS, SUITE_NOW, COUNT);
+    EXPECT_EQ(s, rows.count, COUNT);
+    for (size_t i = 0; i < rows.count; i++)
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = ORDERS,
+            .seq = rows.items[i].seq, .due = SUITE_NOW + 1, .attempts = 1);
+    COMMIT(&set, a);
+    EXPECT_EQ(s, suite_claim(s, a, ORDERS, SUITE_NOW, COUNT).count, 0);
+    EXPECT_EQ(s, suite_claim(s, a, ORDERS, SUITE_NOW + 1, COUNT).count, COUNT);
+}
+
+static const suite_case cases[] = {
+    {"E35 S7 updates at a version that is past are refused alone", stale_updates_are_refused_alone},
+    {"E35 S14 deletes at another version are refused alone", stale_deletes_are_refused_alone},
+    {"E35 S6 a row that is changed again is at its next version",
+     a_row_that_is_changed_again_is_at_its_next_version},
+    {"S15 long states are kept among short ones", long_states_are_kept_among_short_ones},
+    {"E35 messages that are there are left, and no others", messages_that_are_there_are_left},
+    {"E35 streams without a beginning are refused alone",
+     streams_without_a_beginning_are_refused_alone},
+    {"E35 O1 each stream goes on alone", each_stream_goes_on_alone},
+    {"E35 the later retry of a timeout stands", the_later_retry_of_a_timeout_stands},
+    {"O12 rows that are enabled in one set have a line each", enabled_rows_have_a_line_each},
+    {"E26 rows that are put back wait to the microsecond",
+     rows_that_are_put_back_wait_to_the_microsecond},
+    {"E13 timeouts that are cancelled go alone", timeouts_that_are_cancelled_go_alone},
+};
+
+const suite_cases cases_set = SUITE_CASES("set", cases);

@@ -1,0 +1,486 @@
+/* set.c - a set of items in one statement, whose text is made from that of one item.
+ *
+ *     MariaDB     bulk execute: the text of one item, and the parameters of all in one packet
+ *     MySQL       insert ... values (...), (...)
+ *                 update (values row(...), row(...)) as j (p1, p2) straight_join T set ... where ...
+ *                 delete T from (values ...) as j (p1, p2) straight_join T where ...
+ *     loads       with j (i, p1) as (values ...) select i, ... from j straight_join T where ...
+ *
+ * The server tells the sum of the rows. A set whose sum shows that each item had its row is done;
+ * any other is undone, and its items are written one by one, which is exact. Undone by a
+ * savepoint, except rows of values: a failed set of these leaves none.
+ *
+ * A text of MySQL has 8, 16 ... 256 rows, so that few are prepared. A join is filled up with rows of
+ * nulls, which find nothing; of an insert what is left behind the largest number goes next.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+#include <string.h>
+
+#define SET_MIN 4     /* fewer are as fast one by one */
+#define ROWS_MIN 8    /* the same of rows of values; of the smallest text */
+#define ROWS_MAX 256  /* of the largest */
+#define PLACE_SIZE 16 /* bytes of a parameter beside its text, at most */
+
+_Static_assert(ROWS_MIN << (PAWL__MYSQL_SETS_COUNT - 1) == ROWS_MAX,
+               "a text for each power of two");
+
+typedef struct set {
+    pawl__mysql_connection *connection;
+    const pawl__sql_write  *write;
+    pawl__mysql_statement  *statement; /* of one item */
+    const void *const      *items;
+    size_t                  count;
+    unsigned                affected;   /* the sum of the rows */
+    bool                    is_refused; /* a bulk execute that was not sent */
+    /* Of a bulk execute. */
+    pawl__mysql_put  put;
+    pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
+    char             indicators[PAWL__MYSQL_PLACES_MAX];
+} set;
+
+static const pawl_saga_table *table_of(const pawl__sql_write *write, const void *item)
+{
+    return write->is_saga ? pawl__sql_saga_of(item) : NULL;
+}
+
+/* ---- Bulk execute ------------------------------------------------------- */
+
+/* The library asks for each item's parameters when it writes them into the packet. Parameters that
+ * change their type within a set go one by one. */
+static my_bool fill(void *data, MYSQL_BIND *places, unsigned row)
+{
+    set       *s = data;
+    MYSQL_BIND own[PAWL__MYSQL_PLACES_MAX];
+    pawl__mysql_put_end(&s->put);
+    pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[row]);
+    pawl__mysql_put_places(s->statement, &s->put, own);
+    for (unsigned i = 0; i < s->statement->place_count; i++) {
+        bool is_null      = own[i].is_null != NULL && *own[i].is_null;
+        s->is_refused     = s->is_refused || own[i].buffer_type != places[i].buffer_type;
+        s->indicators[i]  = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+        places[i].buffer  = own[i].buffer;
+        *places[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
+        /* The library makes room for as much, and writes what `length` says. */
+        places[i].buffer_length = *places[i].length;
+    }
+    return s->is_refused;
+}
+
+/* As the library's attributes take a function. */
+static const void *address_of(ps_param_callback *function)
+{
+    const void *address;
+    memcpy(&address, function, sizeof address);
+    return address;
+}
+
+/* Behind it the statement takes one item again. */
+static void set_size(MYSQL_STMT *stmt, unsigned count, set *s)
+{
+    ps_param_callback function = s != NULL ? fill : NULL;
+    (void)mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &count);
+    (void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_USER_DATA, s);
+    (void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, address_of(&function));
+}
+
+static pawl_code run_bulk(set *s, pawl_error *error)
+{
+    MYSQL_BIND             places[PAWL__MYSQL_PLACES_MAX];
+    unsigned long          lengths[PAWL__MYSQL_PLACES_MAX];
+    pawl__mysql_statement *statement = s->statement;
+    s->put.rooms                     = s->rooms;
+    pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[0]);
+    pawl__mysql_put_places(statement, &s->put, places);
+    for (unsigned i = 0; i < statement->place_count; i++) {
+        places[i].length      = &lengths[i];
+        places[i].is_null     = NULL;
+        places[i].u.indicator = &s->indicators[i];
+    }
+    set_size(statement->stmt, (unsigned)s->count, s);
+    bool      is_bound = mysql_stmt_bind_param(statement->stmt, places) == 0;
+    pawl_code code     = is_bound ? pawl__mysql_run(s->connection, statement, error) : PAWL_OK;
+    set_size(statement->stmt, 0, NULL);
+    pawl__mysql_put_end(&s->put);
+    s->is_refused = s->is_refused || !is_bound;
+    s->affected   = (unsigned)mysql_stmt_affected_rows(statement->stmt);
+    return code;
+}
+
+/* A server of MySQL cannot, nor can a pooler before MariaDB that does not say it. Of an insert
+ * MariaDB takes a subquery's answer for the first row as that for all. */
+static bool can_bulk(const set *s)
+{
+    const char   *one          = pawl__mysql_template(s->write->statement, s->write->is_saga);
+    unsigned long capabilities = 0;
+    (void)mariadb_get_infov(s->connection->mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES,
+                            &capabilities);
+    return (capabilities & (MARIADB_CLIENT_STMT_BULK_OPERATIONS >> 32)) != 0 &&
+           (s->statement->shape != PAWL__MYSQL_VALUES || strstr(one, "(select ") == NULL);
+}
+
+/* ---- Texts -------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* A set finds its rows by the index whose first column the condition begins with: left alone the
+ * server reads, and locks, all rows of a small table instead. */
+void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *template_text)
+{
+    static const char *const keys[][2] = {{" where [Id] = ", "primary"},
+                                          {" where [Seq] = ", "primary"},
+                                          {" where [SagaId] = ", "{timeouts_saga}"}};
+    if (begins(template_text, "insert ") && strstr(template_text, " values (") != NULL)
+        statement->shape = PAWL__MYSQL_VALUES;
+    if (begins(template_text, "update {"))
+        statement->shape = PAWL__MYSQL_UPDATE;
+    if (begins(template_text, "delete from {"))
+        statement->shape = PAWL__MYSQL_DELETE;
+    if (begins(template_text, "select {row}"))
+        statement->shape = PAWL__MYSQL_LOAD;
+    bool is_change =
+        statement->shape == PAWL__MYSQL_UPDATE || statement->shape == PAWL__MYSQL_DELETE;
+    for (size_t i = 0; is_change && i < sizeof keys / sizeof keys[0]; i++)
+        if (strstr(template_text, keys[i][0]) != NULL)
+            statement->index = keys[i][1];
+}
+
+/* A piece of a template as text of the server; `parameter` is how one is written. */
+static void expand(const set *s, pawl__sql_text *text, const char *parameter, pawl_text piece)
+{
+    pawl__mysql      *store   = s->connection->store;
+    pawl__sql_dialect dialect = *store->dialect;
+    pawl__sql_text    whole   = {0};
+    dialect.parameter         = parameter;
+    dialect.row               = "i";
+    pawl__sql_append_text(&whole, piece);
+    if (whole.is_failed) {
+        text->is_failed = true;
+    } else if (s->write->is_saga) {
+        pawl__sql_saga_template saga =
+            *pawl__sql_saga_template_of((pawl__sql_saga_statement)s->write->statement);
+        saga.text = whole.data;
+        pawl__sql_saga_expand(text, &dialect, table_of(s->write, s->items[0]), &saga);
+    } else {
+        pawl__sql_expand(text, &dialect, store->sql.base.system_prefix, whole.data);
+    }
+    pawl__sql_text_free(&whole);
+}
+
+/* The group of values as often as there are rows. */
+static void write_values(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
+{
+    pawl__sql_text whole = {0};
+    const char    *group = strstr(one, " values (") + strlen(" values ");
+    const char    *end   = group;
+    for (int depth = 0; depth > 0 || end == group; end++)
+        depth += (*end == '(') - (*end == ')');
+    pawl__sql_append_text(&whole, (pawl_text){.data = one, .size = (size_t)(group - one)});
+    for (unsigned i = 0; i < rows; i++) {
+        pawl__sql_append(&whole, i != 0 ? ", " : "");
+        pawl__sql_append_text(&whole, (pawl_text){.data = group, .size = (size_t)(end - group)});
+    }
+    pawl__sql_append(&whole, end);
+    expand(s, text, "?", pawl__sql_text_of(&whole));
+    text->is_failed = text->is_failed || whole.is_failed;
+    pawl__sql_text_free(&whole);
+}
+
+/* Ids are turned into their columns' character set: else no index would serve. A time says that it has
+ * microseconds: else MySQL may round them away. A value to load by has a type, without which MariaDB
+ * cuts it, and room for more than a column of sagas has. */
+static const char *place_of(const set *s, const pawl__sql_field *field)
+{
+    const pawl_value *value = (const void *)((const char *)s->items[0] + field->offset);
+    bool is_id   = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
+    bool is_time = field->wire == PAWL__WIRE_TIME || field->wire == PAWL__WIRE_TIME_OR_NEVER;
+    if (s->statement->shape != PAWL__MYSQL_LOAD)
+        return is_id ? "convert(? using ascii)" : is_time ? "cast(? as datetime(6))" : "?";
+    switch (value->type) {
+    case PAWL_VALUE_INT: return "cast(? as signed)";
+    case PAWL_VALUE_TIME: return "cast(? as datetime(6))";
+    case PAWL_VALUE_UUID: return "cast(? as char(38) character set ascii)";
+    default: return "cast(? as char(201))";
+    }
+}
+
+static void append_rows(const set *s, pawl__sql_text *text, unsigned rows)
+{
+    const pawl__sql_fields *fields = &s->write->parameters;
+    const char             *open   = pawl__mysql_is_mariadb(s->connection->store) ? "(" : "row(";
+    for (unsigned row = 0; row < rows; row++) {
+        pawl__sql_appendf(text, "%s%s", row != 0 ? ", " : "values ", open);
+        if (s->statement->shape == PAWL__MYSQL_LOAD)
+            pawl__sql_appendf(text, "%u, ", row);
+        for (size_t i = 0; i < fields->count; i++)
+            pawl__sql_appendf(text, "%s%s", i != 0 ? ", " : "", place_of(s, &fields->items[i]));
+        pawl__sql_append(text, ")");
+    }
+}
+
+/* The parameters of one item are columns of j in the text of the set. */
+static void write_join(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
+{
+    bool           is_update = s->statement->shape == PAWL__MYSQL_UPDATE;
+    pawl__sql_text behind    = {0};
+    const char    *table     = strchr(one, '{');
+    pawl_text      name      = {.data = table, .size = strcspn(table, " ")};
+    pawl__sql_append(text, is_update ? "update (" : "delete ");
+    if (!is_update) {
+        expand(s, text, "?", name);
+        pawl__sql_append(text, " from (");
+    }
+    append_rows(s, text, rows);
+    for (size_t i = 0; i < s->write->parameters.count; i++)
+        pawl__sql_appendf(text, "%sp%zu", i != 0 ? ", " : ") as j (", i + 1);
+    pawl__sql_append(text, ") straight_join ");
+    pawl__sql_appendf(&behind, "%.*s force index (%s)%s", PAWL_TEXT_ARGS(name), s->statement->index,
+                      table + name.size);
+    expand(s, text, "p%u", pawl__sql_text_of(&behind));
+    pawl__sql_text_free(&behind);
+}
+
+static void write_load(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
+{
+    const pawl__sql_dialect *dialect = s->connection->store->dialect;
+    const pawl_saga_table   *table   = table_of(s->write, s->items[0]);
+    const char              *from = strstr(one, "{saga}"), *where = strstr(one, " where ");
+    pawl_saga_key            key =
+        pawl__sql_saga_template_of((pawl__sql_saga_statement)s->write->statement)->key;
+    pawl__sql_append(text, "with j (i, p1) as (");
+    append_rows(s, text, rows);
+    pawl__sql_append(text, ") ");
+    expand(s, text, "?", (pawl_text){.data = one, .size = (size_t)(from - one)});
+    pawl__sql_append(text, "j straight_join ");
+    expand(s, text, "?", PAWL_TEXT("{saga} force index ("));
+    if (key == PAWL_SAGA_BY_ID)
+        pawl__sql_append(text, "primary");
+    else
+        pawl__sql_append_name(text, dialect, "Index_Correlation_",
+                              key == PAWL_SAGA_BY_MAIN ? table->main.property
+                                                       : table->transitional.property);
+    pawl__sql_append(text, ")");
+    expand(s, text, "p%u", pawl_text_of(where));
+}
+
+/* ---- Rows of values ----------------------------------------------------- */
+
+static unsigned places_of(const set *s)
+{
+    bool is_join = s->statement->shape != PAWL__MYSQL_VALUES;
+    return is_join ? (unsigned)s->write->parameters.count : s->statement->place_count;
+}
+
+static pawl_code no_memory(const set *s, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a set",
+                          s->connection->store->sql.base.scheme);
+}
+
+static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *made,
+                         pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    const char    *one  = pawl__mysql_template(s->write->statement, s->write->is_saga);
+    made->place_count   = rows * places_of(s);
+    if (s->statement->shape == PAWL__MYSQL_VALUES)
+        write_values(s, &text, one, rows);
+    else if (s->statement->shape == PAWL__MYSQL_LOAD)
+        write_load(s, &text, one, rows);
+    else
+        write_join(s, &text, one, rows);
+    pawl_code code = pawl__mysql_prepare_text(s->connection, made, &text, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+/* The statement of so many rows. */
+static pawl_code find_text(const set *s, unsigned rows, pawl__mysql_statement **found,
+                           pawl_error *error)
+{
+    int which = 0;
+    while (ROWS_MIN << which < (int)rows)
+        which++;
+    if (s->statement->sets == NULL)
+        s->statement->sets = pawl_allocate(PAWL__MYSQL_SETS_COUNT * sizeof **found);
+    if (s->statement->sets == NULL)
+        return no_memory(s, error);
+    *found = &s->statement->sets[which];
+    return (*found)->stmt != NULL ? PAWL_OK : prepare(s, rows, *found, error);
+}
+
+/* Room for the binds of all rows, and for their values. */
+static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **rooms)
+{
+    pawl__mysql_connection *connection = s->connection;
+    size_t                  binds      = rows * places_of(s) * sizeof(MYSQL_BIND);
+    size_t size = binds + rows * s->write->parameters.count * sizeof(pawl__mysql_room);
+    if (size > connection->set_size) {
+        pawl_free(connection->set);
+        connection->set      = pawl_allocate(size);
+        connection->set_size = connection->set != NULL ? size : 0;
+    }
+    *rooms = (void *)((char *)connection->set + binds);
+    return connection->set;
+}
+
+static void put_rows(const set *s, unsigned rows, pawl__mysql_put *put, MYSQL_BIND *to)
+{
+    static my_bool          is_null = 1;
+    const pawl__sql_fields *fields  = &s->write->parameters;
+    unsigned                places  = places_of(s);
+    bool                    is_join = s->statement->shape != PAWL__MYSQL_VALUES;
+    for (unsigned row = 0; row < rows; row++, to += places) {
+        if (row >= s->count) {
+            memcpy(to, to - places, places * sizeof *to);
+            for (unsigned i = 0; i < places; i++)
+                to[i].is_null = &is_null;
+            continue;
+        }
+        pawl__mysql_put_item(put, fields, s->items[row]);
+        put->rooms += fields->count;
+        if (is_join)
+            memcpy(to, put->binds, places * sizeof *to);
+        else
+            pawl__mysql_put_places(s->statement, put, to);
+    }
+}
+
+static pawl__mysql_statement *run_rows(set *s, pawl_code *code, pawl_error *error)
+{
+    pawl__mysql_statement *statement = NULL;
+    unsigned               rows      = ROWS_MIN;
+    while (rows < s->count)
+        rows *= 2;
+    *code             = find_text(s, rows, &statement, error);
+    MYSQL_BIND *binds = make_room(s, rows, &s->put.rooms);
+    if (*code == PAWL_OK && binds == NULL)
+        *code = no_memory(s, error);
+    if (*code != PAWL_OK)
+        return NULL;
+    put_rows(s, rows, &s->put, binds);
+    *code = mysql_stmt_bind_param(statement->stmt, binds) == 0
+                ? pawl__mysql_run(s->connection, statement, error)
+                : no_memory(s, error);
+    pawl__mysql_put_end(&s->put);
+    s->affected = (unsigned)mysql_stmt_affected_rows(statement->stmt);
+    return *code == PAWL_OK ? statement : NULL;
+}
+
+/* ---- Sets --------------------------------------------------------------- */
+
+/* Removals of all rows of a partition are counted by row, not by item. */
+static bool can_be_set(const set *s, bool is_bulk)
+{
+    bool is_join = s->statement->index != NULL && !pawl__mysql_is_mariadb(s->connection->store);
+    if (!is_bulk)
+        return s->statement->shape == PAWL__MYSQL_VALUES || is_join;
+    bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
+    return counts_items && s->statement->column_count == 0 && s->statement->place_count != 0;
+}
+
+static size_t size_of(const pawl__sql_fields *fields, const void *item)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < fields->count; i++) {
+        const void       *member = (const char *)item + fields->items[i].offset;
+        const pawl_value *value  = member;
+        size += PLACE_SIZE;
+        switch (fields->items[i].wire) {
+        case PAWL__WIRE_TEXT:
+        case PAWL__WIRE_ERROR_TEXT:
+        case PAWL__WIRE_BYTES:
+        case PAWL__WIRE_JSON:
+        case PAWL__WIRE_JSON_TEXT: size += ((const pawl_text *)member)->size; break;
+        case PAWL__WIRE_VALUE:
+            size += value->type == PAWL_VALUE_TEXT ? value->as.text.size : PAWL_UUID_TEXT_SIZE;
+            break;
+        default: size += PAWL_UUID_TEXT_SIZE;
+        }
+    }
+    return size;
+}
+
+/* How many of the first items go together: those of one table that fit into a packet, and into a text. */
+static size_t take(const set *s, size_t count, bool is_bulk)
+{
+    size_t                 size_max = s->connection->packet_max - PAWL__MYSQL_PACKET_REST;
+    const pawl_saga_table *table    = table_of(s->write, s->items[0]);
+    size_t                 taken = 0, size = 0, rows = ROWS_MAX;
+    for (; taken < count && taken < ROWS_MAX; taken++) {
+        if (table != NULL && !pawl__sql_saga_same(table, pawl__sql_saga_of(s->items[taken])))
+            break;
+        size += size_of(&s->write->parameters, s->items[taken]);
+        if (size > size_max)
+            break;
+    }
+    if (is_bulk || s->statement->shape != PAWL__MYSQL_VALUES)
+        return taken >= SET_MIN ? taken : 1;
+    while (rows > taken)
+        rows /= 2;
+    return rows >= ROWS_MIN ? rows : 1;
+}
+
+/* A failure of the statement alone may be that of one item, which is found by writing it alone. */
+static bool may_go_on(const pawl__mysql_connection *connection, pawl_code code)
+{
+    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->is_lost &&
+           !connection->is_undone && connection->why == PAWL_OK;
+}
+
+static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
+{
+    bool is_insert  = s->statement->shape == PAWL__MYSQL_VALUES;
+    bool is_counted = s->statement->shape == PAWL__MYSQL_UPDATE ||
+                      (!is_insert && pawl__sql_expects(s->write, PAWL__SQL_MISSED));
+    pawl_code code =
+        is_insert ? PAWL_OK : pawl__mysql_query(s->connection, "savepoint pawl_set", error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_bulk)
+        code = run_bulk(s, error);
+    else
+        (void)run_rows(s, &code, error);
+    if (code != PAWL_OK && !s->is_refused && !may_go_on(s->connection, code))
+        return code;
+    *is_done = code == PAWL_OK && !s->is_refused && (!is_counted || s->affected >= s->count);
+    if (*is_done || is_insert)
+        return PAWL_OK;
+    return pawl__mysql_query(s->connection, "rollback to savepoint pawl_set", error);
+}
+
+pawl_code pawl__mysql_write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                                const void *const *items, size_t count, size_t *taken,
+                                bool *is_done, pawl_error *error)
+{
+    set       s    = {.connection = connection, .write = write, .items = items};
+    pawl_code code = PAWL_OK;
+    *taken         = 1;
+    *is_done       = false;
+    if (count < SET_MIN || connection->is_callers)
+        return PAWL_OK;
+    s.statement =
+        pawl__mysql_prepared(connection, write->statement, table_of(write, items[0]), &code, error);
+    bool is_bulk = s.statement != NULL && can_bulk(&s);
+    if (s.statement == NULL || !can_be_set(&s, is_bulk))
+        return code;
+    s.count = *taken = take(&s, count, is_bulk);
+    return s.count > 1 ? run_set(&s, is_bulk, is_done, error) : PAWL_OK;
+}
+
+pawl__mysql_statement *pawl__mysql_load_set(pawl__mysql_connection *connection, int statement,
+                                            const pawl__sql_fields *fields,
+                                            const void *const *items, size_t count, pawl_code *code,
+                                            pawl_error *error)
+{
+    const pawl__sql_write write = {.statement = statement, .is_saga = true, .parameters = *fields};
+    set s = {.connection = connection, .write = &write, .items = items, .count = count};
+    s.statement =
+        pawl__mysql_prepared(connection, statement, table_of(&write, items[0]), code, error);
+    return s.statement != NULL ? run_rows(&s, code, error) : NULL;
+}
