@@ -293,6 +293,8 @@ static void ids_and_values_find_the_same_row(suite *s)
     pawl_store *a = suite_open(s);
     for (size_t i = 0; i < 4; i++) {
         pawl_saga_row made = {.main = rows[i].value, .data = TEXT("{\"n\":1}")};
+        if (rows[i].table == SUITE_ALARM)
+            made.transitional = pawl_value_time(SUITE_NOW + 2);
         EXPECT_OK(s,
                   pawl_store_saga_insert(a, s->tables[rows[i].table], &made, SUITE_NOW, &s->error));
         pawl_saga_row by_value = find_in(s, a, rows[i].table, PAWL_SAGA_BY_MAIN, rows[i].value);
@@ -311,7 +313,8 @@ static void a_value_becomes_the_columns_type(suite *s)
     pawl_saga_row row;
     pawl_saga_row ticket = {.main = pawl_value_integer(42)};
     pawl_saga_row parcel = {.main = pawl_value_uuid(suite_uuid(5))};
-    pawl_saga_row alarm  = {.main = pawl_value_time(SUITE_NOW)};
+    pawl_saga_row alarm  = {.main         = pawl_value_time(SUITE_NOW),
+                            .transitional = pawl_value_time(SUITE_NOW)};
     EXPECT_OK(s, pawl_store_saga_insert(a, s->tables[SUITE_TICKET], &ticket, SUITE_NOW, &s->error));
     EXPECT_OK(s, pawl_store_saga_insert(a, s->tables[SUITE_PARCEL], &parcel, SUITE_NOW, &s->error));
     EXPECT_OK(s, pawl_store_saga_insert(a, s->tables[SUITE_ALARM], &alarm, SUITE_NOW, &s->error));

@@ -265,6 +265,32 @@ static void rows_that_are_put_back_wait_to_the_microsecond(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, ORDERS, SUITE_NOW + 1, COUNT).count, COUNT);
 }
 
+/* The first item has no value, from which a driver may not learn the type of the others. */
+static void transitional_times_are_kept_to_the_microsecond(suite *s)
+{
+    pawl_store            *a   = suite_open(s);
+    suite_set              all = suite_changes(s), set = suite_changes(s);
+    const pawl_saga_table *alarm = s->tables[SUITE_ALARM];
+    for (unsigned i = 0; i < COUNT; i++) {
+        pawl_value next =
+            i == 0 ? (pawl_value){.type = PAWL_VALUE_NONE} : pawl_value_time(SUITE_NOW + 1000 + i);
+        ADD(&all, saga_insert, .table = alarm, .id = suite_saga_id(i + 1),
+            .main = pawl_value_time(SUITE_NOW + i), .metadata = TEXT("{}"), .data = TEXT("{}"),
+            .type_version = TEXT("1.0"));
+        ADD(&set, saga_update, .table = alarm, .id = suite_saga_id(i + 1), .version = 1,
+            .transitional = next, .metadata = TEXT("{}"), .data = TEXT("{}"),
+            .type_version = TEXT("1.0"));
+    }
+    COMMIT(&all, a);
+    COMMIT(&set, a);
+    for (unsigned i = 1; i < COUNT; i++) {
+        pawl_saga_row row = suite_load(s, a, SUITE_ALARM, PAWL_SAGA_BY_TRANSITIONAL,
+                                       pawl_value_time(SUITE_NOW + 1000 + i));
+        EXPECT_EQ(s, row.version, 2);
+        EXPECT_EQ(s, row.transitional.as.time, SUITE_NOW + 1000 + i);
+    }
+}
+
 static const suite_case cases[] = {
     {"E35 S7 updates at a version that is past are refused alone", stale_updates_are_refused_alone},
     {"E35 S14 deletes at another version are refused alone", stale_deletes_are_refused_alone},
@@ -279,6 +305,8 @@ static const suite_case cases[] = {
     {"O12 rows that are enabled in one set have a line each", enabled_rows_have_a_line_each},
     {"E26 rows that are put back wait to the microsecond",
      rows_that_are_put_back_wait_to_the_microsecond},
+    {"S16 transitional times of a set are kept to the microsecond",
+     transitional_times_are_kept_to_the_microsecond},
     {"E13 timeouts that are cancelled go alone", timeouts_that_are_cancelled_go_alone},
 };
 

@@ -35,7 +35,7 @@ typedef enum suite_table {
     SUITE_TWIN,   /* main text, of another type */
     SUITE_TICKET, /* main integer */
     SUITE_PARCEL, /* main uuid */
-    SUITE_ALARM,  /* main time */
+    SUITE_ALARM,  /* main time, transitional time */
     SUITE_MOVE,   /* main text, transitional integer */
     SUITE_SHIFT,  /* main integer, transitional text; its names hold spaces */
     SUITE_PLAIN,  /* none */

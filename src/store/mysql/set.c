@@ -197,8 +197,12 @@ static void write_values(const set *s, pawl__sql_text *text, const char *one, un
 static const char *place_of(const set *s, const pawl__sql_field *field)
 {
     const pawl_value *value = (const void *)((const char *)s->items[0] + field->offset);
-    bool is_id   = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
-    bool is_time = field->wire == PAWL__WIRE_TIME || field->wire == PAWL__WIRE_TIME_OR_NEVER;
+    bool is_id = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
+    const pawl_saga_table *table = table_of(s->write, s->items[0]);
+    /* A saga is updated with its transitional value alone. */
+    bool is_time = field->wire == PAWL__WIRE_TIME || field->wire == PAWL__WIRE_TIME_OR_NEVER ||
+                   (field->wire == PAWL__WIRE_VALUE && table != NULL &&
+                    table->transitional.type == PAWL_VALUE_TIME);
     if (s->statement->shape != PAWL__MYSQL_LOAD)
         return is_id ? "convert(? using ascii)" : is_time ? "cast(? as datetime(6))" : "?";
     switch (value->type) {
