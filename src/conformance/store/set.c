@@ -77,20 +77,6 @@ static void stale_deletes_are_refused_alone(suite *s)
         EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, i + 1).version, is_odd_one(i));
 }
 
-static void a_row_that_is_changed_again_is_at_its_next_version(suite *s)
-{
-    pawl_store *a   = suite_open(s);
-    suite_set   set = suite_changes(s);
-    insert_orders(s, a);
-    for (unsigned i = 0; i < COUNT; i++)
-        add_update(&set, i, 1, TEXT("{\"n\":1}"));
-    add_update(&set, 9, 2, TEXT("{\"n\":2}"));
-    COMMIT(&set, a);
-    pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, 10);
-    EXPECT_EQ(s, row.version, 3);
-    EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"n\":2}"));
-}
-
 static pawl_text long_state(suite *s)
 {
     enum { SIZE = 100000 };
@@ -294,8 +280,6 @@ static void transitional_times_are_kept_to_the_microsecond(suite *s)
 static const suite_case cases[] = {
     {"E35 S7 updates at a version that is past are refused alone", stale_updates_are_refused_alone},
     {"E35 S14 deletes at another version are refused alone", stale_deletes_are_refused_alone},
-    {"E35 S6 a row that is changed again is at its next version",
-     a_row_that_is_changed_again_is_at_its_next_version},
     {"S15 long states are kept among short ones", long_states_are_kept_among_short_ones},
     {"E35 messages that are there are left, and no others", messages_that_are_there_are_left},
     {"E35 streams without a beginning are refused alone",
