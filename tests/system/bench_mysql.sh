@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # bench_mysql.sh - `pawl bench` on MariaDB and on MySQL with small numbers: its output, that pawl and
 # the loop leave the same rows (the benchmark checks that itself), that nothing stays behind,
-# and that nothing that was there is touched. outbox-drain is left out: the driver cannot look for outbox
-# rows yet.
+# and that nothing that was there is touched.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -53,7 +52,7 @@ run_json()
 run_all()
 {
     local workload found
-    for workload in saga-step timeouts append; do
+    for workload in saga-step outbox-drain timeouts append; do
         echo "== $workload, ${server%%:*}"
         run_json $workload --messages 150 --batch 60 --rounds 2
         run_json $workload --messages 13 --batch 5 --rounds 1
