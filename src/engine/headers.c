@@ -5,7 +5,6 @@
 #include "engine/headers.h"
 
 #include "engine/trace.h"
-#include "engine/version.h"
 
 #include <string.h>
 #include <yyjson.h>
@@ -72,6 +71,37 @@ static pawl_text base_names(const pawl_record *record, pawl_arena *arena)
                                    pawl_record_type(record));
     }
     return names;
+}
+
+static const pawl_record *base_of(const pawl_record *record)
+{
+    return record->base != NULL ? record->base() : NULL;
+}
+
+/* The number of records, from the message's own to the last that is not of version 1. */
+static size_t count_written(const pawl_record *record)
+{
+    size_t count = 0, depth = 0;
+    for (; record != NULL; record = base_of(record)) {
+        depth++;
+        if (pawl_record_version(record) != 1)
+            count = depth;
+    }
+    return count;
+}
+
+/* Value of the header pawl.version, which version.c reads; empty where the record and its base types
+ * are all of version 1, or the record is NULL. data NULL: out of memory. */
+static pawl_text versions_of(const pawl_record *record, pawl_arena *arena)
+{
+    pawl_text made  = {.data = "", .size = 0};
+    size_t    count = count_written(record);
+    for (size_t i = 0; i < count && made.data != NULL; i++) {
+        made   = pawl_arena_printf(arena, "%s%s%d", made.data, i > 0 ? "," : "",
+                                   pawl_record_version(record));
+        record = base_of(record);
+    }
+    return made;
 }
 
 static bool put(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name, pawl_text value)
@@ -203,7 +233,7 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
 {
     *headers           = (pawl_text){.data = "", .size = 0};
     pawl_text bases    = base_names(record, arena);
-    pawl_text versions = pawl__version_header(record, arena);
+    pawl_text versions = versions_of(record, arena);
     pawl_text trace, state;
     pawl_code code = inherit(cause, arena, &trace, &state);
     if (bases.data == NULL || versions.data == NULL || code != PAWL_OK)

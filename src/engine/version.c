@@ -13,39 +13,6 @@
 
 #define DIGITS_MAX 9
 
-/* ---- Writing ----------------------------------------------------------------- */
-
-static const pawl_record *base_of(const pawl_record *record)
-{
-    return record->base != NULL ? record->base() : NULL;
-}
-
-/* The number of records, from the message's own to the last that is not of version 1. */
-static size_t count_written(const pawl_record *record)
-{
-    size_t count = 0, depth = 0;
-    for (; record != NULL; record = base_of(record)) {
-        depth++;
-        if (pawl_record_version(record) != 1)
-            count = depth;
-    }
-    return count;
-}
-
-pawl_text pawl__version_header(const pawl_record *record, pawl_arena *arena)
-{
-    pawl_text made  = {.data = "", .size = 0};
-    size_t    count = count_written(record);
-    for (size_t i = 0; i < count && made.data != NULL; i++) {
-        made   = pawl_arena_printf(arena, "%s%s%d", made.data, i > 0 ? "," : "",
-                                   pawl_record_version(record));
-        record = base_of(record);
-    }
-    return made;
-}
-
-/* ---- Reading ----------------------------------------------------------------- */
-
 /* The item of a list with commas; size 0 behind its end. */
 static pawl_text item_of(pawl_text list, size_t index)
 {

@@ -10,9 +10,6 @@
 
 #include "engine/batch.h"
 
-/* The header's value; empty when the record and its base types are all of version 1, or the record
- * is NULL. data NULL: out of memory. */
-pawl_text pawl__version_header(const pawl_record *record, pawl_arena *arena);
 /* The version of that one of the message's types; 1 when no header says it. PAWL_EDECODE names a
  * header that says no version. */
 pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_arena *arena,

@@ -171,6 +171,7 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
     pawl_store *a, *b;
     begin(s, &a, &b);
     pawl_saga_row row = lock_order(s, a, "order-1");
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
     save(s, a, &row);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
     row = lock_order(s, b, "order-1");
@@ -195,6 +196,7 @@ static void a_conflict_does_not_wait_for_a_lock(suite *s)
     int64_t       of_b = claim(s, b);
     save(s, b, &row);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_ELSEWHERE);
     suite_set set = suite_changes(s);
     ADD(&set, saga_update, .table = ORDER(s), .id = next.id, .version = next.version,
         .row = next.row, .metadata = TEXT("{}"), .data = TEXT("{\"after\":2}"),
