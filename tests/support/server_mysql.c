@@ -118,19 +118,20 @@ static void describe(const char *server, const char *name, char *text, size_t si
     (void)ask(server, "select Version from `%1$s`.pawl_schema", name, text + used, size - used);
 }
 
-/* %1$s is the database, %2$s each of the tables, which have a blank between, in turn. */
+/* %1$s is the database, %2$s each of the tables, which have a slash between, in turn. */
 static void ask_each(const char *server, const char *template, const char *name, char *tables)
 {
     char sql[400], text[400];
-    for (char *table = strtok(tables, " "); table != NULL; table = strtok(NULL, " ")) {
+    for (char *table = strtok(tables, "/"); table != NULL; table = strtok(NULL, "/")) {
         snprintf(sql, sizeof sql, template, name, table);
         if (!try(connection(server), sql, text, sizeof text))
             fail_msg("%s: %s: %s", name, sql, text);
     }
 }
 
-#define TABLES \
-    "select table_name from information_schema.tables where table_schema = '%1$s' and table_name "
+#define TABLES                                                                      \
+    "select group_concat(table_name separator '/') from information_schema.tables " \
+    "where table_schema = '%1$s' and table_name "
 
 /* To make a table empty anew costs as much as to make it: only those that gave a number are. The rows
  * of the others go in one commit. */
