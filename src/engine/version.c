@@ -73,9 +73,9 @@ pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_are
 {
     static const char word[] = PAWL_HEADER_VERSION;
     pawl_text         list, item;
-    bool              is_found;
-    size_t            place;
-    *version = 1;
+    bool              is_found = false;
+    size_t            place    = 0;
+    *version                   = 1;
     if (message->headers.size == 0 || /* most messages have none */
         memmem(message->headers.data, message->headers.size, word, sizeof word - 1) == NULL)
         return PAWL_OK;

@@ -8,6 +8,8 @@
 
 #include "pawl/store_driver.h"
 
+#include "support/required.h"
+
 #include <mysql.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,20 +135,12 @@ static inline ground *ground_of(void **state)
     }
 #define ON_BOTH(function) ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb")
 
-/* What PAWL_REQUIRE forbids for a server that apt has. */
-static inline bool may_be_missing(const char *name)
-{
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
-    return required == NULL || strcmp(required, "all") != 0 ||
-           (missing != NULL && strstr(missing, name) != NULL);
-}
-
 /* Without either server the program is left out. */
 static inline int grounds_are_missing(void)
 {
     bool has_mysql = ground_server("mysql") != NULL, has_mariadb = ground_server("mariadb") != NULL;
-    if ((!has_mysql && !may_be_missing("mysql")) || (!has_mariadb && !may_be_missing("mariadb")))
+    if ((!has_mysql && !server_may_be_missing("mysql")) ||
+        (!has_mariadb && !server_may_be_missing("mariadb")))
         return 1;
     if (has_mysql || has_mariadb)
         return 0;

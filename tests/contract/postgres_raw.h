@@ -7,6 +7,8 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_RAW_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_RAW_H
 
+#include "support/required.h"
+
 #include <libpq-fe.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -33,12 +35,8 @@ static inline const char *ground_server(void)
 /* The program's exit code where there is no server. */
 static inline int ground_skip(void)
 {
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
     puts("skipped: PAWL_TEST_POSTGRES names no server");
-    if (required == NULL || strcmp(required, "all") != 0)
-        return 77;
-    return missing != NULL && strstr(missing, "postgres") != NULL ? 77 : 1;
+    return server_may_be_missing("postgres") ? 77 : 1;
 }
 
 /* ---- Statements --------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "contract/server_suite.h"
 
 #include "contract/suite_main.h"
+#include "support/required.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +46,8 @@ static pawl_code drop(const suite_ground *ground, const suite_address *address,
 
 static int skip(const char *variable, const char *server)
 {
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
     printf("skipped: %s names no server\n", variable);
-    if (required == NULL || strcmp(required, "all") != 0)
-        return SKIPPED;
-    return missing != NULL && strstr(missing, server) != NULL ? SKIPPED : 1;
+    return server_may_be_missing(server) ? SKIPPED : 1;
 }
 
 int server_suite_main(const char *variable, const char *server, int argument_count,

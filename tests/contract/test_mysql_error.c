@@ -5,6 +5,8 @@
  */
 #include "pawl/base.h"
 
+#include "support/required.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,10 +203,7 @@ static void check_connections(const char *variable, MYSQL *a, MYSQL *b)
 
 static void skip_server(const char *variable, const char *server)
 {
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
-    bool        is_known = missing != NULL && strstr(missing, server) != NULL;
-    if (required != NULL && strcmp(required, "all") == 0 && !is_known)
+    if (!server_may_be_missing(server))
         fail_msg("%s names no server", variable);
     print_message("skipped: %s names no server\n", variable);
     skip();

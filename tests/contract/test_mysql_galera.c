@@ -237,7 +237,7 @@ int main(void)
     if (getenv("PAWL_TEST_GALERA") != NULL)
         return cmocka_run_group_tests_name("mysql_galera", tests, NULL, NULL);
     puts("skipped: PAWL_TEST_GALERA names no cluster");
-    return may_be_missing("galera") ? SKIPPED : 1;
+    return server_may_be_missing("galera") ? SKIPPED : 1;
 }
 
 #endif

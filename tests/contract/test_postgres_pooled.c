@@ -20,16 +20,13 @@ int main(void)
 /* The pooled form of the ground's URL, or skips. */
 static void pooled_url(ground *p, char *url, size_t size)
 {
-    const char *pooler   = getenv("PAWL_TEST_PGBOUNCER");
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
+    const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler != NULL && pooler[0] != '\0') {
         snprintf(url, size, "%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?',
                  p->schema);
         return;
     }
-    if (required != NULL && strcmp(required, "all") == 0 &&
-        (missing == NULL || strstr(missing, "pgbouncer") == NULL))
+    if (!server_may_be_missing("pgbouncer"))
         fail_msg("PAWL_TEST_PGBOUNCER names no server");
     print_message("PAWL_TEST_PGBOUNCER names no server\n");
     skip();

@@ -410,7 +410,7 @@ static void expect_accepted(const char *dialect, const pawl_saga_table *one,
         fail_msg("%s: %s", dialect, error.text);
 }
 
-/* One more than the longest name, of a table and of a property: D5, D6. */
+/* Names of a table and of a property, longer by one than the longest: D5, D6. */
 static void d5_names_that_are_too_long_are_refused(void **state)
 {
     static const char *const texts[][2] = {

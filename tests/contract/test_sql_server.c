@@ -117,7 +117,7 @@ static pawl_code nothing(pawl_store *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* One row of news; any other statement has none. */
+/* NEWS answers with a row; any other statement has none. */
 static bool next(pawl__sql_request *request)
 {
     return ((fake *)request)->asked == PAWL__SQL_NEWS;

@@ -4,6 +4,8 @@
  */
 #include "support/world.h"
 
+#include "support/required.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,10 +139,7 @@ void scenario_run(void **state)
     const scenario *it = *state;
     char            url[1000];
     if (!scenario_url(it->scheme, url, sizeof url)) {
-        const char *required = getenv("PAWL_REQUIRE");
-        const char *missing  = getenv("PAWL_MISSING_SERVERS");
-        bool        is_known = missing != NULL && strstr(missing, it->scheme) != NULL;
-        if (required != NULL && strcmp(required, "all") == 0 && !is_known)
+        if (!server_may_be_missing(it->scheme))
             fail_msg("the %s driver is not built, or its server not there", it->scheme);
         print_message("the %s driver is not built, or its server not there\n", it->scheme);
         skip();

@@ -104,7 +104,7 @@ static bool is_allowed(const pawl__url_option *option, const char *value, int *n
 
 static pawl_code set(const reader *r, const pawl__url_option *option, const char *value)
 {
-    int   number;
+    int   number = 0;
     void *member = (char *)r->settings + option->offset;
     if (!is_allowed(option, value, &number))
         return pawl_error_set(r->error, PAWL_ECONFIG, "%s: %s is '%s', may be %s", r->kind->driver,

@@ -110,7 +110,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
 {
     const pawl__mysql_url *url  = &store->url;
     MYSQL                 *made = NULL;
-    int64_t                now  = pawl__mysql_clock_ms();
+    int64_t                now  = pawl__sql_clock_ms();
     int64_t                end  = now + (int64_t)url->connect_timeout_s * 1000;
     connection->mysql           = prepare(url);
     if (connection->mysql == NULL)

@@ -84,7 +84,6 @@ typedef struct pawl__sql_connection {
 
 /* ---- Calls (wire.c) ------------------------------------------------------ */
 
-int64_t pawl__mysql_clock_ms(void);
 /* Before a call: its deadline begins. PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
 /* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The patience for the answer behind a kill: the call's own deadline, within these bounds. */
@@ -21,13 +20,6 @@
 #define PATIENCE_MS_MAX 5000
 #define NUMBER_INTERRUPTED 1317
 #define NUMBER_TOO_LARGE 1153
-
-int64_t pawl__mysql_clock_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- Waiting ------------------------------------------------------------ */
 
@@ -41,7 +33,7 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
     if (!is_second)
         connection->why = why;
     if (!is_second && pawl__mysql_kill(connection)) {
-        connection->until_ms = pawl__mysql_clock_ms() + patience;
+        connection->until_ms = pawl__sql_clock_ms() + patience;
         return;
     }
     connection->until_ms = 0;
@@ -62,7 +54,7 @@ static int rest_of(const pawl__mysql_connection *connection, int64_t library_unt
         until = library_until;
     if (until == 0)
         return -1;
-    int64_t rest = until - pawl__mysql_clock_ms();
+    int64_t rest = until - pawl__sql_clock_ms();
     return rest > 0 ? (int)rest : 0;
 }
 
@@ -81,7 +73,7 @@ int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
     const pawl__mysql *store         = connection->store;
     int64_t            library_until = 0;
     if ((status & MYSQL_WAIT_TIMEOUT) != 0)
-        library_until = pawl__mysql_clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
+        library_until = pawl__sql_clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
     for (;;) {
         bool          may_break = connection->why == PAWL_OK;
         struct pollfd items[2]  = {
@@ -96,7 +88,7 @@ int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
             return found;
         if (items[1].revents != 0 && take_interrupt(store))
             break_off(connection, PAWL_EINTERRUPTED);
-        int64_t now = pawl__mysql_clock_ms();
+        int64_t now = pawl__sql_clock_ms();
         if (library_until != 0 && now >= library_until)
             return MYSQL_WAIT_TIMEOUT;
         if (connection->until_ms != 0 && now >= connection->until_ms)
@@ -145,7 +137,7 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
     connection->why      = PAWL_OK;
     connection->until_ms = store->server.until_ms != 0
                                ? store->server.until_ms
-                               : pawl__mysql_clock_ms() + store->sql.base.deadline_ms;
+                               : pawl__sql_clock_ms() + store->sql.base.deadline_ms;
     return PAWL_OK;
 }
 

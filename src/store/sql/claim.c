@@ -39,7 +39,7 @@ static const pawl__sql_write stamp_snapshot = {
     .parameters = PAWL__SQL_LIST(snapshot_stamp_fields),
 };
 
-/* One for each row of a claim; the caller fills in which. */
+/* A copy of `like` for each row of a claim; the caller writes the row's id into each. */
 static pawl_code make_stamps(const pawl_store *store, const stamp *like, size_t count,
                              pawl_arena *arena, stamp **stamps, pawl_error *error)
 {

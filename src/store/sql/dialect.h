@@ -51,7 +51,7 @@ typedef enum pawl__sql_type {
     pawl__sql_type_count
 } pawl__sql_type;
 
-/* One statement, without its semicolon. */
+/* Takes each statement of a script in turn, without its semicolon. */
 typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
 
 /* The work of a statement of a script, where running it again needs more than the words "if [not]

@@ -184,12 +184,9 @@ static void behind_a_pooler_workers_poll(void **state)
     ground     *p = *state;
     runner      it;
     char        url[1200];
-    const char *pooler   = getenv("PAWL_TEST_PGBOUNCER");
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
+    const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler == NULL || pooler[0] == '\0') {
-        if (required != NULL && strcmp(required, "all") == 0 &&
-            (missing == NULL || strstr(missing, "pgbouncer") == NULL))
+        if (!server_may_be_missing("pgbouncer"))
             fail_msg("PAWL_TEST_PGBOUNCER names no server");
         print_message("PAWL_TEST_PGBOUNCER names no server\n");
         skip();
