@@ -83,7 +83,7 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
     unit->due     = pawl_time_add(engine->machine_now, asked_delay >= 0 ? asked_delay : delay);
 }
 
-/* Is it time to name the type in the log? With more types than places some are named more often. */
+/* Is it time to name the type in the log? With more types than slots some are named more often. */
 static bool is_news(pawl__engine *engine, pawl_text type)
 {
     uint64_t      name = pawl_value_hash(&(pawl_value){.type = PAWL_VALUE_TEXT, .as.text = type});

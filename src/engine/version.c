@@ -27,10 +27,10 @@ static pawl_text item_of(pawl_text list, size_t index)
     return (pawl_text){.data = "", .size = 0};
 }
 
-/* The place of a type among the message's own and its base types. An aggregator's row has the
+/* The index of a type among the message's own and its base types. An aggregator's row has the
  * aggregator's type, and its own in a header. */
-static pawl_code find_place(const pawl_message *message, pawl_text type, pawl_arena *arena,
-                            bool *is_found, size_t *place)
+static pawl_code find_index(const pawl_message *message, pawl_text type, pawl_arena *arena,
+                            bool *is_found, size_t *index)
 {
     pawl_text bases, own;
     *is_found = false;
@@ -40,15 +40,15 @@ static pawl_code find_place(const pawl_message *message, pawl_text type, pawl_ar
         code = pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_TYPE), arena, &own);
     if (code != PAWL_OK)
         return code;
-    for (*place = 1;; ++*place) {
-        pawl_text base = item_of(bases, *place - 1);
+    for (*index = 1;; ++*index) {
+        pawl_text base = item_of(bases, *index - 1);
         *is_found      = base.size > 0 && pawl_text_equal(base, type);
         if (*is_found || base.size == 0)
             break;
     }
     if (*is_found)
         return PAWL_OK;
-    *place    = 0;
+    *index    = 0;
     *is_found = pawl_text_equal(own.data != NULL ? own : message->type, type);
     return PAWL_OK;
 }
@@ -74,7 +74,7 @@ pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_are
     static const char word[] = PAWL_HEADER_VERSION;
     pawl_text         list, item;
     bool              is_found = false;
-    size_t            place    = 0;
+    size_t            index    = 0;
     *version                   = 1;
     if (message->headers.size == 0 || /* most messages have none */
         memmem(message->headers.data, message->headers.size, word, sizeof word - 1) == NULL)
@@ -82,12 +82,12 @@ pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_are
     pawl_code code =
         pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_VERSION), arena, &list);
     if (code == PAWL_OK && list.size > 0)
-        code = find_place(message, type, arena, &is_found, &place);
+        code = find_index(message, type, arena, &is_found, &index);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for a message's headers");
     if (list.size == 0 || !is_found)
         return PAWL_OK;
-    item = item_of(list, place);
+    item = item_of(list, index);
     if (item.size == 0 || parse(item, version))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EDECODE,

@@ -1,4 +1,4 @@
-/* clock.c - the two clocks, and the only place that reads the system's.
+/* clock.c - the two clocks, and the only file that reads the system's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -72,8 +72,8 @@ typedef struct pawl__number_row {
       "when stopped, wait so long for handlers that run")
 
 /* The index of each in the table. */
-#define PAWL__NUMBER_PLACE(field, kind, value_default, low, high, name, help) pawl__number_##field,
-enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_PLACE) pawl__number_count };
+#define PAWL__NUMBER_INDEX(field, kind, value_default, low, high, name, help) pawl__number_##field,
+enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_INDEX) pawl__number_count };
 
 #define PAWL__NUMBER_ROW(field, kind, value_default, low, high, name, help) \
     {#field,                                                                \

@@ -187,7 +187,7 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
         return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
     if ((route->url != NULL) + (route->sink != NULL) + route->is_outbox > 1)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "route '%s' leads to more than one place: give one of url, sink and "
+                              "route '%s' leads more than one way: give one of url, sink and "
                               "is_outbox",
                               route->name);
     if (route->url != NULL)

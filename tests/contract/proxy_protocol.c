@@ -58,7 +58,7 @@ const proxy_protocol proxy_postgres = {
 #define STMT_SEND_LONG_DATA 0x18
 #define STMT_CLOSE 0x19
 
-typedef enum packet_place { IN_HEADER, HEADER_ENDS, BODY_BEGINS, IN_BODY } packet_place;
+typedef enum packet_part { IN_HEADER, HEADER_ENDS, BODY_BEGINS, IN_BODY } packet_part;
 
 static void mysql_begin(proxy_stream *from_client, proxy_stream *from_server)
 {
@@ -70,7 +70,7 @@ static size_t packet_size(const proxy_stream *s)
     return (size_t)s->header[2] << 16 | (size_t)s->header[1] << 8 | s->header[0];
 }
 
-static packet_place mysql_feed(proxy_stream *s, unsigned char byte)
+static packet_part mysql_feed(proxy_stream *s, unsigned char byte)
 {
     if (s->rest == 0) {
         s->have              = s->have == s->header_size ? 0 : s->have;
@@ -87,12 +87,12 @@ static packet_place mysql_feed(proxy_stream *s, unsigned char byte)
  * long command do. Two commands get no answer. */
 static bool mysql_request(proxy_stream *s, unsigned char byte)
 {
-    packet_place place = mysql_feed(s, byte);
-    if (place == BODY_BEGINS && s->header[3] == 0) {
+    packet_part part = mysql_feed(s, byte);
+    if (part == BODY_BEGINS && s->header[3] == 0) {
         s->is_started = true;
         s->kind       = byte;
     }
-    return place != IN_HEADER && s->is_started && s->rest == 0 &&
+    return part != IN_HEADER && s->is_started && s->rest == 0 &&
            packet_size(s) != PACKET_SIZE_MAX && s->kind != STMT_SEND_LONG_DATA &&
            s->kind != STMT_CLOSE;
 }
@@ -102,12 +102,12 @@ static bool mysql_request(proxy_stream *s, unsigned char byte)
 static bool mysql_answer(proxy_stream *s, unsigned char *byte, bool fakes_pids)
 {
     (void)fakes_pids;
-    packet_place place = mysql_feed(s, *byte);
+    packet_part part = mysql_feed(s, *byte);
     if (!s->is_started) {
-        s->is_started = place == BODY_BEGINS && s->header[3] >= 2 && *byte == 0;
+        s->is_started = part == BODY_BEGINS && s->header[3] >= 2 && *byte == 0;
         return s->is_started;
     }
-    if (place != HEADER_ENDS)
+    if (part != HEADER_ENDS)
         return false;
     int before = s->kind;
     s->kind    = s->header[3];

@@ -282,7 +282,7 @@ static void statements_of_postgres(void **state)
 #endif
 
 #ifdef PAWL_HAVE_MYSQL
-/* Parameters have no numbers there: a line says which one each place takes. */
+/* Parameters have no numbers there: a line says which parameter each marker takes. */
 static void put_orders(page *p, const statement_row *rows, int count, const int *overrides)
 {
     size_t (*order_of)(const char *, unsigned *, size_t);

@@ -22,7 +22,7 @@
 
 typedef struct way {
     const char *name;
-    hook_point  place;
+    hook_point  point;
     pawl_code   code;
     pawl_code   answer; /* of the step that meets it */
 } way;
@@ -43,7 +43,7 @@ static bool       has_failed;
 static pawl_code fail_nth(hook_point point, void *context)
 {
     (void)context;
-    if (point != current->place || countdown == 0 || --countdown > 0)
+    if (point != current->point || countdown == 0 || --countdown > 0)
         return PAWL_OK;
     has_failed = true;
     return current->code;

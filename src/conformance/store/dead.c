@@ -71,7 +71,7 @@ static void listing_is_by_time(suite *s)
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
 }
 
-/* A burial's place among others of its time is not kept anywhere: endpoint and id tell them apart. */
+/* In which order burials of one time came is not kept anywhere: endpoint and id tell them apart. */
 static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
 {
     static const char *const order[] = {"Z-1", "a-1", "m-1", "m-10", "m-2"};

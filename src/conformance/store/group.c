@@ -395,7 +395,7 @@ static void resolve_knows_what_landed(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("last")));
 }
 
-/* Of sagas that begin in one set, those whose place is taken are refused, each alone. */
+/* Of sagas that begin in one set, those whose key is taken are refused, each alone. */
 static void of_sagas_that_begin_the_taken_are_refused(suite *s)
 {
     static const char *const refs[] = {"order-1", "order-a", "order-2", "order-b", "order-1"};

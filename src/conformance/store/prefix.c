@@ -1,4 +1,4 @@
-/* prefix.c - two prefixes at one place do not see one another.
+/* prefix.c - two prefixes on one ground do not see one another.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

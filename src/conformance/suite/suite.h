@@ -122,7 +122,7 @@ pawl_store *suite_open(suite *s);
 pawl_store *suite_open_bare(suite *s);
 /* A handle whose calls wait for half a second at most. */
 pawl_store *suite_open_brief(suite *s);
-/* Under another prefix of the same place, whose tables it makes; without the saga
+/* Under another prefix on the same ground, whose tables it makes; without the saga
  * tables. */
 pawl_store *suite_open_other(suite *s);
 void        suite_close(suite *s, pawl_store *store);

@@ -7,7 +7,7 @@
  *     | own part | pawl_store | what the driver adds |
  *                ^ the handle
  *
- * A worker's id is drawn from the system here: the one place below the runtime
+ * A worker's id is drawn from the system here: the one file below the runtime
  * that draws random numbers, because an id that two workers share would let
  * one commit under the other's fence.
  *

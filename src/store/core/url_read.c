@@ -82,12 +82,12 @@ static bool read_number(const pawl__url_option *option, const char *value, int *
            result <= option->max;
 }
 
-static bool read_word(const pawl__url_option *option, const char *value, int *place)
+static bool read_word(const pawl__url_option *option, const char *value, int *index)
 {
-    *place = 0;
-    while (option->words[*place] != NULL && strcmp(option->words[*place], value) != 0)
-        ++*place;
-    return option->words[*place] != NULL;
+    *index = 0;
+    while (option->words[*index] != NULL && strcmp(option->words[*index], value) != 0)
+        ++*index;
+    return option->words[*index] != NULL;
 }
 
 static bool is_allowed(const pawl__url_option *option, const char *value, int *number)

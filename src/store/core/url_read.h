@@ -23,7 +23,7 @@ typedef enum pawl__url_form {
     PAWL__URL_FILLED, /* const char *: any but the empty one */
     PAWL__URL_PATH,   /* const char *: from '/' on */
     PAWL__URL_NUMBER, /* int: from `min` to `max` */
-    PAWL__URL_WORD,   /* int: the place in `words` */
+    PAWL__URL_WORD,   /* int: the index in `words` */
 } pawl__url_form;
 
 typedef struct pawl__url_option {

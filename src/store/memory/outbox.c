@@ -167,7 +167,7 @@ static bool is_due(const outbox_row *row, pawl_time now)
 
 /* Picks the row that is handed out in the place of `row`: the first due row of its source
  * that was not handed out before, in the order (version, index). Ids need not
- * follow that order; the places of a source's rows stay its own.
+ * follow that order; the ids that a source's rows have together stay its own.
  *
  *     id      1     2     3               1     2     3
  *     source  a     b     a       ->      a     b     a

@@ -2,7 +2,7 @@
  * and by transitional correlation value.
  *
  * A text that is a correlation value is kept beside the value, because packs
- * know texts by a fixed place in the row.
+ * know texts by a fixed offset in the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -223,7 +223,7 @@ void pawl__journal_keep(memory_journal *journal)
 }
 
 /* Backwards, so that a row that came and went within one commit is back in its
- * place before it is taken out of it. */
+ * table before it is taken out of it. */
 void pawl__journal_undo(memory_journal *journal)
 {
     for (size_t i = journal->count; i-- > 0;) {

@@ -24,12 +24,12 @@ static pawl_code check_session(MYSQL *mysql, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code check_place(pawl__mysql *store, pawl__mysql_connection *connection,
-                             pawl_error *error)
+static pawl_code check_database(pawl__mysql *store, pawl__mysql_connection *connection,
+                                pawl_error *error)
 {
-    char      place[sizeof store->place];
-    pawl_code code = pawl__mysql_place(connection, place, error);
-    if (code == PAWL_OK && strcmp(place, store->place) != 0)
+    char      database_id[sizeof store->database_id];
+    pawl_code code = pawl__mysql_database_id(connection, database_id, error);
+    if (code == PAWL_OK && strcmp(database_id, store->database_id) != 0)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection is on another server or database than the "
                               "store, %s: they must be the same",
@@ -63,7 +63,7 @@ pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes 
           .store = store, .mysql = native, .is_callers = true, .packet_max = store->main.packet_max};
     pawl_code code = check_session(native, error);
     if (code == PAWL_OK)
-        code = check_place(store, &own, error);
+        code = check_database(store, &own, error);
     if (code == PAWL_OK)
         code = pawl__mysql_query(&own, "savepoint pawl_enlist", error);
     if (code == PAWL_OK) {

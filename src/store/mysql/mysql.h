@@ -31,7 +31,7 @@
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
 
-#define PAWL__MYSQL_PLACE_SIZE 33
+#define PAWL__MYSQL_DATABASE_ID_SIZE 33
 
 typedef struct pawl__mysql {
     pawl__sql_store          sql; /* first; its connection is the one in use: main, or side */
@@ -43,7 +43,7 @@ typedef struct pawl__mysql {
     pawl__sql_server server;
     pawl__sql_claims claims;
     int64_t          lock_number; /* of the worker's session lock; 0: it has none */
-    char             place[PAWL__MYSQL_PLACE_SIZE];
+    char             database_id[PAWL__MYSQL_DATABASE_ID_SIZE];
 } pawl__mysql;
 
 static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
@@ -73,8 +73,9 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
  * it could not be asked. */
 bool pawl__mysql_kill(pawl__mysql_connection *connection);
 /* The server and its database as a text that is the same by whatever way they were reached. */
-pawl_code pawl__mysql_place(pawl__mysql_connection *connection, char place[PAWL__MYSQL_PLACE_SIZE],
-                            pawl_error *error);
+pawl_code pawl__mysql_database_id(pawl__mysql_connection *connection,
+                                  char                    database_id[PAWL__MYSQL_DATABASE_ID_SIZE],
+                                  pawl_error             *error);
 
 /* schema.c */
 pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options *options,

@@ -142,7 +142,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
 #define CLUSTER_ID                                                  \
     "(select variable_value from information_schema.global_status " \
     "where variable_name = 'wsrep_cluster_state_uuid')"
-#define PLACE(of) "select left(sha2(concat_ws('/', " of ", database()), 256), 32)"
+#define DATABASE_ID(of) "select left(sha2(concat_ws('/', " of ", database()), 256), 32)"
 
 /* ---- The session --------------------------------------------------------- */
 
@@ -182,15 +182,15 @@ static pawl_code set_session(pawl__mysql *store, pawl__mysql_connection *connect
     return code;
 }
 
-pawl_code pawl__mysql_place(pawl__mysql_connection *connection, char place[PAWL__MYSQL_PLACE_SIZE],
-                            pawl_error *error)
+pawl_code pawl__mysql_database_id(pawl__mysql_connection *connection,
+                                  char database_id[PAWL__MYSQL_DATABASE_ID_SIZE], pawl_error *error)
 {
     MYSQL_RES  *rows;
-    const char *text =
-        connection->store->is_cluster ? PLACE(CLUSTER_ID) : PLACE("@@hostname, @@port, @@datadir");
-    pawl_code code = pawl__mysql_ask(connection, text, &rows, error);
-    MYSQL_ROW row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
-    (void)snprintf(place, PAWL__MYSQL_PLACE_SIZE, "%s",
+    const char *text = connection->store->is_cluster ? DATABASE_ID(CLUSTER_ID)
+                                                     : DATABASE_ID("@@hostname, @@port, @@datadir");
+    pawl_code   code = pawl__mysql_ask(connection, text, &rows, error);
+    MYSQL_ROW   row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
+    (void)snprintf(database_id, PAWL__MYSQL_DATABASE_ID_SIZE, "%s",
                    row != NULL && row[0] != NULL ? row[0] : "");
     mysql_free_result(rows);
     return code;
@@ -220,9 +220,9 @@ static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_o
 /* Handles on the same data have the same identity, by whatever name they reached the server. */
 static pawl_code identify(pawl__mysql *store, pawl_error *error)
 {
-    pawl_code code = pawl__mysql_place(&store->main, store->place, error);
+    pawl_code code = pawl__mysql_database_id(&store->main, store->database_id, error);
     (void)snprintf(store->sql.base.identity, sizeof store->sql.base.identity, "mysql:%s/%s",
-                   store->place, store->sql.base.system_prefix);
+                   store->database_id, store->sql.base.system_prefix);
     return code;
 }
 

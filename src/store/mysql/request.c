@@ -139,10 +139,10 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                          text->size);
     code = failed == 0 ? bind_columns(connection, statement, error)
                        : stmt_failed(connection, stmt, error);
-    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->place_count)
+    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->marker_count)
         code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
                               connection->store->sql.base.scheme, mysql_stmt_param_count(stmt),
-                              statement->place_count);
+                              statement->marker_count);
     if (code != PAWL_OK)
         close_statement(statement);
     return code;
@@ -153,9 +153,9 @@ static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_err
     pawl__mysql_statement *statement = &connection->statements[which];
     const pawl__mysql     *store     = connection->store;
     pawl__sql_text         text      = {0};
-    statement->place_count = (unsigned)pawl__sql_parameter_order(templates[which], statement->order,
-                                                                 PAWL__MYSQL_PLACES_MAX);
-    statement->ignores     = strstr(templates[which], "{ignore:") != NULL;
+    statement->marker_count          = (unsigned)pawl__sql_parameter_order(
+                 templates[which], statement->order, PAWL__MYSQL_MARKERS_MAX);
+    statement->ignores = strstr(templates[which], "{ignore:") != NULL;
     pawl__mysql_set_shape(statement, templates[which]);
     statement->streams = which == PAWL__MYSQL_QUEUE_CLAIM ||
                          which == PAWL__MYSQL_QUEUE_CLAIM_MORE ||
@@ -192,13 +192,13 @@ static pawl_code prepare_saga(pawl__mysql_connection *connection, pawl__mysql_sa
 {
     pawl__mysql_statement *statement = &saga->statements[which];
     pawl__sql_text         text      = {0};
-    statement->place_count           = 0;
+    statement->marker_count          = 0;
     pawl__mysql_set_shape(statement, pawl__mysql_template(which, true));
     pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
                         (pawl__sql_saga_statement)which);
     for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
-        statement->order[statement->place_count] = statement->place_count + 1;
-        statement->place_count++;
+        statement->order[statement->marker_count] = statement->marker_count + 1;
+        statement->marker_count++;
     }
     pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);
@@ -411,7 +411,7 @@ static pawl_code check_size(const pawl__mysql_connection *connection, size_t siz
                           connection->store->sql.base.scheme, size, connection->packet_max);
 }
 
-static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned place,
+static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned marker,
                            pawl_text part, pawl_error *error)
 {
     my_bool   failed = 0;
@@ -419,29 +419,29 @@ static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     if (code != PAWL_OK)
         return code;
     if (connection->is_callers)
-        failed = mysql_stmt_send_long_data(stmt, place, part.data, part.size);
+        failed = mysql_stmt_send_long_data(stmt, marker, part.data, part.size);
     else
-        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, place,
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, marker,
                          part.data, part.size);
     return failed ? stmt_failed(connection, stmt, error) : PAWL_OK;
 }
 
 /* The longer values of a statement that does not fit into one packet go ahead, in parts. */
 static pawl_code send_ahead(pawl__mysql_connection      *connection,
-                            const pawl__mysql_statement *statement, const MYSQL_BIND *places,
+                            const pawl__mysql_statement *statement, const MYSQL_BIND *markers,
                             pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
     size_t    part_max = connection->packet_max / 2;
     /* Before anything is sent: a part that is there already would be the next execution's. */
-    for (unsigned i = 0; code == PAWL_OK && i < statement->place_count; i++)
-        code = check_size(connection, places[i].length != NULL ? *places[i].length : 0, error);
-    for (unsigned i = 0; code == PAWL_OK && i < statement->place_count; i++) {
-        size_t size = places[i].length != NULL ? *places[i].length : 0;
+    for (unsigned i = 0; code == PAWL_OK && i < statement->marker_count; i++)
+        code = check_size(connection, markers[i].length != NULL ? *markers[i].length : 0, error);
+    for (unsigned i = 0; code == PAWL_OK && i < statement->marker_count; i++) {
+        size_t size = markers[i].length != NULL ? *markers[i].length : 0;
         if (size < PAWL__MYSQL_PACKET_REST)
             continue;
         for (size_t at = 0; code == PAWL_OK && at < size; at += part_max) {
-            pawl_text part = {.data = (const char *)places[i].buffer + at, .size = size - at};
+            pawl_text part = {.data = (const char *)markers[i].buffer + at, .size = size - at};
             part.size      = part.size < part_max ? part.size : part_max;
             code           = send_part(connection, statement->stmt, i, part, error);
         }
@@ -484,11 +484,11 @@ void pawl__mysql_put_end(pawl__mysql_put *put)
         put->copies = copy->next;
 }
 
-void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
-                            MYSQL_BIND *places)
+void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
+                             MYSQL_BIND *markers)
 {
-    for (unsigned i = 0; i < statement->place_count; i++)
-        places[i] = put->binds[statement->order[i] - 1];
+    for (unsigned i = 0; i < statement->marker_count; i++)
+        markers[i] = put->binds[statement->order[i] - 1];
 }
 
 pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
@@ -496,18 +496,18 @@ pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_st
 {
     pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
     pawl__mysql_put  put;
-    MYSQL_BIND       places[PAWL__MYSQL_PLACES_MAX];
+    MYSQL_BIND       markers[PAWL__MYSQL_MARKERS_MAX];
     pawl_code        code = PAWL_OK;
     put.rooms             = rooms;
     put.copies            = NULL;
     put.size              = 0;
     pawl__mysql_put_item(&put, fields, item);
-    pawl__mysql_put_places(statement, &put, places);
-    if (statement->place_count != 0 && mysql_stmt_bind_param(statement->stmt, places) != 0)
+    pawl__mysql_put_markers(statement, &put, markers);
+    if (statement->marker_count != 0 && mysql_stmt_bind_param(statement->stmt, markers) != 0)
         code = stmt_failed(connection, statement->stmt, error);
     if (code == PAWL_OK && connection->packet_max != 0 &&
         put.size + PAWL__MYSQL_PACKET_REST > connection->packet_max)
-        code = send_ahead(connection, statement, places, error);
+        code = send_ahead(connection, statement, markers, error);
     if (code == PAWL_OK)
         code = pawl__mysql_run(connection, statement, error);
     pawl__mysql_put_end(&put);

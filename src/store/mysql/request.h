@@ -21,7 +21,7 @@
 #include <mysql.h>
 
 #define PAWL__MYSQL_FIELDS_MAX 24    /* of an item */
-#define PAWL__MYSQL_PLACES_MAX 40    /* of a statement's text */
+#define PAWL__MYSQL_MARKERS_MAX 40   /* of a statement's text */
 #define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
 #define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
 
@@ -45,8 +45,8 @@ typedef enum pawl__mysql_shape {
 
 typedef struct pawl__mysql_statement {
     MYSQL_STMT         *stmt; /* NULL: not prepared */
-    unsigned            order[PAWL__MYSQL_PLACES_MAX];
-    unsigned            place_count;
+    unsigned            order[PAWL__MYSQL_MARKERS_MAX];
+    unsigned            marker_count;
     unsigned            column_count;
     pawl__mysql_shape   shape;
     const char         *index;   /* by which a set of changes finds its rows, or NULL */
@@ -141,12 +141,12 @@ typedef struct pawl__mysql_put {
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item);
 void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Of a put, in the order in which the statement's text has them. */
-void pawl__mysql_put_places(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
-                            MYSQL_BIND *places);
+void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
+                             MYSQL_BIND *markers);
 /* Runs it with the parameters that are bound. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
-/* Prepares a text; `statement` says how many places it has. */
+/* Prepares a text; `statement` says how many markers it has. */
 pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                                    pawl__mysql_statement *statement, const pawl__sql_text *text,
                                    pawl_error *error);
@@ -161,7 +161,7 @@ pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, 
 pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error);
 /* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
- * the write has a place for it, or where the statement leaves such rows. */
+ * the write expects it, or where the statement leaves such rows. */
 bool pawl__mysql_is_refusal(const pawl__mysql_statement *statement, const pawl__sql_write *write,
                             pawl__sql_fate *fate);
 void pawl__mysql_statements_close(pawl__mysql_connection *connection);

@@ -19,10 +19,10 @@
 
 #include <string.h>
 
-#define SET_MIN 4     /* fewer are as fast one by one */
-#define ROWS_MIN 8    /* the same of rows of values; of the smallest text */
-#define ROWS_MAX 256  /* of the largest */
-#define PLACE_SIZE 16 /* bytes of a parameter beside its text, at most */
+#define SET_MIN 4         /* fewer are as fast one by one */
+#define ROWS_MIN 8        /* the same of rows of values; of the smallest text */
+#define ROWS_MAX 256      /* of the largest */
+#define PARAMETER_SIZE 16 /* bytes of a parameter beside its text, at most */
 
 _Static_assert(ROWS_MIN << (PAWL__MYSQL_SETS_COUNT - 1) == ROWS_MAX,
                "a text for each power of two");
@@ -38,7 +38,7 @@ typedef struct set {
     /* Of a bulk execute. */
     pawl__mysql_put  put;
     pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
-    char             indicators[PAWL__MYSQL_PLACES_MAX];
+    char             indicators[PAWL__MYSQL_MARKERS_MAX];
 } set;
 
 static const pawl_saga_table *table_of(const pawl__sql_write *write, const void *item)
@@ -50,21 +50,21 @@ static const pawl_saga_table *table_of(const pawl__sql_write *write, const void 
 
 /* The library asks for each item's parameters when it writes them into the packet. Parameters that
  * change their type within a set go one by one. */
-static my_bool fill(void *data, MYSQL_BIND *places, unsigned row)
+static my_bool fill(void *data, MYSQL_BIND *markers, unsigned row)
 {
     set       *s = data;
-    MYSQL_BIND own[PAWL__MYSQL_PLACES_MAX];
+    MYSQL_BIND own[PAWL__MYSQL_MARKERS_MAX];
     pawl__mysql_put_end(&s->put);
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[row]);
-    pawl__mysql_put_places(s->statement, &s->put, own);
-    for (unsigned i = 0; i < s->statement->place_count; i++) {
-        bool is_null      = own[i].is_null != NULL && *own[i].is_null;
-        s->is_refused     = s->is_refused || own[i].buffer_type != places[i].buffer_type;
-        s->indicators[i]  = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
-        places[i].buffer  = own[i].buffer;
-        *places[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
+    pawl__mysql_put_markers(s->statement, &s->put, own);
+    for (unsigned i = 0; i < s->statement->marker_count; i++) {
+        bool is_null       = own[i].is_null != NULL && *own[i].is_null;
+        s->is_refused      = s->is_refused || own[i].buffer_type != markers[i].buffer_type;
+        s->indicators[i]   = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+        markers[i].buffer  = own[i].buffer;
+        *markers[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
         /* The library makes room for as much, and writes what `length` says. */
-        places[i].buffer_length = *places[i].length;
+        markers[i].buffer_length = *markers[i].length;
     }
     return s->is_refused;
 }
@@ -88,19 +88,19 @@ static void set_size(MYSQL_STMT *stmt, unsigned count, set *s)
 
 static pawl_code run_bulk(set *s, pawl_error *error)
 {
-    MYSQL_BIND             places[PAWL__MYSQL_PLACES_MAX];
-    unsigned long          lengths[PAWL__MYSQL_PLACES_MAX];
+    MYSQL_BIND             markers[PAWL__MYSQL_MARKERS_MAX];
+    unsigned long          lengths[PAWL__MYSQL_MARKERS_MAX];
     pawl__mysql_statement *statement = s->statement;
     s->put.rooms                     = s->rooms;
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[0]);
-    pawl__mysql_put_places(statement, &s->put, places);
-    for (unsigned i = 0; i < statement->place_count; i++) {
-        places[i].length      = &lengths[i];
-        places[i].is_null     = NULL;
-        places[i].u.indicator = &s->indicators[i];
+    pawl__mysql_put_markers(statement, &s->put, markers);
+    for (unsigned i = 0; i < statement->marker_count; i++) {
+        markers[i].length      = &lengths[i];
+        markers[i].is_null     = NULL;
+        markers[i].u.indicator = &s->indicators[i];
     }
     set_size(statement->stmt, (unsigned)s->count, s);
-    bool      is_bound = mysql_stmt_bind_param(statement->stmt, places) == 0;
+    bool      is_bound = mysql_stmt_bind_param(statement->stmt, markers) == 0;
     pawl_code code     = is_bound ? pawl__mysql_run(s->connection, statement, error) : PAWL_OK;
     set_size(statement->stmt, 0, NULL);
     pawl__mysql_put_end(&s->put);
@@ -194,7 +194,7 @@ static void write_values(const set *s, pawl__sql_text *text, const char *one, un
 /* Ids are turned into their columns' character set: else no index would serve. A time says that it has
  * microseconds: else MySQL may round them away. A value to load by has a type, without which MariaDB
  * cuts it, and room for more than a column of sagas has. */
-static const char *place_of(const set *s, const pawl__sql_field *field)
+static const char *marker_of(const set *s, const pawl__sql_field *field)
 {
     const pawl_value *value = (const void *)((const char *)s->items[0] + field->offset);
     bool is_id = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
@@ -222,7 +222,7 @@ static void append_rows(const set *s, pawl__sql_text *text, unsigned rows)
         if (s->statement->shape == PAWL__MYSQL_LOAD)
             pawl__sql_appendf(text, "%u, ", row);
         for (size_t i = 0; i < fields->count; i++)
-            pawl__sql_appendf(text, "%s%s", i != 0 ? ", " : "", place_of(s, &fields->items[i]));
+            pawl__sql_appendf(text, "%s%s", i != 0 ? ", " : "", marker_of(s, &fields->items[i]));
         pawl__sql_append(text, ")");
     }
 }
@@ -274,10 +274,10 @@ static void write_load(const set *s, pawl__sql_text *text, const char *one, unsi
 
 /* ---- Rows of values ----------------------------------------------------- */
 
-static unsigned places_of(const set *s)
+static unsigned marker_count_of(const set *s)
 {
     bool is_join = s->statement->shape != PAWL__MYSQL_VALUES;
-    return is_join ? (unsigned)s->write->parameters.count : s->statement->place_count;
+    return is_join ? (unsigned)s->write->parameters.count : s->statement->marker_count;
 }
 
 static pawl_code no_memory(const set *s, pawl_error *error)
@@ -291,7 +291,7 @@ static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *mad
 {
     pawl__sql_text text = {0};
     const char    *one  = pawl__mysql_template(s->write->statement, s->write->is_saga);
-    made->place_count   = rows * places_of(s);
+    made->marker_count  = rows * marker_count_of(s);
     if (s->statement->shape == PAWL__MYSQL_VALUES)
         write_values(s, &text, one, rows);
     else if (s->statement->shape == PAWL__MYSQL_LOAD)
@@ -322,7 +322,7 @@ static pawl_code find_text(const set *s, unsigned rows, pawl__mysql_statement **
 static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **rooms)
 {
     pawl__mysql_connection *connection = s->connection;
-    size_t                  binds      = rows * places_of(s) * sizeof(MYSQL_BIND);
+    size_t                  binds      = rows * marker_count_of(s) * sizeof(MYSQL_BIND);
     size_t size = binds + rows * s->write->parameters.count * sizeof(pawl__mysql_room);
     if (size > connection->set_size) {
         pawl_free(connection->set);
@@ -335,23 +335,23 @@ static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **roo
 
 static void put_rows(const set *s, unsigned rows, pawl__mysql_put *put, MYSQL_BIND *to)
 {
-    static my_bool          is_null = 1;
-    const pawl__sql_fields *fields  = &s->write->parameters;
-    unsigned                places  = places_of(s);
-    bool                    is_join = s->statement->shape != PAWL__MYSQL_VALUES;
-    for (unsigned row = 0; row < rows; row++, to += places) {
+    static my_bool          is_null      = 1;
+    const pawl__sql_fields *fields       = &s->write->parameters;
+    unsigned                marker_count = marker_count_of(s);
+    bool                    is_join      = s->statement->shape != PAWL__MYSQL_VALUES;
+    for (unsigned row = 0; row < rows; row++, to += marker_count) {
         if (row >= s->count) {
-            memcpy(to, to - places, places * sizeof *to);
-            for (unsigned i = 0; i < places; i++)
+            memcpy(to, to - marker_count, marker_count * sizeof *to);
+            for (unsigned i = 0; i < marker_count; i++)
                 to[i].is_null = &is_null;
             continue;
         }
         pawl__mysql_put_item(put, fields, s->items[row]);
         put->rooms += fields->count;
         if (is_join)
-            memcpy(to, put->binds, places * sizeof *to);
+            memcpy(to, put->binds, marker_count * sizeof *to);
         else
-            pawl__mysql_put_places(s->statement, put, to);
+            pawl__mysql_put_markers(s->statement, put, to);
     }
 }
 
@@ -385,7 +385,7 @@ static bool can_be_set(const set *s, bool is_bulk)
     if (!is_bulk)
         return s->statement->shape == PAWL__MYSQL_VALUES || is_join;
     bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
-    return counts_items && s->statement->column_count == 0 && s->statement->place_count != 0;
+    return counts_items && s->statement->column_count == 0 && s->statement->marker_count != 0;
 }
 
 static size_t size_of(const pawl__sql_fields *fields, const void *item)
@@ -394,7 +394,7 @@ static size_t size_of(const pawl__sql_fields *fields, const void *item)
     for (size_t i = 0; i < fields->count; i++) {
         const void       *member = (const char *)item + fields->items[i].offset;
         const pawl_value *value  = member;
-        size += PLACE_SIZE;
+        size += PARAMETER_SIZE;
         switch (fields->items[i].wire) {
         case PAWL__WIRE_TEXT:
         case PAWL__WIRE_ERROR_TEXT:

@@ -26,13 +26,13 @@ typedef struct removed_row {
     pawl_text                   partition;
     pawl_session_id             session;
     const pawl_snapshot_remove *snapshot;
-    size_t                      place; /* there */
+    size_t                      index; /* there */
 } removed_row;
 
 static pawl_code why_not_removed(const void *item, pawl_error *why)
 {
     const removed_row *row = item;
-    return pawl__sql_why_not_removed(row->snapshot, row->place, why);
+    return pawl__sql_why_not_removed(row->snapshot, row->index, why);
 }
 
 static const pawl__sql_field removed_fields[] = {

@@ -118,14 +118,8 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
     if (column->type == PAWL__SQL_SERIAL)
         return;
     pawl__sql_append(text, column->is_nullable ? " null" : " not null");
-    if ((column->type != PAWL__SQL_JSON && column->type != PAWL__SQL_METADATA) ||
-        dialect->json_check[0] == '\0')
-        return;
-    const char *place = strstr(dialect->json_check, "%s");
-    pawl__sql_append_text(text, (pawl_text){.data = dialect->json_check,
-                                            .size = (size_t)(place - dialect->json_check)});
-    pawl__sql_append_name(text, dialect, "", name);
-    pawl__sql_append(text, place + 2);
+    if (column->type == PAWL__SQL_JSON || column->type == PAWL__SQL_METADATA)
+        pawl__sql_append_pattern(text, dialect, dialect->json_check, name);
 }
 
 static void append_computed(pawl__sql_text *text, const pawl__sql_dialect *dialect,

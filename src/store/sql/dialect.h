@@ -101,7 +101,7 @@ typedef struct pawl__sql_dialect {
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
-    const char *json_check; /* behind a JSON column, %s is the quoted column; or "" */
+    const char *json_check; /* behind a JSON column, a pattern with it; or "" */
     const char *parameter;  /* %u is its number; without it parameters have none */
     const char *ignore;     /* %s is the list of the key's columns, %c the first of them */
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
@@ -191,8 +191,8 @@ void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *d
                                 unsigned number);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
-/* The number of the parameter that stands at each place of the template where one is asked
- * for; returns how many places there are, of which at most `max` were written. */
+/* The number of the parameter at each marker of the template; returns how many markers there are,
+ * of which at most `max` were written. */
 size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
 
 /* The command to run where tables are missing or old, for the end of an error's text. */

@@ -43,7 +43,7 @@ int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count)
     return -1;
 }
 
-static int by_source(const void *left, const void *right)
+static int by_version(const void *left, const void *right)
 {
     const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
     const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
@@ -55,7 +55,7 @@ static int by_source(const void *left, const void *right)
     return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
 }
 
-static int by_place(const void *left, const void *right)
+static int by_id(const void *left, const void *right)
 {
     const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
     const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
@@ -65,23 +65,23 @@ static int by_place(const void *left, const void *right)
 
 pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
 {
-    size_t                  count  = rows->count;
-    const pawl_outbox_row **places = pawl_arena_take(arena, (count + 1) * sizeof *places);
-    const pawl_outbox_row **sorted = pawl_arena_take(arena, (count + 1) * sizeof *sorted);
-    pawl_outbox_row        *result = pawl_arena_take(arena, (count + 1) * sizeof *result);
-    if (places == NULL || sorted == NULL || result == NULL)
+    size_t                  count    = rows->count;
+    const pawl_outbox_row **ids      = pawl_arena_take(arena, (count + 1) * sizeof *ids);
+    const pawl_outbox_row **versions = pawl_arena_take(arena, (count + 1) * sizeof *versions);
+    pawl_outbox_row        *result   = pawl_arena_take(arena, (count + 1) * sizeof *result);
+    if (ids == NULL || versions == NULL || result == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for outbox rows");
     for (size_t i = 0; i < count; i++) {
-        places[i] = sorted[i] = &rows->items[i];
-        result[i]             = rows->items[i];
+        ids[i] = versions[i] = &rows->items[i];
+        result[i]            = rows->items[i];
     }
     if (count > 1) {
-        qsort(places, count, sizeof(pawl_outbox_row *), by_place);
-        qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
+        qsort(ids, count, sizeof(pawl_outbox_row *), by_id);
+        qsort(versions, count, sizeof(pawl_outbox_row *), by_version);
     }
     for (size_t i = 0; i < count; i++)
-        if (sorted[i]->source.size != 0)
-            result[places[i] - rows->items] = *sorted[i];
+        if (versions[i]->source.size != 0)
+            result[ids[i] - rows->items] = *versions[i];
     rows->items = result;
     return PAWL_OK;
 }

@@ -21,8 +21,8 @@ pawl_text pawl__sql_reset_word(pawl_outbox_action action);
 /* The number of a word; -1: it is none of them. */
 int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count);
 
-/* Rows of one source take the places that they have among all, in the order
- * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+/* Rows of one source come in the order (version, index), at the indexes that rows of that source have
+ * among all: ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
 pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error);
 
 #endif

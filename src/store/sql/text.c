@@ -187,6 +187,14 @@ static bool goes_without(const pawl__sql_dialect *dialect, pawl_text index)
     return name != NULL && *name != NULL;
 }
 
+/* The pattern as far as its "%s" or "%u"; returns what stands behind that, NULL: it has none. */
+static const char *append_to_marker(pawl__sql_text *text, const char *pattern)
+{
+    size_t size = strcspn(pattern, "%");
+    pawl__sql_append_text(text, (pawl_text){.data = pattern, .size = size});
+    return pattern[size] != '\0' ? pattern + size + 2 : NULL;
+}
+
 /* Of "a|b" the second where an index cannot leave rows out. */
 static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text index)
@@ -198,11 +206,9 @@ static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         index.size = (size_t)(bar - index.data);
     if (dialect->index == NULL || goes_without(dialect, index))
         return;
-    const char *place = strstr(dialect->index, "%s");
-    pawl__sql_append_text(
-        text, (pawl_text){.data = dialect->index, .size = (size_t)(place - dialect->index)});
+    const char *rest = append_to_marker(text, dialect->index);
     pawl__sql_append_table(text, dialect, prefix, index);
-    pawl__sql_append(text, place + 2);
+    pawl__sql_append(text, rest);
 }
 
 /* Between '{' and '}' stands a table, or a word of dialect.h. */
@@ -229,11 +235,9 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         if (!dialect->ignores_failures)
             append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {
-        const char *place = strstr(dialect->integer, "%s");
-        pawl__sql_append_text(text, (pawl_text){.data = dialect->integer,
-                                                .size = (size_t)(place - dialect->integer)});
+        const char *rest = append_to_marker(text, dialect->integer);
         append_columns(text, dialect, token);
-        pawl__sql_append(text, place + 2);
+        pawl__sql_append(text, rest);
     } else if (pawl_text_equal(token, PAWL_TEXT("epoch"))) {
         pawl__sql_append(text, dialect->epoch);
     } else if (pawl_text_equal(token, PAWL_TEXT("empty"))) {
@@ -270,15 +274,9 @@ size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, siz
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number)
 {
-    const char *place = strstr(dialect->parameter, "%u");
-    if (place == NULL) {
-        pawl__sql_append(text, dialect->parameter);
-        return;
-    }
-    pawl__sql_append_text(text, (pawl_text){.data = dialect->parameter,
-                                            .size = (size_t)(place - dialect->parameter)});
-    pawl__sql_appendf(text, "%u", number);
-    pawl__sql_append(text, place + 2);
+    const char *rest = append_to_marker(text, dialect->parameter);
+    if (rest != NULL)
+        pawl__sql_appendf(text, "%u%s", number, rest);
 }
 
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,

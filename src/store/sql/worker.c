@@ -243,8 +243,8 @@ static pawl_code raise_epoch(pawl_store *store, row *worker, pawl_error *error)
     return code == PAWL_OK ? read_epoch(store, worker, error) : code;
 }
 
-/* A full transaction, not a stamp: in a file it takes the place in the log of
- * whatever a failed commit may have left there. */
+/* A full transaction, not a stamp: in a file it overwrites whatever a failed commit
+ * may have left in the log. */
 static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                          pawl_error *error)
 {

@@ -51,7 +51,7 @@ struct pawl__sql_write {
     pawl__sql_then then[pawl__sql_fate_count];
 };
 
-/* Whether an answer other than the first two has its place in the write. */
+/* Whether the write says what follows from an answer other than the first two. */
 static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_fate fate)
 {
     return write->then[fate].next != NULL || write->then[fate].why != NULL;

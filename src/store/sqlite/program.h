@@ -53,7 +53,7 @@ pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const c
 /* The queue's entry, with the handle among those that claim from it. NULL: memory. */
 pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,
                                              const void *owner);
-/* True when it was the last one; false also when another one took its place. */
+/* True when it was the last one; false also when another handle took the queue over. */
 bool      pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue,
                                    const void *owner);
 pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue);
@@ -61,8 +61,8 @@ pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue);
 /* From now on the handle is the worker's. PAWL_ENOMEM. */
 pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner);
 void      pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner);
-/* Another handle that was the worker's loses its claims and its place at a queue, which
- * becomes the caller's: one queue at a time, NULL when there is none left. */
+/* Another handle that was the worker's loses its claims, and a queue that it claimed from becomes the
+ * caller's: one queue at a time, NULL when there is none left. */
 pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
                                                  const void *owner);
 

@@ -28,7 +28,7 @@ static pawl__sql_fate fate_of(const pawl__sqlite_request *request, int result)
     return is_applied ? PAWL__SQL_APPLIED : PAWL__SQL_MISSED;
 }
 
-/* The constraint that refused the row, if the write has a place for it. A caller's own connection may give
+/* The constraint that refused the row, if the write expects it. A caller's own connection may give
  * primary codes only, so the extended one is asked for. */
 static bool is_expected(const pawl__sqlite_request *request, const pawl__sql_write *write,
                         pawl__sql_fate *fate)

@@ -147,9 +147,9 @@ static void bad_routes_are_refused(void **state)
     static const pawl_transport_ops old  = {.ops_size = 8, .deliver = hear};
     (void)state;
     pawl_route both[] = {{.name = "x", .url = "memory:x", .sink = &ear}, {.name = NULL}};
-    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads to more than one place");
+    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads more than one way");
     both[0] = (pawl_route){.name = "x", .url = "memory:x", .is_outbox = true};
-    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads to more than one place");
+    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads more than one way");
     both[0] = (pawl_route){.name = "x", .sink = &deaf};
     refused((pawl_endpoint_options){.routes = both}, "no function deliver");
     both[0] = (pawl_route){.name = "x", .sink = &old};

@@ -36,7 +36,7 @@ const pawl__sql_dialect pawl__sqlite_dialect = {
             [PAWL__SQL_KEY_INT]   = "integer",
             [PAWL__SQL_KEY_TIME]  = "integer",
         },
-    .json_check   = " check (json_valid(%s))",
+    .json_check   = " check (json_valid(%n))",
     .parameter    = "?%u",
     .integer      = "cast(%s as bigint)",
     .epoch        = "0",
