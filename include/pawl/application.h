@@ -216,7 +216,7 @@ struct pawl_process {
 
 /* Reads the events of all streams in the order of their positions, each once, and
  * keeps its checkpoint in the commit of its handlers' effects. One worker of all
- * processes runs it at a time. A handler that fails, with whatever code, holds it up
+ * processes runs it at a time. A handler that fails, with whatever code, stops it
  * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that
  * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
  * time, under a virtual clock the event's. */

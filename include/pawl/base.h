@@ -63,7 +63,7 @@ typedef enum pawl_retry {
     X(ENOTFOUND, 50, NEVER, 6, "not found")                                             \
     X(ECONFLICT, 51, RELOAD, 6, "another worker changed the row first")                 \
     X(EDUPLICATE, 52, RELOAD, 6, "exists already")                                      \
-    X(EGONE, 53, RELOAD, 6, "no longer held by this worker")                            \
+    X(EGONE, 53, RELOAD, 6, "no longer this worker's")                                  \
     X(EFENCED, 54, RELOAD, 6, "this worker was replaced; nothing was applied")          \
     X(EMISMATCH, 55, NEVER, 6, "the id is known with another type or body")             \
     X(ENOMEM, 60, LATER, 5, "out of memory")                                            \

@@ -38,7 +38,7 @@ typedef struct pawl_queue_settle {
     int64_t           seq;           /* the row, as claimed */
     pawl_time         due;           /* RETRY: not before this time */
     int32_t           attempts;      /* RETRY: delayed retries so far */
-    int32_t           deaths;        /* RETRY: processes that died holding it */
+    int32_t           deaths;        /* RETRY: processes that died with it */
     pawl_time         waiting_since; /* RETRY: first time put back for "no saga yet", else 0 */
     pawl_text         error;         /* RETRY: why, or empty */
     pawl_text         history;       /* RETRY: as in pawl_dead_set, or empty */
@@ -153,7 +153,7 @@ typedef struct pawl_snapshot_remove {
 
 /* Sets or re-arms. With a saga id, (saga id, name) is unique: a second set
  * writes the due time anew, raises the generation and clears the lease,
- * whoever holds it. Without one the id is the key. With `is_new` an existing
+ * whatever worker has it. Without one the id is the key. With `is_new` an existing
  * id is refused with PAWL_EDUPLICATE and the first row stays (T2). */
 typedef struct pawl_timeout_set {
     PAWL__CHANGE_BASE
@@ -233,7 +233,7 @@ typedef struct pawl_flush_set {
     pawl_time due;      /* end of the period, or the next try after a failure */
     int32_t   attempts; /* failures in a row */
     bool      is_dead;
-    bool      is_done; /* the row goes if the partition holds no messages */
+    bool      is_done; /* the row goes if the partition has no messages */
     pawl_text error;
 } pawl_flush_set;
 

@@ -166,7 +166,7 @@ PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, 
 /* Readable when there may be work for step(); it never blocks longer than
  * `next_due`. */
 PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
-/* Hands over now what an aggregator holds: one partition, or all when NULL;
+/* Hands over now what an aggregator has: one partition, or all when NULL;
  * done by the next steps. */
 PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                                        const char *partition, pawl_error *error);

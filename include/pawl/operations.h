@@ -33,7 +33,7 @@
  *                             owner, outbox_settle, outbox_enable, outbox_discard
  *     mismatch            PAWL_EMISMATCH: outbox_insert, append
  *     CONFIG              PAWL_ECONFIG: append
- *     PERSISTENCE         PAWL_EPERSIST; the text holds the lower error (A23)
+ *     PERSISTENCE         PAWL_EPERSIST; the text has the lower error (A23)
  *     SCHEMA              PAWL_ESCHEMA
  *
  * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.

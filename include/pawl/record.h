@@ -21,7 +21,7 @@
  * Kinds: BOOL INT16 INT32 INT64 UINT16 UINT32 UINT64 DOUBLE TEXT FIXED BYTES
  * UUID TIME ENUM JSON RECORD, each also as OPT_kind and LIST_kind. FIXED takes
  * the text's size, ENUM and RECORD the name of what was declared before; a
- * record may hold itself as OPT_RECORD or LIST_RECORD. The C types are in
+ * record may contain itself as OPT_RECORD or LIST_RECORD. The C types are in
  * record_macros.h, one line each.
  *
  *     pawl_record_check at registration, then decode, encode, copy, equal
@@ -172,7 +172,7 @@ PAWL_API bool pawl_record_equal(const pawl_record *record, const void *left, con
  * a correlation property: bool, double, bytes, JSON, records and lists. */
 PAWL_API pawl_code pawl_field_value_type(const pawl_field *field, pawl_value_type *type,
                                          pawl_error *error);
-/* The field's value in the struct that holds it; text is borrowed from it.
+/* The field's value in the struct that has it; text is borrowed from it.
  * An optional that is not set is PAWL_VALUE_NONE, an enum its name. */
 PAWL_API pawl_code pawl_field_value(const pawl_field *field, const void *structure,
                                     pawl_value *value, pawl_error *error);

@@ -202,7 +202,7 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
     }
 
 /* PAWL_ENUM(name, LIST) with one E(CONSTANT, "name in JSON") per value; the
- * values count from 0. JSON holds the names, so the order may change. */
+ * values count from 0. JSON has the names, so the order may change. */
 #define PAWL__ENUM_CONSTANT(constant, text) constant,
 #define PAWL__ENUM_TEXT(constant, text) text,
 #define PAWL_ENUM(name_, ITEMS)                                                                \

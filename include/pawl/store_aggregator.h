@@ -1,5 +1,5 @@
 /* store_aggregator.h - the rows of aggregators, one call each: insert, get,
- * snapshot and what ends it, remove, count. operations.h says what holds for
+ * snapshot and what ends it, remove, count. operations.h says what is the same for
  * all of these calls.
  *
  *     insert -> count_resolved -> snapshot -> callback -> remove_snapshot
@@ -30,7 +30,7 @@ extern "C" {
  * Nothing else of the row is read. Rows have an id of their own, so that two
  * keys with one correlation id are two rows (A5).
  *
- * A key that a row of the partition holds: PAWL_OK, nothing written, the first
+ * A key that a row of the partition has: PAWL_OK, nothing written, the first
  * stays (A2). The key is free in every other partition (A3), and again when its
  * row is gone (A4).
  *
@@ -110,10 +110,10 @@ PAWL_API pawl_code pawl_store_aggregator_release_snapshot(pawl_store            
 /* Removes the oldest row with this correlation id, whatever its lease (A20). Of
  * several calls at once for one row, one finds it.
  *
- * PAWL_ENOTFOUND  the partition holds no rows at all (A21, A22).
- * PAWL_ECONFLICT  it holds rows, but none with this id; the text says how many
+ * PAWL_ENOTFOUND  the partition has no rows at all (A21, A22).
+ * PAWL_ECONFLICT  it has rows, but none with this id; the text says how many
  *                 rows (A21, A22).
- * PAWL_EPERSIST   the store failed; the text holds its error (A23).
+ * PAWL_EPERSIST   the store failed; the text has its error (A23).
  * PAWL_EINVAL     the correlation id is empty. */
 PAWL_API pawl_code pawl_store_aggregator_remove(pawl_store *store, pawl_text partition,
                                                 pawl_text correlation_id, pawl_time now,

@@ -176,7 +176,7 @@ typedef void pawl_store_trace_fn(const pawl_store_call *call, void *context);
 
 /* From now on tells `trace` of each call, of any handle of the process, that answers a code: also
  * of those that are refused before the driver is asked, and, inside of a commit, of its
- * worker_open and resolve. NULL ends it, and is what holds at the start: a call then costs
+ * worker_open and resolve. NULL ends it, and is so at the start: a call then costs
  * nothing but the look at it. Set it while no other thread makes calls. */
 PAWL_API void pawl_store_trace_set(pawl_store_trace_fn *trace, void *context);
 /* A hook that writes a line of level debug: "sqlite: worker ID: commit: OK after 213 us". */

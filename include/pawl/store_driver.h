@@ -98,7 +98,7 @@ struct pawl_store_ops {
     pawl_code (*resolve)(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                          pawl_error *error);
 
-    /* Up to count_max due rows nobody holds, by (due, seq), of size_max in all. They
+    /* Up to count_max due rows nobody has claimed, by (due, seq), of size_max in all. They
      * are this handle's until settled, released or the worker is closed or dead. Rows
      * that size_max left out may be kept from others until the handle's next commit. */
     pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,

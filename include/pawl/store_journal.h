@@ -1,5 +1,5 @@
 /* store_journal.h - the journal, one call each: append events with what they
- * dispatch, read them, store folds and checkpoints. operations.h says what holds
+ * dispatch, read them, store folds and checkpoints. operations.h says what is the same
  * for all of these calls.
  *
  *     { stream_read -> fold -> append }         a stream, by its one next version

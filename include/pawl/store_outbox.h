@@ -1,6 +1,6 @@
 /* store_outbox.h - outbox rows, one call each: insert, settle after an attempt to
  * deliver, find, what an operator does with a dead one, and the outbox of one
- * message. operations.h says what holds for all of these calls.
+ * message. operations.h says what is the same for all of these calls.
  *
  *     insert -> { attempt -> settle } -> enable | discard, when it is dead
  *
@@ -88,7 +88,7 @@ PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl
 
 /* ---- The outbox of one message ------------------------------------------ */
 
-/* A handled message as it is remembered: a view of rows that the store holds anyway.
+/* A handled message as it is remembered: a view of rows that the store has anyway.
  * The endpoint's inbox mark is the record; its operations are the outbox rows of the
  * endpoint whose causation id is the message's (O33). */
 typedef struct pawl_outbox_record {

@@ -261,7 +261,7 @@ typedef struct pawl_worker_info {
     pawl_counters  counters;
 } pawl_worker_info;
 
-/* A lease that its worker holds. */
+/* A lease that a worker has. */
 typedef struct pawl_lead_row {
     pawl_text      name; /* as it was given to lead() */
     pawl_worker_id worker;

@@ -1,5 +1,5 @@
 /* store_saga.h - saga rows, one call each: find, insert, update, delete.
- * operations.h says what holds for all of these calls.
+ * operations.h says what is the same for all of these calls.
  *
  *     insert -> { find -> update } -> find -> delete
  *
@@ -44,7 +44,7 @@ PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_ta
                                            pawl_saga_row *row, pawl_error *error);
 
 /* Inserts a saga at version 1. A zero id is replaced by a new one, distinct
- * from every correlation value (S4). On PAWL_OK `row` holds the id and the
+ * from every correlation value (S4). On PAWL_OK `row` has the id and the
  * version. Empty metadata or data is stored as {}.
  *
  * Uses id, main, transitional, metadata, data, type_version. Changes that

@@ -1,5 +1,5 @@
 /* store_timeout.h - timeouts, one call each: insert, batch, remove, release,
- * reap. operations.h says what holds for all of these calls.
+ * reap. operations.h says what is the same for all of these calls.
  *
  *     insert -> batch -> { send it -> remove | release }
  *     reap, now and then: a quarter of the lease is a good interval (T14)

@@ -179,7 +179,7 @@ PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, paw
  * NULL. */
 PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                                       pawl_timeout_rows *rows, pawl_error *error);
-/* Messages that an aggregator holds, oldest first. `partition` is the aggregator's name,
+/* Messages that an aggregator has, oldest first. `partition` is the aggregator's name,
  * or with a key the name, '/' and the key's text: "shipping/north". */
 PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
                                         pawl_error *error);

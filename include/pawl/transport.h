@@ -107,7 +107,7 @@ PAWL_API extern const pawl_transport_ops pawl_transport_store;
 PAWL_API pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error);
 /* The same from a module that exports a `const pawl_transport_ops` named
  * PAWL_TRANSPORT_DRIVER_SYMBOL. PAWL_EUNREACHABLE: it cannot be loaded;
- * PAWL_ECONFIG: it holds no such table. */
+ * PAWL_ECONFIG: it has no such table. */
 PAWL_API pawl_code pawl_transport_load(const char *path, pawl_error *error);
 #define PAWL_TRANSPORT_DRIVER_SYMBOL "pawl_transport_driver"
 /* The sink for the URL's scheme; pawl_transport_store when none is registered. */

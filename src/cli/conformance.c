@@ -2,7 +2,7 @@
  * user's own.
  *
  * All cases use one prefix of their own, one after another; each case's tables are made for it and
- * dropped after it. Before the first one the store may hold no table of these names: a table that
+ * dropped after it. Before the first one the store may have no table of these names: a table that
  * is found is left of an interrupted run, or belongs to an application.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -117,7 +117,7 @@ static int finish(int exit_code)
     return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
 }
 
-/* A module holds a store driver or a sink. */
+/* A module is a store driver or a sink. */
 static pawl_code load_module(const char *path, pawl_error *error)
 {
     pawl_code code = pawl_store_load(path, error);

@@ -1,7 +1,7 @@
 /* options.h - the words behind a verb, read by a table.
  *
  * A verb lists its options once; parsing, the error texts with the nearest valid names, and the
- * help all come from that list. The values land in a struct of the verb, which holds the defaults
+ * help all come from that list. The values land in a struct of the verb, which has the defaults
  * before.
  *
  *     static const pawl__option options[] = {
@@ -78,7 +78,7 @@ void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *
 #define PAWL__WORD_SIZE 200
 
 /* The word as an error text may repeat it: without a password, which a URL given at the wrong
- * argument may hold. Cut to PAWL__WORD_SIZE. */
+ * argument may have. Cut to PAWL__WORD_SIZE. */
 const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE]);
 
 /* Parses a positive whole number; false for any other text. */

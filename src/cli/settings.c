@@ -65,7 +65,7 @@ static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *rou
         return pawl_error_set(error, PAWL_EINVAL,
                               "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
                               pawl__shown(text, word));
-    /* A URL with "?a=b" and no name before it: the text before the first '=' holds ":" and "/". */
+    /* A URL with "?a=b" and no name before it: the text before the first '=' has ":" and "/". */
     if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",
                               pawl__shown(text, word));

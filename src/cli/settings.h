@@ -4,7 +4,7 @@
  *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
  *
  * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there are
- * routes. Lines before the first [ENDPOINT] hold for all endpoints, lines below it for that
+ * routes. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
  * endpoint. Empty lines, and lines that begin with "#", say nothing.
  *
  * Threads: none; called from main.

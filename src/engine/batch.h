@@ -6,7 +6,7 @@
  *
  * A unit is one message, timeout or flush with all its handlers. Its saga
  * states and effects are copied into the batch when its handlers return
- * PAWL_OK; on any other answer they vanish. Sagas are held once (identity.c),
+ * PAWL_OK; on any other answer they vanish. A saga is in the batch once (identity.c),
  * so that two units of one saga see each other's effect.
  *
  * The engine reads no clock and does no I/O of its own: what it needs comes

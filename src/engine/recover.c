@@ -15,7 +15,7 @@
 #define WAIT_FIRST PAWL_MILLISECONDS(50)
 #define WAIT_LAST PAWL_SECONDS(1)
 #define DOUBLINGS_MAX 30
-/* A failed event holds up all events behind it. */
+/* All events behind one that failed wait for it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
 /* "No saga" is not final for so long after a message could not be read. */

@@ -101,7 +101,7 @@ pawl__trace pawl__trace_child(const pawl__trace *parent, pawl_text queue, pawl_t
     memcpy(space.bytes, parent->trace_id, sizeof space.bytes);
     size_t size    = put(name, 0, parent->span_id, 8, 8);
     size           = put(name, size, queue.data, queue.size, PAWL_NAME_SIZE_MAX);
-    name[size++]   = '\0'; /* names hold none */
+    name[size++]   = '\0'; /* names have none */
     size           = put(name, size, message_id.data, message_id.size, PAWL_MESSAGE_ID_SIZE_MAX);
     pawl_uuid hash = pawl_uuid_v5(space, name, size);
     /* The last eight bytes: their first two bits are set, so that they are not zero. */

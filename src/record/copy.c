@@ -77,7 +77,7 @@ static pawl_code deepen_optional(const pawl_field *field, void *at, size_t depth
     void *value = (char *)at + field->value_offset;
     if (*(bool *)at)
         return deepen_item(field, value, depth, arena);
-    memset(value, 0, field->item_size); /* an unset value may hold any bytes: forget them */
+    memset(value, 0, field->item_size); /* an unset value may be any bytes: forget them */
     return PAWL_OK;
 }
 

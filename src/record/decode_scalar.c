@@ -13,7 +13,7 @@
 #define SHOWN_SIZE 64
 #define SHOWN_TEXT_SIZE_MAX 40
 
-/* Doubles hold every integer up to here. */
+/* A double is exact for every integer up to here. */
 #define EXACT_MAX 9007199254740992.0
 
 static void show_text(yyjson_val *value, char shown[SHOWN_SIZE])

@@ -199,7 +199,7 @@ static const pawl_field *find_name(const pawl_record *record, const char *name, 
     return NULL;
 }
 
-/* Follows the path from `*structure` to the struct that holds the field. Where
+/* Follows the path from `*structure` to the struct that has the field. Where
  * an optional record is absent `*structure` becomes NULL. */
 static const pawl_field *follow(const pawl_record *record, const char *path, char **structure)
 {
@@ -250,12 +250,12 @@ pawl_code pawl_value_set(const pawl_field *field, void *structure, const pawl_va
 pawl_code pawl_record_value(const pawl_record *record, const char *path, const void *structure,
                             pawl_value *value, pawl_error *error)
 {
-    char             *holder = (char *)(uintptr_t)structure; /* only read below */
-    const pawl_field *field  = follow(record, path, &holder);
-    *value                   = (pawl_value){.type = PAWL_VALUE_NONE};
+    char             *inner = (char *)(uintptr_t)structure; /* only read below */
+    const pawl_field *field = follow(record, path, &inner);
+    *value                  = (pawl_value){.type = PAWL_VALUE_NONE};
     if (field == NULL)
         return no_field(record, path, error);
-    return read_field(field, path, holder, value, error);
+    return read_field(field, path, inner, value, error);
 }
 
 pawl_code pawl_record_value_set(const pawl_record *record, const char *path, void *structure,

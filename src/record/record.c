@@ -42,7 +42,7 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
     return PAWL_OK;
 }
 
-/* The records on the way from the root, so that one that holds itself by
+/* The records on the way from the root, so that a record that contains itself by
  * pointer is checked once. */
 typedef struct check_step {
     const struct check_step *parent;

@@ -39,7 +39,7 @@ yyjson_alc pawl__json_allocator(pawl_arena *arena);
 /* The document lives in the arena. PAWL_ENOMEM, or PAWL_EDECODE that says what
  * is wrong and at which byte. */
 pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error);
-/* Some string in the value, keys included, holds a NUL. */
+/* Some string in the value, keys included, has a NUL. */
 bool pawl__json_has_nul(yyjson_val *value);
 
 pawl_code pawl__base64_decode(pawl_text text, pawl_arena *arena, pawl_bytes *bytes);

@@ -64,7 +64,7 @@ static pawl_code add_target(pawl__worker *worker, targets *list,
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
-/* Logs, now and then, rows of unknown types, which stay: they hold nothing up and fail nothing
+/* Logs, now and then, rows of unknown types, which stay: they delay nothing and fail nothing
  * (A10). */
 static void say_strange(pawl__worker *worker, pawl_text partition,
                         const pawl_aggregator_counts *counts)

@@ -7,7 +7,7 @@
  * A thread that is given up finds out when the application's code returns, or when it
  * wants to call it again; it writes nothing any more, and cleans up after itself.
  *
- * Threads: safe from any thread; each hand has a mutex, held for moments.
+ * Threads: safe from any thread; each hand has a mutex, locked for moments.
  * Tests: tests/unit/runtime/test_runtime_stop.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -19,14 +19,14 @@
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
     PAWL__NUMBER_DURATION,     /* microseconds */
-    PAWL__NUMBER_MILLISECONDS, /* a duration that the field holds in milliseconds */
+    PAWL__NUMBER_MILLISECONDS, /* a duration; the field is in milliseconds */
 } pawl__number_kind;
 
 typedef struct pawl__number_row {
     const char       *field;
     size_t            offset, size; /* an int32_t or an int64_t */
     pawl__number_kind kind;
-    int64_t           value_default, low, high; /* as the field holds them */
+    int64_t           value_default, low, high; /* in the units of the field */
     const char       *name, *help;
 } pawl__number_row;
 

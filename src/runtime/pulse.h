@@ -6,7 +6,7 @@
  *
  *     init -> beat* (one thread), stopped_time* (any) -> destroy
  *
- * Threads: safe from any thread; the mutex is held for moments.
+ * Threads: safe from any thread; the mutex is locked for moments.
  * Tests: tests/unit/outbox/test_runtime_leader.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -165,7 +165,7 @@ typedef struct pawl__worker {
     bool                   is_checking; /* the next step only checks the partitions */
     int64_t                dispatched;  /* outbox rows committed since the last delivery */
     pawl_counters          correction;  /* counts of refused groups, to be taken back */
-    bool                   was_alone;   /* the last batch held a unit that runs alone */
+    bool                   was_alone;   /* the last batch had a unit that runs alone */
     pawl__added           *added;       /* partitions added to in this step */
     size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */

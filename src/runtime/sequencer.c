@@ -3,7 +3,7 @@
  * Where transactions commit in another order than they insert, an event that shows late must not
  * get a position before one that was read already. So positions are given after the commit, to the
  * events that show by then, one batch after another. An open transaction hides its own events and
- * holds up no others:
+ * delays no others:
  *
  *     insert   1 ............ commit       positions   2: 1, 3: 2
  *     insert   2 commit                                1: 3
@@ -19,7 +19,7 @@
  * stands still. */
 #define LEASE PAWL_SECONDS(60)
 #define RENEWAL PAWL_SECONDS(25)
-#define TRIAL PAWL_SECONDS(14) /* between tries of a service that does not hold it */
+#define TRIAL PAWL_SECONDS(14) /* between tries of a service whose lease it is not */
 #define NUMBER_COUNT 1000      /* in one transaction */
 #define NUMBER_ROUNDS 16       /* in a row */
 

@@ -1,6 +1,6 @@
 /* worker.c - one worker: its claims and its flushes.
  *
- * Under a virtual business clock a batch holds messages and timeouts in the order of their due
+ * Under a virtual business clock a batch has messages and timeouts in the order of their due
  * times and ends where a row that is not claimed yet could come in between.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -39,7 +39,7 @@ typedef struct pawl__stream_model {
 } pawl__stream_model;
 
 /* A saga; or a process or entity, whose state is the fold of a stream and whose
- * `saga` and `table` hold no more than its name and the type of its key. */
+ * `saga` and `table` have no more than its name and the type of its key. */
 typedef struct pawl__saga_model {
     const pawl_saga          *saga;
     const pawl__stream_model *stream; /* NULL: a saga */

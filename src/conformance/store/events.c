@@ -49,7 +49,7 @@ static void a_streams_events_are_listed_by_version(suite *s)
     expect_list(s, b, q, "");
     expect_list(s, b, (pawl_event_query){.stream = TEXT("a")}, "");
     expect_list(s, b, (pawl_event_query){.stream = TEXT("D")}, "");
-    /* A stream's own order holds, whatever else is asked. */
+    /* A stream's own order stays, whatever else is asked. */
     expect_list(s, b, (pawl_event_query){.stream = TEXT("B"), .is_by_position = true}, "B@1 B@2");
 }
 
@@ -186,7 +186,7 @@ static void what_was_rolled_back_leaves_no_gap(suite *s)
     EXPECT_ROWS(s, &rows, "A@1 A@2 C@1 C@2");
 }
 
-/* Appends in the transaction that `by` holds open. */
+/* Appends in the transaction that `by` has open. */
 static void append_in_hold(suite *s, pawl_store *by, const char *stream, size_t count)
 {
     suite_set set = suite_changes(s);

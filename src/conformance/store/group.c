@@ -132,7 +132,7 @@ static const struct {
 _Static_assert(BAD_COUNT == 0 PAWL_CHANGE_KINDS(COUNT_REFUSABLE), "a row for each refusable kind");
 #undef COUNT_REFUSABLE
 
-/* Group 0 holds a good change of every kind in units 0 and 2 and one bad change
+/* Group 0 has a good change of every kind in units 0 and 2 and one bad change
  * in unit 1; group 1 is good. */
 static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
 {

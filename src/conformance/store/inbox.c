@@ -114,7 +114,7 @@ static void twice_in_one_group_refuses_it_whole(suite *s)
 }
 
 /* A store may read the marks with the claim: they are those of the handle's own endpoint, of the
- * claimed messages alone, and hold until the next commit. */
+ * claimed messages alone, and count until the next commit. */
 static void expect_known(suite *s, pawl_store *store, pawl_text endpoint, const char *const ids[3],
                          const bool expected[3])
 {

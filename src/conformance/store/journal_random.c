@@ -22,7 +22,7 @@ typedef struct wish {
     int64_t  checkpoint; /* from where; -1: none */
 } wish;
 
-/* The rows that the store must hold. */
+/* The rows that must be in the store. */
 typedef struct model {
     int64_t  versions[STREAMS];
     int64_t  folds[STREAMS];

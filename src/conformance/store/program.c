@@ -423,7 +423,7 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
     EXPECT_EQ(s, flushes.count, 1);
 }
 
-/* Claims until none is left, and only then removes what it holds: what it left
+/* Claims until none is left, and only then removes what it claimed: what it left
  * would be free when its worker ends. */
 static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
 {

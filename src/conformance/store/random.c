@@ -1,4 +1,4 @@
-/* random.c - random change sets, checked against what must hold of any:
+/* random.c - random change sets, checked against what is true of any:
  * a group is applied whole or not at all, every refusal has its reason, and no
  * key is won twice.
  *
@@ -20,7 +20,7 @@ typedef struct wish {
     int64_t  version;
 } wish;
 
-/* The rows that the store must hold. */
+/* The rows that must be in the store. */
 typedef struct model {
     bool    known[KEYS];
     int64_t versions[SAGAS];
@@ -36,15 +36,15 @@ static pawl_text key_name(suite *s, unsigned key)
     return suite_printf(s, "key-%u", key);
 }
 
-/* A key that the wish does not hold yet. */
+/* A key that is not in the wish yet. */
 static unsigned fresh_key(suite *s, const wish *w)
 {
     for (;;) {
-        unsigned key  = below(s, KEYS);
-        bool     held = false;
+        unsigned key   = below(s, KEYS);
+        bool     is_in = false;
         for (unsigned i = 0; i < w->key_count; i++)
-            held |= w->keys[i] == key;
-        if (!held)
+            is_in |= w->keys[i] == key;
+        if (!is_in)
             return key;
     }
 }

@@ -9,7 +9,7 @@
 #define MOVE(s) ((s)->tables[SUITE_MOVE])
 #define QUEUE TEXT("orders")
 
-/* Two handles, and in the queue four messages to hold claims on. */
+/* Two handles, and in the queue four messages to claim. */
 static void begin(suite *s, pawl_store **a, pawl_store **b)
 {
     *a = suite_open(s);

@@ -72,7 +72,7 @@ typedef struct suite_report {
 typedef void suite_report_fn(const suite_report *report, void *context);
 
 typedef struct suite_options {
-    const char      *filter; /* the cases whose "noun: name" holds it; NULL: all */
+    const char      *filter; /* the cases whose "noun: name" contains it; NULL: all */
     uint64_t         seed;   /* of the random cases */
     suite_report_fn *report; /* after each case */
     void            *context;

@@ -2,7 +2,7 @@
  * through the calls of a store (pawl/store_calls.h) and its operations. Cases see this header; run.h
  * runs them.
  *
- * A case is a function that returns when all held; an EXPECT that does not hold leaves the case at
+ * A case is a function that returns when all was as expected; an EXPECT that fails leaves the case at
  * once. Handles and memory of a case belong to its suite struct and are freed by the runner, so
  * that leaving is always safe.
  *
@@ -37,7 +37,7 @@ typedef enum suite_table {
     SUITE_PARCEL, /* main uuid */
     SUITE_ALARM,  /* main time, transitional time */
     SUITE_MOVE,   /* main text, transitional integer */
-    SUITE_SHIFT,  /* main integer, transitional text; its names hold spaces */
+    SUITE_SHIFT,  /* main integer, transitional text; its names have spaces */
     SUITE_PLAIN,  /* none */
     SUITE_TABLE_COUNT
 } suite_table;

@@ -161,7 +161,7 @@ typedef struct pawl__metrics_view {
 } pawl__metrics_view;
 
 void pawl__metrics_read(const pawl__metrics *metrics, pawl__metrics_view *view);
-/* Does the view hold the metric? */
+/* Is the metric in the view? */
 bool pawl__metrics_has(const pawl__metrics_view *view, const pawl__metric_row *row);
 
 /* metrics_text.c: all of it in Prometheus's text format, version 0.0.4. */

@@ -26,7 +26,7 @@ pawl_code pawl__otlp_traces(const pawl__otlp_source *source, const pawl__span *s
 pawl_code pawl__otlp_metrics(const pawl__otlp_source *source, const pawl__metrics_view *views,
                              size_t count, pawl_time now, pawl_arena *arena, pawl_text *json);
 
-#define PAWL__REJECTED_MAX (1 << 20) /* more than an export holds: a larger number is wrong */
+#define PAWL__REJECTED_MAX (1 << 20) /* more than an export has: a larger number is wrong */
 
 /* Items rejected of an export that was accepted. All zero: the answer names none. */
 typedef struct pawl__otlp_partial {

@@ -217,7 +217,7 @@ static pawl_code check_time(which at, const char *field, pawl_time time, pawl_er
                   (long long)time);
 }
 
-/* Adds to `*size` what the field holds. */
+/* Adds to `*size` the bytes of the field. */
 static pawl_code check_field(which at, const field_rule *rule, const char *item, size_t *size,
                              pawl_error *error)
 {

@@ -50,8 +50,8 @@ pawl_code pawl_store_aggregator_count_resolved(pawl_store *store, pawl_text part
 
 /* ---- Removing ----------------------------------------------------------- */
 
-/* Nothing was removed: which of the two answers it is depends on what else the
- * partition holds. */
+/* Nothing was removed: which of the two answers it is depends on what else is
+ * in the partition. */
 static pawl_code explain_none(pawl_store *store, const pawl_aggregator_remove *change,
                               pawl_error *error)
 {

@@ -5,7 +5,7 @@
  *
  * A password stands between the user's name and '@', and in parameters such as
  * "password=". Only a text that has one of these forms is shown, without it; where it can
- * be read in two ways, because a password holds an unescaped '/', '?', '@' or '&', more is
+ * be read in two ways, because a password has an unescaped '/', '?', '@' or '&', more is
  * masked, never less. A text that has no such form is masked whole, but for its scheme:
  * nobody knows where a password ends in it.
  *

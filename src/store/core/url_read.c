@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIVEN_SIZE_MAX 240 /* of a URL in an error text, which has to hold more than the URL */
+#define GIVEN_SIZE_MAX 240 /* of a URL in an error text, which has to say more than the URL */
 #define HOST_SIZE_MAX 255
 #define NAME_SIZE_MAX 20 /* of an option, with a comma */
 #define PORT_MAX 65535

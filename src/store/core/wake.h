@@ -5,7 +5,7 @@
  * process makes the descriptor readable. Other processes are the drivers'
  * business.
  *
- * Threads: safe from any thread; one process-wide mutex, held for moments.
+ * Threads: safe from any thread; one process-wide mutex, locked for moments.
  * Tests: tests/unit/store/test_store_core.c
  *
  * SPDX-License-Identifier: Apache-2.0

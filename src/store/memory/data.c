@@ -85,7 +85,7 @@ static void data_destroy(memory_data *data)
 /* ---- Handles ------------------------------------------------------------ */
 
 /* The data set of that identity, made when it is missing; with one handle more.
- * NULL when out of memory. The list's mutex is held. */
+ * NULL when out of memory. The list's mutex is locked. */
 static memory_data *join_data(const char *identity)
 {
     memory_data *data = all_data;

@@ -1,4 +1,4 @@
-/* flush.c - flush rows: for each partition that holds messages, when its next flush is due and how
+/* flush.c - flush rows: for each partition that has messages, when its next flush is due and how
  * the last ones failed.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -18,8 +18,8 @@
  * A handle that is closed without worker_close counts as a worker that died:
  * its claims and leases are free.
  *
- * Files: tree.c and table.c hold rows, data.c the data sets, commit.c the
- * commit; one file for each noun holds its rows, its reads and its changes.
+ * Files: tree.c and table.c keep rows, data.c the data sets, commit.c the
+ * commit; one file for each noun has its rows, its reads and its changes.
  * Tests: tests/unit/store/test_store_memory.c, tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -78,7 +78,7 @@ typedef struct memory_store {
     int          interrupt_fd; /* an eventfd; -1 before it is made */
 } memory_store;
 
-/* Takes the mutex of the data, which every operation holds. */
+/* Locks the mutex of the data, as every operation does for its time. */
 memory_data *pawl__memory_enter(pawl_store *store);
 void         pawl__memory_leave(memory_data *data);
 /* Every row goes; workers and their handles stay. */

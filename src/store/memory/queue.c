@@ -1,6 +1,6 @@
-/* queue.c - messages that are ready or delayed, and who holds them.
+/* queue.c - messages that are ready or delayed, and whose claims they are.
  *
- * A row is in `ready` or in `claimed`, never in both; `fresh` holds what counts
+ * A row is in `ready` or in `claimed`, never in both; `fresh` has what counts
  * as an older message for queue_oldest: rows that neither wait nor were retried.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -319,7 +319,7 @@ pawl_code pawl__memory_apply_queue_settle(memory_commit *commit, const void *ite
     if (row == NULL || row->holder != commit->store->holder ||
         !pawl_text_equal(row->queue, change->queue))
         return pawl__memory_refuse(commit, PAWL_EGONE,
-                                   "queue '%.*s': message %lld is no longer held by this worker",
+                                   "queue '%.*s': message %lld is not claimed by this worker",
                                    PAWL_TEXT_ARGS(change->queue), (long long)change->seq);
     switch (change->action) {
     case PAWL_QUEUE_RETRY: return retry(commit, row, change);

@@ -143,7 +143,7 @@ pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table
                                  const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    (void)lock; /* there is no transaction that could hold a lock */
+    (void)lock; /* there is no transaction that could keep a lock */
     memory_data        *data  = pawl__memory_enter(store);
     const memory_table *sagas = find_table(data, table);
     bool                is_ok = true;

@@ -134,7 +134,7 @@ void pawl__table_init(memory_table *table, const memory_table_kind *kind)
 static bool is_in(const memory_table *table, size_t index, const void *row)
 {
     const memory_index *rule = &table->kind->indexes[index];
-    return rule->holds == NULL || rule->holds(row);
+    return rule->has == NULL || rule->has(row);
 }
 
 void pawl__table_link(memory_table *table, void *row)
@@ -153,7 +153,7 @@ void pawl__table_unlink(memory_table *table, void *row)
 
 void pawl__table_clear(memory_table *table)
 {
-    /* The first index holds every row of every table. */
+    /* The first index of every table has every row. */
     void *row;
     while ((row = pawl__tree_first(&table->trees[0])) != NULL) {
         pawl__table_unlink(table, row);

@@ -47,7 +47,7 @@ typedef struct memory_row {
 
 typedef struct memory_index {
     memory_compare_fn *compare;
-    bool (*holds)(const void *row); /* NULL: the index holds every row */
+    bool (*has)(const void *row); /* NULL: the index has every row */
 } memory_index;
 
 /* Offsets of pawl_text within a row; the first 0 ends the list. `fields` is the

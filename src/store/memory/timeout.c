@@ -318,7 +318,7 @@ static pawl_code refuse_owner(memory_commit *commit, pawl_timeout_id id)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(id.uuid, text);
-    return pawl__memory_refuse(commit, PAWL_EGONE, "timeout %s is no longer held by this session",
+    return pawl__memory_refuse(commit, PAWL_EGONE, "timeout %s is no longer leased by this owner",
                                text);
 }
 

@@ -1,7 +1,7 @@
 /* tree.h - rows in order: a treap whose nodes are part of the rows.
  *
  * Nothing here allocates, so that neither insert nor remove can fail: a commit
- * that has to be taken back is taken back whatever the memory holds.
+ * that has to be taken back is taken back however short memory is.
  *
  * Threads: none of its own; the mutex of the data guards it.
  * Tests: tests/unit/store/test_store_memory.c

@@ -12,7 +12,7 @@
  *     set.c          a set of them in one statement
  *     open.c         URL, hosts, connecting, settings
  *
- * A claim is a row lock that a transaction of `main` holds from queue_claim to the commit that
+ * A claim is a row lock that a transaction of `main` has from queue_claim to the commit that
  * settles it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
  *
  * Decisions: docs/decisions/mysql.md.

@@ -47,7 +47,7 @@ typedef struct pawl__mysql_url {
     int         creates; /* always 0 */
 } pawl__mysql_url;
 
-/* ECONFIG for an option, EINVAL for anything else, with a text that holds no password. To be
+/* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
  * freed in any case. */
 pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, pawl_error *error);
 void      pawl__mysql_url_free(pawl__mysql_url *url);

@@ -1,6 +1,6 @@
 /* front.h - the front of a queue, or of a destination's timeouts: where the next claim begins.
  *
- * Index entries of handled rows stay until no snapshot can see them: with a snapshot held open
+ * Index entries of handled rows stay until no snapshot can see them: with a snapshot kept open
  * somewhere for minutes, every claim from the beginning would walk over all rows handled since.
  * Once that takes long, a claim begins where the last one found its first row, less a margin
  * for messages with an earlier due time whose commit comes later; for a hundredth of the time a

@@ -8,7 +8,7 @@
  *
  * A transaction id says which transaction began later: one drawn after a row was seen is larger
  * than those of all transactions that were under way then. pg_snapshot_xmax will not do: from
- * it on there are ids of transactions under way. A snapshot that is held open and writes
+ * it on there are ids of transactions under way. A snapshot that is kept open and writes
  * nothing keeps no horizon back.
  *
  * Threads: belongs to the handle.

@@ -1,7 +1,7 @@
 /* outbox_front.h - the front of the outbox: where the next claim begins.
  *
  * Index entries of delivered rows stay in the index of pending rows until no snapshot can see
- * them: with a snapshot held open somewhere for minutes, every claim from the beginning would
+ * them: with a snapshot kept open somewhere for minutes, every claim from the beginning would
  * walk over all rows delivered since. Once that takes long, a claim begins at the first row
  * that is due, but not behind the horizon (horizon.h): a row that is committed late must not be
  * passed over, since a later row of its source would be delivered first. Rows that were passed

@@ -6,7 +6,7 @@
  * the larger number and the larger position.
  *
  * Index entries of events that have their position stay in the index of those without until no
- * snapshot can see them and a vacuum came: with a snapshot held open somewhere for minutes,
+ * snapshot can see them and a vacuum came: with a snapshot kept open somewhere for minutes,
  * every scan from the beginning would walk over all of them. So a handle begins at the horizon
  * (horizon.h).
  *

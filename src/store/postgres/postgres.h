@@ -4,7 +4,7 @@
  *     writer.h       the change set on its way: writes and their refusals
  *     operations.h   the operations, one file for each noun
  *
- * A claim is a row lock that a transaction holds from queue_claim to the commit that settles
+ * A claim is a row lock that a transaction has from queue_claim to the commit that settles
  * it; the handle's list of claims names its rows. While that transaction is open, a commit that
  * settles none of the claims (a send that does not wait) goes over a second connection.
  *
@@ -31,7 +31,7 @@ extern const int           pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT];
 typedef struct pawl__pg_claim {
     int64_t       seq;
     pawl_time     due;
-    unsigned char tid[6]; /* the row's ctid, while its lock is held */
+    unsigned char tid[6]; /* the row's ctid, while its lock is ours */
 } pawl__pg_claim;
 
 /* A claimed message's id and whether the inbox had its mark when it was claimed. */
@@ -167,7 +167,7 @@ pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error);
 /* Sends ROLLBACK when a transaction is open. */
 void pawl__pg_rollback_transaction(pawl__pg_connection *connection);
 /* Begins a transaction for stamps, which need not survive a power cut. It goes over the second
- * connection while claims are held. */
+ * connection while there are claims. */
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection,
                                pawl_error *error);
 /* COMMIT when `code` is OK, else ROLLBACK. Returns `code`, or the failure of the commit. */
@@ -186,7 +186,7 @@ pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error);
 /* claims.c */
 pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, size_t count,
                               pawl_error *error);
-/* NULL when the handle does not hold the row. */
+/* NULL when the handle has not claimed the row. */
 const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq);
 /* Takes the claims with these numbers off the list. */
 void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count);

@@ -25,7 +25,7 @@
 #define PAWL__PG_MESSAGE_NAMES "message_id, type, correlation_id, causation_id, headers, body"
 
 /* Whether a row `w` of the workers lives at the time `now` (a parameter): its session advisory lock
- * is held, or, without one (behind a pooler), it was seen lately. */
+ * is taken, or, without one (behind a pooler), it was seen lately. */
 #define PAWL__PG_IS_ALIVE(now)                                                          \
     "case when w.[Process] <> 0 then w.[Process] in (select l.classid::bigint << 32 | " \
     "l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' "      \

@@ -9,7 +9,7 @@
  *             |newer ...|oldest ......... newer ...|
  *
  * A sweep goes on from the hand, deletes, and stops after some pages without an old mark. It
- * never reads again what it deleted, as it would in an index while a snapshot is held open:
+ * never reads again what it deleted, as it would in an index while a snapshot is kept open:
  * 2,000 marks took 4 ms beside such a snapshot, by an index 13 ms and more each time. Where
  * marks lie otherwise (clocks that differ, long transactions, another retention), a stroll
  * through a part of all pages, once round in a day, finds them, and moves the hand to where

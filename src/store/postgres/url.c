@@ -171,7 +171,7 @@ static pawl_code check_conninfo(const pawl__pg *store, const char *url, const ch
 
 static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, pawl_error *error)
 {
-    /* the last '?': a password may hold one */
+    /* the last '?': a password may have one */
     const char *parameters = strrchr(url, '?');
     size_t      size       = parameters != NULL ? (size_t)(parameters - url) : strlen(url);
     pawl_text   masked     = pawl_url_masked(url, arena);

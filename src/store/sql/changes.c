@@ -455,7 +455,7 @@ static const pawl__sql_write flush_set = {
     .parameters = FIELDS(OF(due, TIME), OF(attempts, INT32), OF(is_dead, FLAG),
                          OF(error, ERROR_TEXT), OF(partition, TEXT)),
 };
-/* The row of a partition that still holds messages stays. */
+/* The row of a partition that still has messages stays. */
 static const pawl__sql_write flush_done = {
     .statement  = PAWL__SQL_FLUSH_DONE,
     .parameters = FIELDS(OF(partition, TEXT)),

@@ -204,7 +204,7 @@ typedef struct pawl__sql_advice {
  * the default's is named: without it the command would make other tables. */
 pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const char *prefix);
 
-/* Names become parts of statements: none may hold a quote of any dialect or a
+/* Names become parts of statements: none may have a quote of any dialect or a
  * NUL, or be empty or longer than `size_max`. PAWL_EINVAL says `what` and the
  * name (D3). */
 pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max,

@@ -22,7 +22,7 @@ typedef enum pawl__sql_wire {
     PAWL__WIRE_TIME_OR_NEVER, /* null is PAWL_TIME_MAX */
     PAWL__WIRE_TEXT,
     PAWL__WIRE_PEEK,       /* a text that lives until the next row */
-    PAWL__WIRE_ERROR_TEXT, /* for people: what a column of text may not hold becomes '?' */
+    PAWL__WIRE_ERROR_TEXT, /* for people: what may not be in a column of text becomes '?' */
     PAWL__WIRE_BYTES,
     PAWL__WIRE_UUID,
     PAWL__WIRE_UUID_OR_NULL, /* a uuid of zeroes is null */

@@ -8,7 +8,7 @@
  *     drop     begin, version, the script backwards, end
  *
  * The description decides what is looked for, the driver only reads the catalog. A
- * failed apply leaves nothing where a transaction holds the making of tables. Where each
+ * failed apply leaves nothing where tables are made in a transaction. Where each
  * such statement commits by itself a part of the script stays: every statement is
  * harmless when what it makes is there, the version comes behind all shared tables,
  * and open refuses what is not whole, so that the next apply makes the rest.
@@ -71,8 +71,8 @@ struct pawl__sql_verifier;
 typedef struct pawl__sql_schema_ops {
     /* For the verb: a file that apply makes, a session. */
     pawl_code (*connect)(pawl_store *store, pawl_schema_verb verb, pawl_error *error);
-    /* Alone: a second process that applies or drops waits. In a transaction, where one holds the
-     * making of tables; else behind a lock. */
+    /* Alone: a second process that applies or drops waits. In a transaction, where tables can be
+     * made in one; else behind a lock. */
     pawl_code (*begin)(pawl_store *store, pawl_error *error);
     /* Commits when `code` is OK, else undoes what can be undone. Returns `code`, or what the commit
      * said. */

@@ -3,7 +3,7 @@
  * A fresh database gets all from the description of the tables (tables.h). What
  * an earlier version made lacks columns, and has indexes that went. Tables and
  * indexes that are new need no step: the script makes what is missing. So that
- * this holds, an index never changes under its name: it goes, and one of another
+ * this stays true, an index never changes under its name: it goes, and one of another
  * name comes. Each step is harmless when it is done already, and programs of the
  * version before go on working: a column that is new has a default.
  *

@@ -6,7 +6,7 @@
  * and needs no heartbeat.
  *
  * All handles of a process on one file (device and inode) share one object.
- * It holds the claim tables: which queue row is in whose hands.
+ * It has the claim tables: which queue row is in whose hands.
  *
  * Threads: every function may be called from any thread.
  *

@@ -163,8 +163,8 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
     claiming c = {store, claim, use->epoch, arena, rows, 0, 0, error};
     code       = claim_rows(&c);
     if (code != PAWL_OK) {
-        /* The caller learns of none, so it must hold none; those it named it
-         * may have held before. */
+        /* The caller learns of none, so it must have none; those it named it
+         * may have had before. */
         for (size_t i = 0; claim->seq_count == 0 && i < rows->count; i++)
             pawl__sqlite_claim_end(store->book, rows->items[i].seq, store);
         rows->count = 0;

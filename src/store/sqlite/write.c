@@ -92,7 +92,7 @@ pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error)
     return PAWL_OK;
 }
 
-/* A log that could not be synced may hold the transaction or not, and a crash
+/* A log that could not be synced may have the transaction or not, and a crash
  * would bring to light which. Everything else that fails before its last frame
  * is written is rolled back. */
 pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error)

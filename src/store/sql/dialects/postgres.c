@@ -89,7 +89,7 @@ const char pawl__pg_send_function[] =
  * are small, or should become so. Long values that the server keeps aside follow the settings of
  * their table.
  *
- * inbox: it holds a week of marks, and each pass of a vacuum reads its whole index: a fiftieth of
+ * inbox: it has a week of marks, and each pass of a vacuum reads its whole index: a fiftieth of
  * it is worth a pass, at the server's own pace.
  *
  * events: each is written once more, for its position, and leaves an entry in the index of those
