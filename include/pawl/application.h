@@ -186,8 +186,8 @@ typedef struct pawl_aggregator {
     int64_t             period;       /* microseconds; 0: none */
     int64_t             lease;        /* microseconds; 0: five minutes */
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
-    /* The handler runs alone, with pawl_sqlite(ctx) ...: what it writes is in the commit that
-     * removes its messages, or neither is (E24). Refused where there is no SQL. */
+    /* The handler runs alone, with pawl_sqlite(ctx) ...: its rows are written by the commit that
+     * removes its messages, or neither happens (E24). Refused where there is no SQL. */
     bool own_sql;
 } pawl_aggregator;
 
@@ -270,7 +270,7 @@ typedef struct pawl_application {
     .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),    \
     .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection)
 
-/* Lists with their end, for the initialiser of a table: one that is written without its end is
+/* Lists with their end, for the initialiser of a table: a list that is written without its end is
  * read past it. Inside a function a list lives until the end of the block. */
 #define PAWL_ON(...) ((const pawl_on[]){__VA_ARGS__, {.handle = NULL}})
 #define PAWL_FILTERS(...) ((const pawl_filter[]){__VA_ARGS__, {.before = NULL}})

@@ -218,7 +218,7 @@ PAWL_API pawl_arena *pawl_arena_create(size_t block_size);
 PAWL_API void        pawl_arena_destroy(pawl_arena *arena); /* accepts NULL */
 /* Frees all that was taken but keeps up to 4 MiB of blocks for the next round. */
 PAWL_API void pawl_arena_reset(pawl_arena *arena);
-/* Back to an earlier point; what was taken since is gone. */
+/* Back to an earlier point; memory taken since is gone. */
 PAWL_API pawl_arena_point pawl_arena_position(pawl_arena *arena);
 PAWL_API void             pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point);
 /* Aligned for any type, zeroed. NULL when out of memory. */

@@ -178,7 +178,7 @@ typedef struct pawl_timeout_cancel {
 
 /* A new pending row, due whatever `at` says: the rows of a source are made by several
  * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
- * untouched; one whose stored type or body differs is refused with PAWL_EMISMATCH
+ * untouched; a row whose stored type or body differs is refused with PAWL_EMISMATCH
  * (O5, O6). */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE

@@ -130,8 +130,8 @@ typedef struct pawl_step {
     int64_t   projected; /* events that projections have dealt with or passed over */
 } pawl_step;
 
-/* The ABI number and the sizes that an application says it was built with: what a program that
- * loads one from a module asks before it reads anything else of it. PAWL_ECONFIG names the table,
+/* The ABI number and the sizes that an application says it was built with: a program that loads an
+ * application from a module asks this before it reads anything else of it. PAWL_ECONFIG names the table,
  * its bytes and how many are needed; NULL is PAWL_EINVAL. From any thread. */
 PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
 /* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is

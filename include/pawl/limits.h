@@ -24,9 +24,9 @@
 /* Of all that one commit writes. PostgreSQL ends a connection that sends it a message of
  * 1 GB, in which texts can be twice as long; a batch above this runs one by one. */
 #define PAWL_CHANGES_SIZE_MAX (256 * 1024 * 1024)
-/* Of the headers and bodies that a worker claims from its queue at once: what comes to this
- * ends the claim, so it is less than two of the largest messages. 256 messages of
- * 64 KB fit, and what a commit costs is little beside writing as much as this. */
+/* Of the headers and bodies that a worker claims from its queue at once: the message
+ * that reaches this ends the claim, so it is less than two of the largest messages. 256 messages
+ * of 64 KB fit, and the cost of a commit is little beside writing as much as this. */
 #define PAWL_CLAIM_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_RECORD_FIELDS_MAX 256   /* keeps the decoder's "seen" bits in one small array */
 #define PAWL_RECORD_DEPTH_MAX 16     /* nesting of records; bounds the recursion */

@@ -85,7 +85,7 @@ PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_option
 typedef struct pawl_observe_options {
     size_t              options_size; /* sizeof(pawl_observe_options) */
     int                 port;         /* 0: nothing listens [0] */
-    const char         *address;      /* numeric; who may connect is the system's to say
+    const char         *address;      /* numeric; the system says which hosts may connect
                                          ["127.0.0.1"] */
     const char         *otlp;         /* "http://HOST:4318" of a collector; NULL: nothing is sent */
     int64_t             otlp_period;  /* between two exports [10 s] */
@@ -119,7 +119,8 @@ typedef enum pawl_observe_outcome {
     PAWL_OBSERVE_REFUSED, /* would be refused again */
 } pawl_observe_outcome;
 
-#define PAWL_OBSERVE_ANSWER_SIZE_MAX 16384 /* one with a message for each span of a large export */
+#define PAWL_OBSERVE_ANSWER_SIZE_MAX \
+    16384 /* of an answer with a message for each span of a large export */
 
 /* How a POST ended. */
 typedef struct pawl_observe_result {
@@ -132,7 +133,7 @@ typedef struct pawl_observe_result {
  * `next` and `done` of one signal from one at a time. */
 typedef struct pawl_observe_source {
     void *context;
-    /* The page at `path`; one of status 404 when there is none. */
+    /* The page at `path`; a page of status 404 when there is none. */
     void (*answer)(void *context, pawl_text path, pawl_arena *arena, pawl_observe_answer *answer);
     /* The JSON to send next, in the arena; false: none for now. After a `next` that was
      * true comes `done`, which borrows the result for the call. */

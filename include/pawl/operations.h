@@ -17,7 +17,7 @@
  *     that is passed in. On failure a row of the caller's is as it was, unless
  *     its call says otherwise (S8).
  * Worker: a handle without a worker is given one by the first call that writes
- *     or leases; what it leased is free when the handle is closed.
+ *     or leases; its leases are free when the handle is closed.
  *
  * Answers, besides those of the connection (PAWL_EBUSY, PAWL_ELOST ...):
  *

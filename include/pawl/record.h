@@ -99,7 +99,7 @@ typedef struct pawl_field {
 } pawl_field;
 
 /* Turns JSON of an older version into JSON of the record's own version. PAWL_EVERSION: it does not
- * know the version, and what has it waits for a program that does; any other failure is one of the
+ * know the version, and rows that have it wait for a program that does; any other failure is one of the
  * JSON. */
 typedef pawl_code pawl_upcast_fn(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                                  pawl_error *error);

@@ -180,7 +180,7 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 #define PAWL_RECORD(name_, FIELDS) PAWL_RECORD_WITH(name_, FIELDS, .reserved = 0)
 
 /* PAWL_RECORD_WITH(name, LIST, .type = "Shop.OrderPlaced", .version = 2, ...):
- * what follows the list are initialisers of pawl_record. */
+ * initialisers of pawl_record follow the list. */
 #define PAWL_RECORD_WITH(name_, FIELDS, ...)                                           \
     typedef struct name_ {                                                             \
         pawl_text pawl_extra; /* JSON members unknown to this program */               \

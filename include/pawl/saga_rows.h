@@ -27,7 +27,7 @@ typedef enum pawl_saga_key {
 typedef enum pawl_saga_lock {
     PAWL_SAGA_UNLOCKED,
     PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the hold ends */
-    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; what it got it keeps until the commit that ends
+    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; the rows it got stay locked until the commit that ends
                               this batch's claims. For use after the claim, before any other lock */
 } pawl_saga_lock;
 

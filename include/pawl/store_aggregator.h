@@ -55,7 +55,7 @@ typedef struct pawl_aggregator_snapshot_options {
     pawl_session_id     session; /* zero: a new one is made (A15) */
     const pawl_text    *types;   /* message types that the program knows */
     size_t              type_count;
-    pawl_can_decode_fn *can_decode; /* NULL: what has a known type decodes */
+    pawl_can_decode_fn *can_decode; /* NULL: rows of known types decode */
     void               *context;    /* of can_decode */
     int64_t             size;       /* at most so many rows; PAWL_SIZE_DEFAULT: all */
     int64_t             lease;      /* microseconds */
@@ -92,7 +92,7 @@ PAWL_API pawl_code pawl_store_aggregator_snapshot(pawl_store                    
                                                   pawl_error               *error);
 
 /* Removes exactly the rows of the snapshot, all or none, however many (A11, A12,
- * A13); what was inserted since stays. No ids: PAWL_OK, and nothing is asked of
+ * A13); rows inserted since stay. No ids: PAWL_OK, and nothing is asked of
  * the store (A11). A lease that ran out and that nobody took is still the
  * session's.
  *

@@ -45,7 +45,7 @@ extern "C" {
 #define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
 #define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
 #define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
-/* With HAS_WAKE: what woke a wait() is remembered until the handle claims again, so that
+/* With HAS_WAKE: the reason why a wait() ended is remembered until the handle claims again, so that
  * a caller may wait twice without a claim between. For servers, where a claim saved is a
  * statement saved. */
 #define PAWL_STORE_KEEPS_WAKE 64u

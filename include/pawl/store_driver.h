@@ -20,7 +20,7 @@
  *     alone there), nor on a handle that was opened for its schema alone.
  * Absent: NULL, or past ops_size. open, close, schema, worker_open, worker_close, commit
  *     and resolve may not be absent. Without wait() time alone ends a wait. Any other one:
- *     its call answers PAWL_EUNSUPPORTED, and what needs it fails so, not the rest.
+ *     its call answers PAWL_EUNSUPPORTED; operations that need it fail so, not the rest.
  * Contract tests: tests/contract. A driver is finished when they pass against
  *     it, faults included.
  *
@@ -69,7 +69,7 @@ struct pawl_store_ops {
      * once, before the first claim or commit of a handle. */
     pawl_code (*worker_open)(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                              pawl_error *error);
-    /* Frees all claims and leases of the handle and ends its row; what it counted is kept. */
+    /* Frees all claims and leases of the handle and ends its row; its counters are kept. */
     pawl_code (*worker_close)(pawl_store *store, pawl_time now, pawl_error *error);
     /* Workers that live now, other endpoints' and senders' included. */
     pawl_code (*worker_list)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
@@ -83,14 +83,14 @@ struct pawl_store_ops {
      * PAWL_EUNKNOWN  the driver cannot tell. Only this code permits "maybe";
      *                the core answers it with resolve(). A driver that promises
      *                KNOWS_REFUSED has listed what the transaction in doubt left
-     *                out, all of it; what another one has listed is not believed,
+     *                out, all of it; the list of any other driver is not believed,
      *                and a caller with changes that can be refused is told that
      *                the outcome is unknown.
      * any other      nothing was applied; the retry class says what to do.
      *
      * Ends all queue claims of this handle that it settles; claims of refused
      * groups stay with the handle. Ends an open hold. A set of queue releases
-     * alone needs no fence and nothing written: what it frees is free. */
+     * alone needs no fence and nothing written: its messages are free at once. */
     pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error);
     /* Raises the worker's epoch, which shuts out whatever is still under way,

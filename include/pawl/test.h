@@ -90,7 +90,7 @@ typedef struct pawl_test_options {
 PAWL_API pawl_code pawl_test_create(const pawl_application  *application,
                                     const pawl_test_options *options, pawl_test **test,
                                     pawl_error *error);
-/* Drops what create made, unless the options say is_kept; what cannot be dropped is a
+/* Drops what create made, unless the options say is_kept; a table that cannot be dropped is a
  * warning in the log. Accepts NULL. */
 PAWL_API void pawl_test_destroy(pawl_test *test);
 /* Copies every message of this type that is published from now on to

@@ -57,7 +57,7 @@ static size_t character_size(const unsigned char *at, size_t left)
 
 /* Bytes from `at` on that are ASCII and no NUL, eight at a time: nearly all
  * texts are nothing else. Taking one from each byte sets the top bit of a byte
- * that is zero; what it borrows then only disturbs bytes behind the first. */
+ * that is zero; the bit it borrows then only disturbs bytes behind the first. */
 static size_t plain_size(const unsigned char *at, size_t left)
 {
     size_t size = 0;

@@ -70,8 +70,8 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error)
                           suggestion);
 }
 
-/* An interrupted verb exits 5: what it committed stays, what it had not
- * committed leaves no trace. `run` stops gracefully instead (run.c). */
+/* An interrupted verb exits 5: its commits stay, and the work after them
+ * leaves no trace. `run` stops gracefully instead (run.c). */
 static void on_interrupt(int number)
 {
     static const char line[] = "pawl: interrupted; what was committed stays\n";

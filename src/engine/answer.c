@@ -2,7 +2,7 @@
  *
  * The answer's id is made from the command's and the queue it was in, so that a command
  * handled again is answered with the same message, which the process's inbox drops, and
- * one that a process sent to two queues under an id of its own is answered twice.
+ * a command that a process sent to two queues under an id of its own is answered twice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

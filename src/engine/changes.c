@@ -203,7 +203,7 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
     if (is_done)
         return put_removal(batch, unit, group);
     set->due = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;
-    /* The gate knows a partition that waits by its attempts: what is unread counts once, not more. */
+    /* The gate knows a partition that waits by its attempts: an unread one counts once, not more. */
     set->attempts =
         unit->flush.attempts + (unit->end != PAWL__END_UNREAD || unit->flush.attempts == 0);
     set->is_dead = unit->end == PAWL__END_DEAD;

@@ -15,8 +15,8 @@
 
 #include "engine/ids.h"
 
-/* The timeout has the headers of the message that set it; what these say of that message's body is
- * not true of the timeout's. */
+/* The timeout has the headers of the message that set it, without those that describe that message's
+ * body. */
 static pawl_code put_headers(const pawl_timeout_row *row, pawl_arena *arena, pawl_text *headers)
 {
     static const char *const of_body[] = {PAWL_HEADER_BASE, PAWL_HEADER_VERSION, NULL};

@@ -18,7 +18,7 @@ bool pawl__is_plain(pawl_text text);
 /* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);
-/* The message in hand; what its handlers send belongs to its trace. */
+/* The message in hand; messages that its handlers send belong to its trace. */
 typedef struct pawl__cause {
     const pawl_message *message;
     pawl_text           queue; /* the queue of the endpoint that handles it */

@@ -119,7 +119,7 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
                               stream->text.data);
     if (entry->broken != PAWL_OK) {
         /* A program of another version may be able to read it, whatever the code says here:
-         * retries, then a dead letter; what says that it is a version waits for that program. */
+         * retries, then a dead letter; an event that says it has a newer version waits for that program. */
         if (entry->broken != PAWL_EVERSION)
             entry->broken = PAWL_ECONFIG;
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));

@@ -1,7 +1,7 @@
 /* server.c - answers GET requests with what the source says.
  *
- * Each connection has a thread: who asks whether the process lives does not wait for one
- * who asks a store that does not answer. The socket is opened here and not by the HTTP
+ * Each connection has a thread: a request that asks whether the process lives does not wait for
+ * one that asks a store which does not answer. The socket is opened here and not by the HTTP
  * library, which would not say why it cannot listen.
  *
  * SPDX-License-Identifier: Apache-2.0

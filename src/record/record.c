@@ -166,7 +166,7 @@ static pawl_code check_head(const pawl_record *record, pawl_error *error)
     return PAWL_OK;
 }
 
-/* A chain of base types ends; one that does not would run handlers for ever. */
+/* A chain of base types ends: handlers of a circle would run for ever. */
 static pawl_code check_bases(const pawl_record *record, pawl_error *error)
 {
     size_t count = 0;

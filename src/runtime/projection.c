@@ -226,7 +226,7 @@ static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done
 /* The outcome of the events that were read. */
 typedef enum outcome {
     OUTCOME_DONE,    /* committed: all, or those before a failed one */
-    OUTCOME_CUT,     /* one failed with own SQL: those before it run again without it */
+    OUTCOME_CUT,     /* an event with own SQL failed: the events before it run again without it */
     OUTCOME_WAITING, /* the first failed: all wait for it */
     OUTCOME_HALVED,  /* an event, or their number, makes the commit fail */
     OUTCOME_SPOILT,  /* this one event makes the commit fail */

@@ -52,7 +52,7 @@ static pawl_code check_key(const pawl_aggregator *aggregator, const pawl_record 
 
 static pawl_code build(pawl__model *model, const pawl_aggregator *given, pawl_error *error)
 {
-    pawl_aggregator whole; /* of an older program: what it does not have is zero */
+    pawl_aggregator whole; /* of an older program: members that it does not have are zero */
     pawl__table_row(given, 0, model->application->aggregator_size, &whole, sizeof whole);
     const pawl_aggregator *row  = &whole;
     pawl_code              code = check(row, error);

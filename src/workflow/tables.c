@@ -36,7 +36,7 @@ size_t pawl__list_count(const void *list)
 }
 
 /* The size of a table as an application says it, and how much of it the first version had:
- * what was appended since reads as zero, all before is read whatever is said. */
+ * members appended since read as zero, all before are read whatever is said. */
 typedef struct size_row {
     const char *name;
     size_t      offset; /* of what is said */

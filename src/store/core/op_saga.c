@@ -67,7 +67,7 @@ static pawl_code settle_value(const pawl_saga_table *table, const pawl_correlati
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
 }
 
-/* A table that is not there cannot be counted either; one that only lacks a
+/* A table that is not there cannot be counted either; a table that only lacks a
  * column can. */
 static bool is_missing(pawl_store *store, const pawl_saga_table *table)
 {

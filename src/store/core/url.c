@@ -107,7 +107,7 @@ static bool is_path_scheme(const char *url, size_t size)
 
 /* ---- Names of parameters ------------------------------------------------------------- */
 
-/* "pass%77ord" in place; what is no escape stays. True when something was decoded. */
+/* "pass%77ord" in place; other characters stay. True when something was decoded. */
 static bool decode(char *name)
 {
     bool  is_changed = false;
@@ -214,7 +214,7 @@ static bool is_known(const char *name)
 
 /* ---- Output ----------------------------------------------------------------------------- */
 
-/* A growing text in a fixed buffer; what does not fit is left out. */
+/* A growing text in a fixed buffer; a piece that does not fit is left out. */
 typedef struct sink {
     char  *text;
     size_t size; /* with room for the NUL */
@@ -394,7 +394,7 @@ static bool put_authority(sink *out, const char *text)
 
 /* ---- Paths ------------------------------------------------------------------------------------------- */
 
-/* A file may have any name; one that looks like a login, or names a password, is hidden. */
+/* A file may have any name; a name that looks like a login, or contains a password, is hidden. */
 static bool is_shown_path(pawl_text path)
 {
     char        name[NAME_SIZE_MAX + 1];

@@ -48,7 +48,7 @@ static bool decode(char *text)
     return true;
 }
 
-/* Cuts a text at a character; what stands behind that, or NULL. */
+/* Cuts a text at a character; returns the text behind that, or NULL. */
 static char *cut(char *text, char at)
 {
     char *sign = strchr(text, at);

@@ -4,7 +4,7 @@
  *                    -> nothing refused: keep, write the fence
  *
  * A round writes the refusable kinds first. Every change of a round sees those
- * before it, whoever's they are: what a group refused in this round wrote can
+ * before it, whoever's they are: a change of a group that is refused in this round can
  * be the reason for another refusal. Such a group runs again like any other,
  * so no more is lost than a moment. Each round leaves out at least one group
  * more, which bounds their number.

@@ -104,7 +104,7 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
     return row != NULL ? PAWL_OK : pawl__memory_out_of_memory("opening a worker", error);
 }
 
-/* The handle keeps its epoch: what it commits from now on is fenced off. */
+/* The handle keeps its epoch: its commits from now on are fenced off. */
 void pawl__memory_worker_end(memory_store *self)
 {
     memory_data *data = self->data;

@@ -13,7 +13,7 @@
 
 /* The state in which a failed statement leaves its transaction. */
 typedef enum pawl__mysql_left {
-    PAWL__MYSQL_STATEMENT_UNDONE, /* the statement alone: what was done before it stands */
+    PAWL__MYSQL_STATEMENT_UNDONE, /* the statement alone: those before it stand */
     /* All of it. Statements sent now are outside: with autocommit on they would be committed at
      * once, so nothing may follow but a rollback. */
     PAWL__MYSQL_TRANSACTION_UNDONE,

@@ -80,7 +80,7 @@ static pawl_code find_rows(pawl__mysql_connection *connection, const pawl__sql_w
     return code;
 }
 
-/* The row is gone, or newer. One that is older is brought up by an item before this one. */
+/* The row is gone, or newer. An older row is brought up by an item before this one. */
 static bool is_past(const look *it, const pawl__sql_write *write, const void *item)
 {
     const seen_row  key = {.id = id_of(write, item)};

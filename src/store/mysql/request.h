@@ -70,7 +70,7 @@ typedef struct pawl__sql_connection {
     bool                is_callers; /* of an enlist: its calls block, its settings stay */
     bool                is_lost;    /* nothing more is sent; `ready` makes it anew */
     bool          is_undone;      /* the server undid the transaction: only a rollback may follow */
-    bool          in_transaction; /* one was begun and has not ended */
+    bool          in_transaction; /* a transaction was begun and has not ended */
     size_t        packet_max;     /* the server's max_allowed_packet; 0: not known */
     unsigned long id;             /* of the session, for KILL QUERY */
     int64_t       until_ms;       /* monotonic: the end of the call under way; 0: none */
@@ -87,8 +87,8 @@ typedef struct pawl__sql_connection {
 /* Before a call: its deadline begins. PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
 /* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
- * interrupt, the server is asked to end the statement; one that does not answer that either has its
- * socket shut, which ends the call. */
+ * interrupt, the server is asked to end the statement; where it does not answer that either the
+ * socket is shut, which ends the call. */
 int pawl__mysql_poll(pawl__mysql_connection *connection, int status);
 
 /* `name` is the library's call, begun with what stands behind, gone on with `handle`. */

@@ -1,7 +1,7 @@
 /* schema.c - the catalogs of MySQL and MariaDB, and how a script is run (store/sql/schema.h).
  *
  * Every statement that makes a table commits by itself: a lock by GET_LOCK, the printed script's,
- * keeps each run alone, and what a failed apply leaves the next one finishes. The tables are looked
+ * keeps each run alone, and the next apply makes the rest after one that failed. The tables are looked
  * for one by one: MariaDB opens every table of the database for a list of names.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,8 +2,8 @@
  * heartbeat by the server's clock.
  *
  * The name of a lock is of the whole server, in 64 characters without regard to case: so it is made
- * from the numbers of the database, the prefix and the worker. A lock is gone with its session; who
- * connects again takes it again, and ends an older session of this worker that the server still
+ * from the numbers of the database, the prefix and the worker. A lock is gone with its session; a worker that
+ * connects again takes it again, and ends an older session of its own that the server still
  * takes for alive.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -36,7 +36,7 @@ pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
 }
 
 /* Due times that move with the monotonic clock, as those of a real clock do. A virtual clock
- * stands still or jumps, and one that was set moves once. */
+ * stands still or jumps, and a clock that was set moves once. */
 static bool moves_with_time(const pawl__pg_front *front, pawl_time due_max)
 {
     int64_t passed = (front->begun_ms - front->whole_ms) * 1000;

@@ -57,7 +57,7 @@ void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outb
         front->whole_ms = now;
         front->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
     }
-    /* Rows that wait before the start were not scanned: what is known of them stays. */
+    /* Rows that wait before the start were not scanned: their next due time is still known. */
     bool is_all = scan->start <= front->waiting;
     if (is_all || scan->waiting < front->waiting)
         front->waiting = scan->waiting;

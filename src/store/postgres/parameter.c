@@ -87,7 +87,7 @@ static void append_json(pawl__pg_bytes *bytes, pawl_text json, bool is_binary)
     append_raw(bytes, json.data, json.size);
 }
 
-/* An error's text may be any bytes, a column of text may not: what is not UTF-8 becomes '?'. */
+/* An error's text may be any bytes, a column of text may not: bytes that are not UTF-8 become '?'. */
 static void append_error_text(pawl__pg_bytes *bytes, pawl_text text)
 {
     char *to = extend(bytes, text.size);

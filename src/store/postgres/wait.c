@@ -8,7 +8,7 @@
  * and then tries the lock.
  *
  * A handle sleeps for the queues and the outbox that it claimed from, and for the journal when
- * it read there by position; one that did nothing of this listens to nothing. A NOTIFY counts
+ * it read there by position; a handle that did neither listens to nothing. A NOTIFY counts
  * until the next claim: a wait before it returns at once. A NOTIFY for events ends one wait.
  *
  * Row locks and leases of a worker that dies are free without any NOTIFY. A handle that met

@@ -181,7 +181,7 @@ static bool is_known(pawl_text type, const pawl_text *types, size_t count)
     return false;
 }
 
-/* Whether the claim takes the row; one of a type that it does not know is counted. */
+/* Whether the claim takes the row; rows of types that it does not know are counted. */
 static bool takes(const pawl_snapshot_claim *claim, const row_head *head, pawl_snapshot *rows)
 {
     bool is_free = head->lease_expires == 0 || head->lease_expires <= claim->now;

@@ -91,7 +91,7 @@ typedef struct pawl__sql_ops {
     pawl_code (*own_lock)(pawl_store *store, int64_t *number, pawl_error *error);
     /* Behind the end of the worker's row. NULL: the lock ends with the handle. */
     void (*own_unlock)(pawl_store *store);
-    /* The worker is this handle's from now on: what another handle has claimed as this worker is
+    /* The worker is this handle's from now on: the claims of another handle as this worker are
      * free. NULL: its row says that. */
     pawl_code (*take_over)(pawl_store *store, pawl_error *error);
     /* Queue rows that the handle has claimed are free; before the end of the worker's row. */

@@ -58,7 +58,7 @@ void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *comp
  * PAWL_ENOMEM sets no error. */
 pawl_code pawl__sql_refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
                            const pawl_error *why);
-/* In a hold one refusal refuses all groups: what the handler wrote itself cannot be
+/* In a hold one refusal refuses all groups: the handler's own statements cannot be
  * done again here. Drops those that are not dropped yet. */
 pawl_code pawl__sql_refuse_all(pawl_refusals *refused, const pawl_changes *changes,
                                bool *is_dropped);

@@ -1,8 +1,8 @@
 /* lives.c - workers and leaders that live. Their rows are read first, then the
  * connection is asked about all of them at once.
  *
- * A worker that opens has its lock before its row, and one that ends gives up its
- * row before its lock: so a row that is read before locks are looked at tells
+ * A worker has its lock before its row when it opens, and gives up its row before
+ * its lock when it ends: so a row that is read before locks are looked at tells
  * nobody dead who lives.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 /* operations.h - the operations of store.h that are the same on every SQL
- * database. A driver's table names them; what each must do stands in pawl/store.h.
+ * database. A driver's table names them; the task of each stands in pawl/store_driver.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

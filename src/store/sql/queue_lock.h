@@ -1,7 +1,7 @@
 /* queue_lock.h - claims of queue rows that are row locks, for databases that skip the rows which other
  * transactions have locked.
  *
- *     claim    a transaction opens and stays open; what else is written meanwhile goes aside, over a
+ *     claim    a transaction opens and stays open; other writes go aside meanwhile, over a
  *              second connection
  *     check    of each row that a commit settles
  *     end      behind the commit

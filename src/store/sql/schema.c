@@ -273,7 +273,7 @@ static pawl_code add_saga_columns(const look *l, const pawl_saga_table *saga)
     return code;
 }
 
-/* Adds what an earlier version's table lacks; one that is not there gets it from the script. */
+/* Adds the columns that an earlier version's table lacks; a table that is not there has them from the script. */
 static pawl_code run_step(const look *l, const pawl__sql_step *step)
 {
     pawl__sql_text text  = {0};

@@ -39,7 +39,7 @@ int64_t   pawl__sql_clock_ms(void);
 pawl_code pawl__sql_server_open(pawl_store *store, pawl__sql_server *server, pawl_error *error);
 /* May be called twice. */
 void pawl__sql_server_close(pawl__sql_server *server);
-/* False in a child process: what the handle has open is the parent's. */
+/* False in a child process: the handle's connection is the parent's. */
 bool pawl__sql_server_is_ours(const pawl__sql_server *server);
 void pawl__sql_server_calm(const pawl__sql_server *server);
 /* Until `until_ms`, an interrupt (PAWL_EINTERRUPTED), or one of the descriptors can be read; -1: none. */

@@ -1,6 +1,6 @@
 /* stats.c - the statistics: statements of one row each, whose columns are
- * members of pawl_stats, the list of queues, and what says
- * which workers live. All of them are awaited together.
+ * members of pawl_stats, the list of queues, and the rows of
+ * workers that may live. All of them are awaited together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

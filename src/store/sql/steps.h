@@ -1,9 +1,9 @@
 /* steps.h - columns and tables that an earlier version lacks, one step for each.
  *
- * A fresh database gets all from the description of the tables (tables.h). What
- * an earlier version made lacks columns, and has indexes that went. Tables and
+ * A fresh database gets all from the description of the tables (tables.h). A
+ * database of an earlier version lacks columns, and has indexes that went. Tables and
  * indexes that are new need no step: the script makes what is missing. So that
- * this stays true, an index never changes under its name: it goes, and one of another
+ * this stays true, an index never changes under its name: it goes, and an index of another
  * name comes. Each step is harmless when it is done already, and programs of the
  * version before go on working: a column that is new has a default.
  *

@@ -1,7 +1,7 @@
 /* tables.c - the shared tables and the columns of saga tables.
  *
  * Every index costs each message a page or two of the log, so there are few:
- * what is found by a state that most rows leave has a partial index, which
+ * rows found by a state that most of them leave have a partial index, which
  * costs nothing once they left. Long texts stand last in a row, so that what
  * is looked at without them need not read past the first page.
  *

@@ -13,7 +13,7 @@
 #include "store/sql/script.h"
 
 /* Raised with every change to the tables below that this program cannot do
- * without; what a database of the version before needs then stands in steps.c. */
+ * without; steps.c then has the step for a database of the version before. */
 #define PAWL__SQL_SCHEMA_VERSION 3
 
 /* Names of saga tables and their columns. */
@@ -113,7 +113,7 @@ void        pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_di
 /* Whether the table, shared or of a saga, is one of the script. */
 bool pawl__sql_script_has(const pawl__sql_script *what, pawl__sql_table_kind kind,
                           const void *table);
-/* Every statement of the script to `emit`, in an order that can be run; what is to be said of them to
+/* Every statement of the script to `emit`, in an order that can be run; remarks on them to
  * `note`, which may be NULL. Stops at the first failure. */
 pawl_code pawl__sql_run_script(const pawl__sql_script *what, pawl__sql_emit_fn *emit,
                                pawl__sql_emit_fn *note, void *context, pawl_error *error);

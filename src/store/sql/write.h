@@ -7,8 +7,8 @@
  * its items and runs a loop, or a statement over the set.
  *
  * Each kind of change has a way: its write, or a function that chooses one. Changes that
- * follow one another with the same write go to the driver together; what their fates lead
- * to is done behind them, in runs again.
+ * follow one another with the same write go to the driver together; the writes that their
+ * fates lead to come behind them, in runs again.
  *
  * Threads: plain data.
  * Tests: tests/contract

@@ -66,7 +66,7 @@ void      pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner);
 pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
                                                  const void *owner);
 
-/* Takes the row for `owner` under a lease's epoch; one that it has already is
+/* Takes the row for `owner` under a lease's epoch; a row that it has already is
  * moved to that epoch. PAWL_EGONE when another owner has it; PAWL_ENOMEM. */
 pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *owner,
                              int64_t epoch);
@@ -76,7 +76,7 @@ bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void
                                 int64_t epoch);
 void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner);
 void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner);
-/* Moves on whenever a claim ends: what was read before that may be out of date. */
+/* Moves on whenever a claim ends: rows that were read before that may be out of date. */
 uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book);
 
 #endif

@@ -1,8 +1,8 @@
 /* queue.c - claiming, settling and sending queue rows.
  *
  * A claim is an entry in this process's claim table and costs no statement;
- * what makes it safe is the process's lease on the queue, which each commit
- * that settles a row of it looks at.
+ * the process's lease on the queue makes it safe: each commit that settles a
+ * row of it reads the lease's row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ typedef struct claiming {
     pawl_error             *error;
 } claiming;
 
-/* Claims the row the request stands on; one that another handle took since the
+/* Claims the row the request stands on; a row that another handle took since the
  * statement began is passed over. */
 static void claim_row(claiming *c, pawl__sqlite_request *request)
 {

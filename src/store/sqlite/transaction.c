@@ -16,8 +16,8 @@
 /* Called while another connection has the lock; sleeps a little longer each
  * time. 0 gives up: SQLITE_BUSY.
  *
- * Handles of one process are not served in turn, on purpose: what another
- * connection committed empties a connection's page cache, so that writers that
+ * Handles of one process are not served in turn, on purpose: a commit of another
+ * connection empties a connection's page cache, so that writers that
  * alternate are slower (measured: a fifth) than one that goes on while the
  * others sleep. */
 int pawl__sqlite_busy(void *context, int count)
