@@ -10,7 +10,7 @@
 #include "runtime/hot.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
-#define STREAM_BACKS_MAX 200 /* one of 64 workers wins sooner, as a rule */
+#define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
 

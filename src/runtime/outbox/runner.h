@@ -1,8 +1,10 @@
 /* runner.h - types and functions that the files of the outbox runner share.
  *
  *     round.c    a round: claim -> { choose -> deliver -> settle }*
- * leader.c the lease, and the sources that wait sink.c the sinks of the routes settle.c settles the
- * rows of a pass, in one commit
+ *     leader.c   the lease, and the sources that wait
+ *     sink.c     the sinks of the routes
+ *     settle.c   settles the rows of a pass, in one commit
+ *     sources.c  the numbers of sources that wait
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -58,7 +58,7 @@ static const number_row rows[] = {
     {1235, PAWL_EUNSUPPORTED, STATEMENT},  /* not supported by this version */
     {1242, PAWL_EFENCED, STATEMENT},       /* a subquery with two rows: a guard */
     {1264, PAWL_EINVAL, STATEMENT},        /* number out of range */
-    {1290, PAWL_EUNREACHABLE, STATEMENT},  /* --read-only: after a fail-over another one can be
+    {1290, PAWL_EUNREACHABLE, STATEMENT},  /* --read-only: after a fail-over another server can be
                                               written to, so it is as a server that is away */
     {1292, PAWL_EINVAL, STATEMENT},        /* no time, no number */
     {1317, PAWL_ETIMEOUT, STATEMENT},      /* interrupted */

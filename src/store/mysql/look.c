@@ -94,7 +94,7 @@ static bool is_of(const pawl_saga_table *table, const void *item)
     return pawl_text_equal(pawl__sql_saga_of(item)->name, table->name);
 }
 
-/* The sagas of the item's table: fates of those that are past. */
+/* Reads the versions of the sagas in the first item's table, and writes the fates of these items. */
 static pawl_code look_at(pawl__mysql_connection *connection, const pawl__sql_write *write, look *it,
                          const void *const *items, size_t first, size_t count,
                          pawl__sql_fate *fates, pawl_error *error)

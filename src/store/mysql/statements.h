@@ -53,7 +53,7 @@
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(OUTBOX_HOLD_BACK, "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                               \
                         "where [State] = 'pending' and [Id] > ?2 and [Source] = ?1")                                                                         \
-    /* A worker without a lock lives by the server's clock. */                                                                                               \
+    /* Behind a pooler there is no GET_LOCK: [Seen] is a heartbeat by the server's clock. */                                                                 \
     X(WORKER_INSERT,                                                                                                                                         \
       "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                        \
       "[Seen], " PAWL__SQL_COUNTERS                                                                                                                          \

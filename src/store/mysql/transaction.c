@@ -27,7 +27,7 @@ void pawl__mysql_rollback(pawl__mysql_connection *connection)
     connection->in_transaction = false;
 }
 
-/* A transaction, with the row locks of the claims where it is main's. */
+/* START TRANSACTION; on `main` it takes the row locks of the claims, too. */
 pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error)
 {
     pawl__mysql            *store      = pawl__mysql_of(base);

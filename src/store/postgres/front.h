@@ -24,7 +24,8 @@ bool pawl__pg_front_is_too_far(pawl__pg_front *front, pawl_time from, const pawl
 /* Takes the findings of the claim that began at `from`. */
 void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, pawl_time due_max,
                         const pawl_queue_rows *rows);
-/* Milliseconds after which a handle without work claims from the first row; INT64_MAX: it did. */
+/* Milliseconds after which a handle without work claims from the first row; INT64_MAX: its last
+ * claim did. */
 int64_t pawl__pg_front_rest_ms(const pawl__pg_front *front);
 
 #endif
