@@ -44,8 +44,8 @@ void pawl__reader_look(pawl__worker *worker, pawl_text queue)
             return;
     pawl_log(
         PAWL_LOG_WARNING,
-        "endpoint %s sends to '%.*s', which no endpoint of this store reads and no route leads "
-        "elsewhere: such messages wait until somebody does; if the name is right, say so by a "
+        "endpoint %s sends to '%.*s', which no endpoint of this store reads and no route names: "
+        "such messages wait until an endpoint reads them; if the name is right, say so by a "
         "route: --route %.*s=#%.*s",
         worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(queue),
         PAWL_TEXT_ARGS(queue));
