@@ -50,6 +50,10 @@ typedef enum pawl_schema_verb {
     PAWL_SCHEMA_APPLY,  /* run it; harmless when run again or by two at once */
     PAWL_SCHEMA_VERIFY, /* one line for each difference; PAWL_ESCHEMA when there is one */
     PAWL_SCHEMA_DROP,   /* drop the tables of the spec; harmless when they are gone */
+    /* Each statement that APPLY would run there now, line by line as a script that can be run; no
+     * line when there is nothing to do. Runs none, and fails where APPLY would refuse. Where there
+     * are no tables, and of a driver that does not know it: PAWL_EUNSUPPORTED. */
+    PAWL_SCHEMA_PLAN,
 } pawl_schema_verb;
 
 /* One line without its newline. */

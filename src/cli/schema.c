@@ -26,6 +26,7 @@ static const schema_action actions[] = {
     {"print", PAWL_SCHEMA_PRINT, NULL},
     {"verify", PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
 };
+#define FOR_APPLY (1U << 0)
 #define FOR_PRINT (1U << 2)
 static const char *const action_names[] = {"apply", "drop", "print", "verify", NULL};
 _Static_assert(sizeof actions / sizeof actions[0] + 1 ==
@@ -53,6 +54,11 @@ const pawl__option pawl__schema_verb_options[] = {
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_drop),
      .help   = "print: the script that drops the tables"},
+    {.name    = "dry-run",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_dry),
+     .help    = "say each statement that would be run there now, and run none",
+     .actions = FOR_APPLY},
     {.name   = "endpoint",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, endpoint),
@@ -172,6 +178,12 @@ static void print_counted(pawl_text line, void *context)
     pawl__schema_line(line, stdout);
 }
 
+static void say_done(const verb_fields *fields, const char *done)
+{
+    char url[PAWL_URL_SIZE_MAX + 1];
+    fprintf(stderr, "pawl: %s: %s\n", pawl__masked(fields->at.store, url, sizeof url), done);
+}
+
 /* `*line_count`: of those that the store's driver says, the differences of verify. */
 static pawl_code work(const verb_fields *fields, const schema_action *action,
                       const pawl_application *application, pawl_arena *arena, size_t *line_count,
@@ -185,13 +197,13 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_PRINT)
         code = pawl__schema_print(fields, &spec, &is_printed, error);
     if (code == PAWL_OK && !is_printed)
-        code = pawl_store_schema(fields->at.store, action->verb, &spec, print_counted, line_count,
-                                 error);
-    if (code == PAWL_OK && action->done != NULL) {
-        char url[PAWL_URL_SIZE_MAX + 1];
-        fprintf(stderr, "pawl: %s: %s\n", pawl__masked(fields->at.store, url, sizeof url),
-                action->done);
-    }
+        code = pawl_store_schema(fields->at.store, fields->is_dry ? PAWL_SCHEMA_PLAN : action->verb,
+                                 &spec, print_counted, line_count, error);
+    if (code == PAWL_OK && fields->is_dry)
+        say_done(fields, *line_count != 0 ? "apply would run these statements; none was run"
+                                          : "there is nothing to do");
+    else if (code == PAWL_OK && action->done != NULL)
+        say_done(fields, action->done);
     return code;
 }
 
@@ -231,5 +243,6 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
     pawl_arena_destroy(arena);
     int exit_code = pawl__fail_store(code, &error, fields.at.store);
     /* verify has looked, and said no: another answer than that it could not look. */
-    return code == PAWL_ESCHEMA && line_count != 0 ? EXIT_DIFFERENT : exit_code;
+    bool is_different = action->verb == PAWL_SCHEMA_VERIFY && code == PAWL_ESCHEMA;
+    return is_different && line_count != 0 ? EXIT_DIFFERENT : exit_code;
 }

@@ -21,6 +21,7 @@ typedef struct pawl__schema_fields {
     const char        *folder;
     bool               is_agreed;
     bool               is_drop;
+    bool               is_dry;
 } pawl__schema_fields;
 
 /* Prints a line to the FILE *`context`. */

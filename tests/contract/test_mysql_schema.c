@@ -179,6 +179,42 @@ static void d38_verify_sees_every_difference(void **state)
             "update pawl_schema set Version = 3");
 }
 
+/* ---- What apply would run -------------------------------------------------- */
+
+/* Behind no lock. */
+static void plan_is_run(ground *p, const char *difference)
+{
+    static const char objects[] = "select count(*) from information_schema.columns where "
+                                  "table_schema = database()";
+    script           *s         = calloc(1, sizeof *s);
+    found_lines       said      = {{0}, 0};
+    long long         before    = raw_number(p->raw, objects);
+    raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_PLAN, add_line, s), PAWL_OK);
+    raw_run(p->raw, "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)))");
+    assert_int_equal(raw_number(p->raw, objects), before);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &said), PAWL_ESCHEMA);
+    assert_non_null(strstr(said.text, difference));
+    cut(s);
+    break_off(p, s, s->count);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+    said.count = 0;
+    expect_code(p, schema_at(p, PAWL_SCHEMA_PLAN, keep_line, &said), PAWL_OK);
+    assert_int_equal(said.count, 0);
+    free(s);
+}
+
+static void d34_a_plan_makes_what_apply_makes(void **state)
+{
+    ground *p = ground_of(state);
+    plan_is_run(p, "table pawl_queue is missing");
+    raw_run(p->raw, "drop table pawl_dead");
+    plan_is_run(p, "table pawl_dead is missing");
+    raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
+                    "drop column Correlation_order_id");
+    plan_is_run(p, "column Correlation_order_id is missing");
+}
+
 /* ---- Together ---------------------------------------------------------------- */
 
 static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **state)
@@ -296,6 +332,7 @@ int main(void)
         ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused),
         ON_BOTH(d27_drop_leaves_what_is_not_pawls),
         ON_BOTH(d12_apply_adds_what_is_missing),
+        ON_BOTH(d34_a_plan_makes_what_apply_makes),
         ON_BOTH(d14_columns_have_the_types_of_the_source),
     };
     int missing = grounds_are_missing();

@@ -153,6 +153,51 @@ static void the_last_version_is_upgraded(void **state)
     expect_delivered(p);
 }
 
+/* ---- What apply would run ------------------------------------------------ */
+
+#define OBJECTS                                                                              \
+    "select (select count(*) from pg_attribute where attrelid in (select oid from pg_class " \
+    "where relnamespace = to_regnamespace(current_schema()))) + (select count(*) from "      \
+    "pg_proc where pronamespace = to_regnamespace(current_schema()))"
+
+/* In a session with another search path; a plan waits for no lock of those who apply. */
+static void plan_is_run(ground *p, const char *difference)
+{
+    PGconn *pg     = raw_open("pg_catalog");
+    int64_t before = raw_number(p->pg, OBJECTS);
+    raw_run(pg, "begin; select pg_advisory_xact_lock(1885435756)");
+    upgrade_lines *plan = run_verb(p, PAWL_SCHEMA_PLAN, PAWL_OK);
+    raw_run(pg, "rollback");
+    assert_non_null(strstr(plan->text, difference));
+    assert_int_equal(raw_number(p->pg, OBJECTS), before);
+    free(run_verb(p, PAWL_SCHEMA_VERIFY, PAWL_ESCHEMA));
+    raw_run(pg, plan->text);
+    PQfinish(pg);
+    free(plan);
+    expect_differences(p, NULL, 0);
+    plan = run_verb(p, PAWL_SCHEMA_PLAN, PAWL_OK);
+    assert_int_equal(plan->count, 0);
+    free(plan);
+}
+
+static void d34_a_plan_makes_what_apply_makes(void **state)
+{
+    ground *p = *state;
+    char    made[100];
+    snprintf(made, sizeof made, "create schema \"%s\";\n", p->schema);
+    plan_is_run(p, made);
+    raw_run(p->pg, "drop table pawl_dead; drop function pawl_send");
+    plan_is_run(p, "-- table pawl_dead is missing\n");
+}
+
+static void d34_a_plan_upgrades(void **state)
+{
+    ground *p = *state;
+    make_version_1(p);
+    plan_is_run(p, "-- table pawl_schema: expected version 3, found 1\n");
+    expect_delivered(p);
+}
+
 int main(void)
 {
     if (ground_server() == NULL)
@@ -167,6 +212,8 @@ int main(void)
         CASE(an_older_program_goes_on),
         CASE(apply_waits_for_what_is_claimed),
         CASE(a_failed_upgrade_leaves_version_1),
+        CASE(d34_a_plan_makes_what_apply_makes),
+        CASE(d34_a_plan_upgrades),
     };
     return cmocka_run_group_tests_name("postgres_upgrade", tests, NULL, NULL);
 }

@@ -412,6 +412,119 @@ static void d26_a_part_of_a_script_is_made_whole(void **state)
     free(out);
 }
 
+/* ---- What apply would run ------------------------------------------------ */
+
+static lines *run_there; /* of every connection, while it is not NULL */
+
+static int keep_statement(unsigned type, void *context, void *statement, void *text)
+{
+    static const char *const words[] = {"create ", "alter ", "drop ", "insert ", "update "};
+    (void)type;
+    (void)context;
+    (void)statement;
+    for (size_t i = 0; run_there != NULL && i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(text, words[i], strlen(words[i])) == 0) {
+            keep_line(pawl_text_of(text), run_there);
+            run_there->text[run_there->size - 1] = ';';
+            keep_line(PAWL_TEXT(""), run_there);
+        }
+    return 0;
+}
+
+static int watch(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message;
+    (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, keep_statement, NULL);
+}
+
+/* The statements of a plan between its begin and its end. */
+static const char *statements_of(lines *plan)
+{
+    char *begin = strstr(plan->text, "begin immediate;\n");
+    assert_non_null(begin);
+    assert_true(plan->size > 8);
+    assert_string_equal(plan->text + plan->size - 8, "commit;\n");
+    plan->text[plan->size - 8] = '\0';
+    return strchr(begin, '\n') + 1;
+}
+
+/* Of a database after `sql`, which may be NULL: no file is there. */
+static void plan_is_run(ground *p, const char *sql, const char *difference)
+{
+    lines  *plan = calloc(3, sizeof *plan);
+    int64_t version;
+    assert_non_null(plan);
+    if (sql != NULL) {
+        sqlite3 *db = raw_open(p->path);
+        raw_run(db, sql);
+        sqlite3_close(db);
+        version = path_number(p->path, "pragma schema_version");
+    }
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, both_tables, 2, &plan[0]), PAWL_OK);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, both_tables, 2, &plan[1]), PAWL_OK);
+    assert_string_equal(plan[0].text, plan[1].text);
+    assert_non_null(strstr(plan[0].text, difference));
+    if (sql == NULL)
+        assert_int_not_equal(access(p->path, F_OK), 0);
+    else
+        assert_int_equal(path_number(p->path, "pragma schema_version"), version);
+
+    run_there = &plan[2];
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, &plan[1]), PAWL_OK);
+    run_there = NULL;
+    assert_string_equal(statements_of(&plan[0]), plan[2].text);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, &plan[1]), PAWL_OK);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, both_tables, 2, &plan[1]), PAWL_OK);
+    assert_int_equal(plan[1].count, 0);
+    free(plan);
+}
+
+static void d34_a_plan_is_what_apply_runs(void **state)
+{
+    ground *p = *state;
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))watch), SQLITE_OK);
+    plan_is_run(p, NULL, "-- table pawl_queue is missing\n");
+    plan_is_run(p, "drop table pawl_dead", "-- table pawl_dead is missing\n");
+    plan_is_run(p, "alter table pawl_queue drop column History; update pawl_schema set Version = 2",
+                "alter table \"pawl_queue\" add column \"History\"");
+    plan_is_run(p,
+                "drop index Index_shop_Order_Correlation_order_id; "
+                "alter table shop_Order drop column Correlation_order_id",
+                "alter table \"shop_Order\" add column \"Correlation_order_id\"");
+    /* An index that the schema goes without is no difference. */
+    plan_is_run(p, "create index pawl_events_position on pawl_events (Stream)",
+                "drop index if exists \"pawl_events_position\";\n");
+    sqlite3_reset_auto_extension();
+}
+
+/* No plan is made of tables that apply refuses, nor for a file that it could not make. */
+static void d28_a_plan_is_refused_as_apply_is(void **state)
+{
+    ground *p   = *state;
+    lines  *out = calloc(1, sizeof *out);
+    char    url[400];
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "drop index Index_shop_Order_Correlation_order_id;"
+                "alter table shop_Order drop column Correlation_order_id;"
+                "alter table shop_Order add column Correlation_order_id integer;"
+                "create table \"a;\n&b\" (x integer);"
+                "alter table pawl_queue add column \"a;\n$b\" integer not null default 0;"
+                "pragma writable_schema = on; update sqlite_schema set sql = "
+                "replace(sql, ' not null default 0', ' not null') where name = 'pawl_queue'");
+    sqlite3_close(db);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, order_tables, 1, out), PAWL_ESCHEMA);
+    expect_text(p, "incorrect data type: expected text, found INTEGER");
+    assert_non_null(strstr(out->text, "-- table pawl_queue: column a???b is not known"));
+    assert_null(strstr(out->text, "create"));
+    assert_null(strstr(out->text, "begin"));
+    snprintf(url, sizeof url, "sqlite:%s-none/x.db", p->path);
+    expect_code(p, run_schema(p, url, PAWL_SCHEMA_PLAN, order_tables, 1, out), PAWL_EUNREACHABLE);
+    expect_text(p, "No such file or directory");
+    free(out);
+}
+
 /* Before anything is sent: the file is not even made. */
 static void d34_a_prefix_is_looked_at_first(void **state)
 {
@@ -442,6 +555,8 @@ int main(void)
         CASE(d34_a_failed_install_leaves_nothing),
         CASE(d26_a_part_of_a_script_is_made_whole),
         CASE(d34_a_prefix_is_looked_at_first),
+        CASE(d34_a_plan_is_what_apply_runs),
+        CASE(d28_a_plan_is_refused_as_apply_is),
     };
     return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);
 }

@@ -75,6 +75,26 @@ expect 2 "^pawl: make folder $work/no/f: No such file or directory$" pawl schema
 expect 2 'has no schemas' pawl schema print --dialect mysql --files "$work/f" --schema x
 [ ! -e "$work/f" ] || die "a refused command made a folder"
 
+echo "== a dry run says what apply would run, and runs nothing"
+expect 0 '^create table if not exists "orders_OrderSaga"' pawl schema apply "${at[@]}" "${app[@]}" --dry-run
+[ ! -e "$file" ] || die "a dry run made a database"
+grep -q "^pawl: sqlite:$file: apply would run these statements; none was run\$" "$work/err" || die "it does not say so"
+cp "$work/out" "$work/dry.sql"
+: >"$work/dry.db"
+"$work/sql" "$work/dry.db" "$(cat "$work/dry.sql")" || die "what it said does not run"
+expect 0 '' pawl schema verify --store "sqlite:$work/dry.db" "${app[@]}"
+expect 0 '' pawl schema apply --store "sqlite:$work/dry.db" "${app[@]}" --dry-run
+[ ! -s "$work/out" ] || die "there is nothing to do, and it says a statement"
+grep -q 'there is nothing to do$' "$work/err" || die "it does not say so"
+"$work/sql" "$work/dry.db" 'ALTER TABLE pawl_queue DROP COLUMN History; UPDATE pawl_schema SET Version = 2'
+expect 0 '^-- table pawl_queue: column History is missing$' pawl schema apply --store "sqlite:$work/dry.db" --dry-run
+grep -q '^alter table "pawl_queue" add column "History"' "$work/out" || die "no column is added"
+expect 1 'the schema has 2 differences' pawl schema verify --store "sqlite:$work/dry.db"
+"$work/sql" "$work/dry.db" 'DROP TABLE orders_OrderSaga; CREATE TABLE orders_OrderSaga (x INTEGER)'
+expect 4 'it is there without the column' pawl schema apply --store "sqlite:$work/dry.db" "${app[@]}" --dry-run
+expect 2 '^pawl: memory: this store has no tables: there is no statement to say$' pawl schema apply --store memory: --dry-run
+expect 2 'pawl schema verify has no option --dry-run: it is for apply$' pawl schema verify "${at[@]}" --dry-run
+
 echo "== apply"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"

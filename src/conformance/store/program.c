@@ -518,6 +518,44 @@ static void installing_again_changes_nothing(suite *s)
     EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
 }
 
+static void count_line(pawl_text line, void *context)
+{
+    (void)line;
+    ++*(size_t *)context;
+}
+
+/* Of each verb: the lines that it says. */
+static size_t lines_of(suite *s, pawl_schema_verb verb, pawl_code code)
+{
+    size_t       count = 0;
+    suite_tables tables;
+    suite_tables_make(&tables, s->address);
+    EXPECT_CODE(
+        s, pawl_store_schema(s->address->url, verb, &tables.spec, count_line, &count, &s->error),
+        code);
+    return count;
+}
+
+static void a_plan_runs_nothing(suite *s)
+{
+    suite_tables tables;
+    suite_tables_make(&tables, s->address);
+    if (pawl_store_schema(s->address->url, PAWL_SCHEMA_PLAN, &tables.spec, ignore_line, NULL,
+                          &s->error) == PAWL_EUNSUPPORTED)
+        suite_not_applicable(s, "the store has no plan of what apply would run");
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_APPLY));
+    EXPECT_EQ(s, lines_of(s, PAWL_SCHEMA_PLAN, PAWL_OK), 0);
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
+    size_t missing = lines_of(s, PAWL_SCHEMA_VERIFY, PAWL_ESCHEMA);
+    size_t count   = lines_of(s, PAWL_SCHEMA_PLAN, PAWL_OK);
+    EXPECT(s, count > missing);
+    EXPECT_EQ(s, lines_of(s, PAWL_SCHEMA_VERIFY, PAWL_ESCHEMA), missing);
+    EXPECT_EQ(s, lines_of(s, PAWL_SCHEMA_PLAN, PAWL_OK), count);
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_APPLY));
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
+    EXPECT_EQ(s, lines_of(s, PAWL_SCHEMA_PLAN, PAWL_OK), 0);
+}
+
 static const suite_case cases[] = {
     {"E27 T7 processes settle each queue row once", programs_settle_each_row_once},
     {"S10 E7 starters that race in processes leave one saga", racing_starters_leave_one_saga},
@@ -528,6 +566,7 @@ static const suite_case cases[] = {
     {"D34 D26 processes that install at once all succeed", installers_at_once_both_succeed},
     {"D26 installing again changes nothing and dropping may be repeated",
      installing_again_changes_nothing},
+    {"D34 what an install would run is said and not run", a_plan_runs_nothing},
 };
 
 const suite_cases cases_program = SUITE_CASES("process", cases);

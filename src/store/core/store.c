@@ -229,7 +229,7 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
     };
     pawl_store_options settled;
     pawl_store        *store = NULL;
-    if ((unsigned)verb > PAWL_SCHEMA_DROP)
+    if ((unsigned)verb > PAWL_SCHEMA_PLAN)
         return pawl_error_set(error, PAWL_EINVAL, "schema of a store: verb %d is unknown",
                               (int)verb);
     pawl_code code = settle_options(&options, &settled, error);

@@ -17,8 +17,10 @@ pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                               pawl_error *error)
 {
-    (void)error;
     (void)spec;
+    if (verb == PAWL_SCHEMA_PLAN)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "memory: this store has no tables: there is no statement to say");
     if (verb == PAWL_SCHEMA_PRINT && line != NULL)
         line(PAWL_TEXT("-- the memory store has no schema"), context);
     if (verb != PAWL_SCHEMA_DROP)

@@ -76,7 +76,8 @@ static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
 }
 
 /* CREATE SCHEMA, when the database has none of the name. */
-static pawl_code make_schema(pawl__pg *store, pawl_error *error)
+static pawl_code make_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *context,
+                             pawl_error *error)
 {
     pawl__pg_request request;
     pawl__sql_text   text  = {0};
@@ -88,7 +89,20 @@ static pawl_code make_schema(pawl__pg *store, pawl_error *error)
         return code;
     pawl__sql_append(&text, "create schema ");
     pawl__sql_append_name(&text, &store->main.dialect, "", pawl_text_of(store->schema));
-    code = text.is_failed ? pawl__pg_no_memory(error) : execute(&store->sql.base, text.data, error);
+    code = text.is_failed ? pawl__pg_no_memory(error) : emit(text.data, context, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+/* Said by a plan as well, whose script is run in a session with another search path. */
+static pawl_code name_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *context,
+                             pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_append_pattern(&text, &store->main.dialect,
+                             "select set_config('search_path', quote_ident(%s), true)",
+                             pawl_text_of(store->schema));
+    pawl_code code = text.is_failed ? pawl__pg_no_memory(error) : emit(text.data, context, error);
     pawl__sql_text_free(&text);
     return code;
 }
@@ -96,9 +110,11 @@ static pawl_code make_schema(pawl__pg *store, pawl_error *error)
 /* Making an index locks table by table, and a worker has row locks of claims before those of its
  * writes. The queue is the script's first table, and is altered each time: so what is claimed is
  * waited for before another table is locked, and the two never wait for one another. */
-static pawl_code prepare(pawl_store *base, pawl_error *error)
+static pawl_code prepare(pawl_store *base, pawl__sql_emit_fn *emit, void *context,
+                         pawl_error *error)
 {
-    return make_schema(pawl__pg_of(base), error);
+    pawl_code code = make_schema(pawl__pg_of(base), emit, context, error);
+    return code == PAWL_OK ? name_schema(pawl__pg_of(base), emit, context, error) : code;
 }
 
 static const pawl__sql_schema_ops schema_ops = {

@@ -56,7 +56,8 @@ static void print_lines(const printer *p, const char *text)
 {
     while (*text != '\0') {
         size_t size = strcspn(text, "\n");
-        p->line((pawl_text){.data = text, .size = size}, p->context);
+        if (p->line != NULL)
+            p->line((pawl_text){.data = text, .size = size}, p->context);
         text += size + (text[size] != '\0');
     }
 }
@@ -82,17 +83,24 @@ static pawl_code print_statement(const char *statement, void *context, pawl_erro
     return print_text(p, &text, error);
 }
 
-/* The names in it are those of sagas: none of their characters is to end the line, or to mean
- * something to a client. */
-static pawl_code print_note(const char *note, void *context, pawl_error *error)
+/* The names in it are those of sagas, or a catalog's: none of their characters is to end the line,
+ * or to mean something to a client. */
+static pawl_code print_comment(const printer *p, const char *begin, pawl_text note,
+                               pawl_error *error)
 {
     pawl__sql_text text = {0};
-    pawl__sql_append(&text, "\n-- ");
-    for (const char *at = note; *at != '\0'; at++) {
-        char c = (unsigned char)*at < ' ' || strchr(";&$\x7F", *at) != NULL ? '?' : *at;
+    pawl__sql_append(&text, begin);
+    for (size_t i = 0; i < note.size; i++) {
+        char c = note.data[i];
+        c      = (unsigned char)c < ' ' || strchr(";&$\x7F", c) != NULL ? '?' : c;
         pawl__sql_append_text(&text, (pawl_text){.data = &c, .size = 1});
     }
-    return print_text(context, &text, error);
+    return print_text(p, &text, error);
+}
+
+static pawl_code print_note(const char *note, void *context, pawl_error *error)
+{
+    return print_comment(context, "\n-- ", pawl_text_of(note), error);
 }
 
 /* ---- The script ---------------------------------------------------------- */
@@ -125,13 +133,17 @@ static pawl_code print_head(const printer *p, const pawl__sql_script *script, pa
     return print_text(p, &text, error);
 }
 
+static printer printer_of(const pawl__sql_dialect *dialect, pawl_line_fn *line, void *context)
+{
+    return (printer){line, context, dialect->statement_end != NULL ? dialect->statement_end : ";"};
+}
+
 pawl_code pawl__sql_script_print(const pawl__sql_script *script, pawl_line_fn *line, void *context,
                                  pawl_error *error)
 {
     pawl__sql_dialect dialect = *script->dialect;
     pawl__sql_script  what    = *script;
-    const char       *end     = dialect.statement_end != NULL ? dialect.statement_end : ";";
-    printer           p       = {line, context, end};
+    printer           p       = printer_of(&dialect, line, context);
     what.dialect              = &dialect;
     if (dialect.schema != NULL && script->schema != NULL)
         dialect.schema = script->schema;
@@ -155,6 +167,33 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                                .saga_count = spec->table_count,
                                .is_drop    = spec->is_drop};
     return pawl__sql_script_print(&script, line, context, error);
+}
+
+/* ---- What apply would run ------------------------------------------------ */
+
+/* A comment that memory is short for is left out: it changes no statement. */
+void pawl__sql_plan_note(pawl_text line, void *context)
+{
+    const pawl__sql_plan *plan = context;
+    printer               p    = printer_of(plan->dialect, plan->line, plan->context);
+    (void)print_comment(&p, "-- ", line, NULL);
+}
+
+pawl_code pawl__sql_plan_statement(const char *statement, void *context, pawl_error *error)
+{
+    pawl__sql_plan *plan = context;
+    printer         p    = printer_of(plan->dialect, plan->line, plan->context);
+    if (!plan->is_begun)
+        print_lines(&p, plan->dialect->script_begin);
+    plan->is_begun = true;
+    return print_statement(statement, &p, error);
+}
+
+void pawl__sql_plan_end(const pawl__sql_plan *plan)
+{
+    printer p = printer_of(plan->dialect, plan->line, plan->context);
+    if (plan->is_begun)
+        print_lines(&p, plan->dialect->script_end);
 }
 
 /* ---- One file for each table --------------------------------------------- */

@@ -40,6 +40,8 @@ typedef struct look {
     pawl_error                   *error;
     pawl__sql_catalog             catalog;
     int64_t                       version; /* 0 when there is no such table or row */
+    pawl__sql_emit_fn            *emit;    /* runs a statement, or says it; NULL: none is written */
+    void                         *context;
 } look;
 
 static pawl_text shared_name(const look *l, const char *table)
@@ -244,12 +246,11 @@ static pawl_code run_statement(const char *statement, void *context, pawl_error 
     return schema->ops->execute(schema->store, statement, error);
 }
 
-/* Runs what was written, and frees it. */
+/* Runs what was written, or says it, and frees it. */
 static pawl_code run_text(const look *l, pawl__sql_text *text)
 {
-    pawl_code code = text->is_failed
-                         ? no_memory(l->schema, l->error)
-                         : l->schema->ops->execute(l->schema->store, text->data, l->error);
+    pawl_code code = text->is_failed ? no_memory(l->schema, l->error)
+                                     : l->emit(text->data, l->context, l->error);
     pawl__sql_text_free(text);
     return code;
 }
@@ -315,19 +316,24 @@ static pawl_code make_all(look *l)
     if (code == PAWL_OK)
         code = check_types(l);
     if (code == PAWL_OK && schema->ops->prepare != NULL)
-        code = schema->ops->prepare(schema->store, l->error);
+        code = schema->ops->prepare(schema->store, l->emit, l->context, l->error);
     if (code == PAWL_OK && is_left)
         code = add_columns(l);
     if (code == PAWL_OK)
-        code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count,
-                                run_statement, (void *)schema, l->error);
+        code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count, l->emit,
+                                l->context, l->error);
     return code == PAWL_OK && is_left ? raise_version(l) : code;
 }
 
 static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
                             size_t saga_count, pawl_error *error)
 {
-    look      l    = {.schema = schema, .sagas = sagas, .saga_count = saga_count, .error = error};
+    look      l    = {.schema     = schema,
+                      .sagas      = sagas,
+                      .saga_count = saga_count,
+                      .error      = error,
+                      .emit       = run_statement,
+                      .context    = (void *)schema};
     pawl_code code = schema->ops->begin(schema->store, error);
     if (code == PAWL_OK)
         code = schema->ops->end(schema->store, make_all(&l), error);
@@ -397,6 +403,27 @@ static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *s
     return make_alone(schema, spec->tables, spec->table_count, error);
 }
 
+/* Waits for no lock and takes none. */
+static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                      pawl_line_fn *line, void *context, pawl_error *error)
+{
+    pawl__sql_plan said = {schema->dialect, line, context, false};
+    differences    found;
+    look           l    = {.schema     = schema,
+                           .sagas      = spec->tables,
+                           .saga_count = spec->table_count,
+                           .error      = error,
+                           .emit       = pawl__sql_plan_statement,
+                           .context    = &said};
+    pawl_code      code = compare(schema, spec, pawl__sql_plan_note, &said, &found, error);
+    if (code == PAWL_OK && (found.count != 0 || found.has_relic))
+        code = make_all(&l);
+    if (code == PAWL_OK)
+        pawl__sql_plan_end(&said);
+    pawl_arena_destroy(l.arena);
+    return code;
+}
+
 /* A schema that a newer program made would be dropped in part only. */
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
@@ -428,6 +455,7 @@ pawl_code pawl__sql_schema_run(const pawl__sql_schema *schema, pawl_schema_verb 
     case PAWL_SCHEMA_APPLY: return apply(schema, spec, error);
     case PAWL_SCHEMA_VERIFY: return verify(schema, spec, line, context, error);
     case PAWL_SCHEMA_DROP: return drop(schema, spec, error);
+    case PAWL_SCHEMA_PLAN: return plan(schema, spec, line, context, error);
     case PAWL_SCHEMA_PRINT: break;
     }
     return pawl_error_set(error, PAWL_EINVAL, "schema verb %d is unknown", (int)verb);

@@ -4,6 +4,7 @@
  *     open     look, version; of the sagas' tables: types, and whether all is there
  *     apply    the comparison of verify; when something is missing: begin, look, version,
  *              prepare, columns that are missing, the script, the version, end
+ *     plan     the comparison; then what apply does, each statement said in place of run
  *     verify   look, version, every difference
  *     drop     begin, version, the script backwards, end
  *
@@ -77,8 +78,10 @@ typedef struct pawl__sql_schema_ops {
     /* Commits when `code` is OK, else undoes what can be undone. Returns `code`, or what the commit
      * said. */
     pawl_code (*end)(pawl_store *store, pawl_code code, pawl_error *error);
-    /* Before the first statement of a script that makes. NULL: nothing. */
-    pawl_code (*prepare)(pawl_store *store, pawl_error *error);
+    /* Hands over the statements that come before a script that makes, for where it makes it. NULL:
+     * none. */
+    pawl_code (*prepare)(pawl_store *store, pawl__sql_emit_fn *emit, void *context,
+                         pawl_error *error);
     pawl_code (*execute)(pawl_store *store, const char *statement, pawl_error *error);
     /* The tables of the list that there are, with all their columns and indexes, in the arena. */
     pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,

@@ -132,4 +132,19 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                           pawl_error *error);
 
+/* Statements as a script that can be run, with the differences before it as comments. */
+typedef struct pawl__sql_plan {
+    const pawl__sql_dialect *dialect;
+    pawl_line_fn            *line; /* or NULL */
+    void                    *context;
+    bool                     is_begun;
+} pawl__sql_plan;
+
+/* pawl_line_fn: a difference to the pawl__sql_plan *`context`. */
+void pawl__sql_plan_note(pawl_text line, void *context);
+/* pawl__sql_emit_fn: a statement to the pawl__sql_plan *`context`. */
+pawl_code pawl__sql_plan_statement(const char *statement, void *context, pawl_error *error);
+/* Behind the last statement. */
+void pawl__sql_plan_end(const pawl__sql_plan *plan);
+
 #endif

@@ -9,8 +9,10 @@
 
 #include "store/sqlite/sqlite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- The catalog -------------------------------------------------------- */
 
@@ -77,11 +79,26 @@ static void type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
 
 /* ---- Running a script --------------------------------------------------- */
 
+/* Whether apply would make the file: the folder is there and may be written. */
+static bool is_to_be_made(const char *path)
+{
+    char        folder[PAWL_URL_SIZE_MAX + 1];
+    const char *end = strrchr(path, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s.", end != NULL ? (int)(end - path) + 1 : 0, path);
+    return access(path, F_OK) != 0 && errno == ENOENT && access(folder, W_OK | X_OK) == 0;
+}
+
+/* For a plan an empty database in memory stands for a file that is to be made. */
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
     pawl__sqlite *store   = pawl__sqlite_of(base);
     bool          is_made = verb == PAWL_SCHEMA_APPLY;
-    pawl_code     code    = pawl__sqlite_connect(store, is_made, error);
+    if (verb == PAWL_SCHEMA_PLAN && is_to_be_made(store->given_path)) {
+        int result = sqlite3_open(":memory:", &store->connection.db);
+        return result == SQLITE_OK ? PAWL_OK
+                                   : pawl__sqlite_failed(store->connection.db, result, "", error);
+    }
+    pawl_code code = pawl__sqlite_connect(store, is_made, error);
     return code == PAWL_OK && is_made ? pawl__sqlite_use_wal(store, error) : code;
 }
 

@@ -282,7 +282,7 @@ static void a_schema_is_asked_for_by_its_spec(void **state)
     char                   prefix[] = "shop_";
     const pawl_schema_spec spec     = {
             .system_prefix = prefix, .tables = tables, .table_count = 2, .deadline_ms = 77};
-    for (int verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_DROP; verb++)
+    for (int verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_PLAN; verb++)
         for (int i = 0; i < 2; i++) {
             int lines = 0;
             reset(NULL);
@@ -336,7 +336,7 @@ static void what_no_schema_can_be_reaches_no_driver(void **state)
     assert_int_equal(
         pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &late, keep_line, &lines, &error),
         PAWL_EINVAL);
-    static const int verbs[] = {-1, PAWL_SCHEMA_DROP + 1};
+    static const int verbs[] = {-1, PAWL_SCHEMA_PLAN + 1};
     for (size_t i = 0; i < COUNT(verbs); i++) {
         char text[60];
         assert_int_equal(
