@@ -29,6 +29,7 @@
 #include "pawl/base.h"
 #include "pawl/change.h"
 #include "pawl/record.h"
+#include "pawl/state_format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -170,6 +171,11 @@ typedef struct pawl_saga {
     /* Members with default values are written into the row too, for those who read it with SQL;
      * both forms load to the same state (S25). */
     bool stores_defaults;
+    /* How the state is written and read (S26; state_format.h). NULL: the endpoint's. */
+    const pawl_state_format *format;
+    /* How rows of older versions of the state's record are read: PAWL_FORMATS(...), rising in
+     * `below`, or NULL. A row that none is for is read by `format`. */
+    const pawl_state_format *const *older_formats;
 } pawl_saga;
 
 /* Collects messages under its name (and key) until `size` are there or the
@@ -239,6 +245,7 @@ typedef struct pawl_endpoint_spec {
     /* Defaults of the program that runs the endpoint, which may set others: PAWL_OPTIONS(...)
      * of endpoint.h, or NULL. Numbers, routes, user and critical; the rest is not for it. */
     const struct pawl_endpoint_options *options;
+    const pawl_state_format            *format; /* of sagas that say none; NULL: plain JSON */
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer
@@ -270,19 +277,6 @@ typedef struct pawl_application {
     .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),    \
     .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection)
 
-/* Lists with their end, for the initialiser of a table: a list that is written without its end is
- * read past it. Inside a function a list lives until the end of the block. */
-#define PAWL_ON(...) ((const pawl_on[]){__VA_ARGS__, {.handle = NULL}})
-#define PAWL_FILTERS(...) ((const pawl_filter[]){__VA_ARGS__, {.before = NULL}})
-#define PAWL_HANDLERS(...) ((const pawl_handler *const[]){__VA_ARGS__, NULL})
-#define PAWL_APPLY_LIST(...) ((const pawl_apply *const[]){__VA_ARGS__, NULL})
-#define PAWL_SAGAS(...) ((const pawl_saga *const[]){__VA_ARGS__, NULL})
-#define PAWL_AGGREGATORS(...) ((const pawl_aggregator *const[]){__VA_ARGS__, NULL})
-#define PAWL_PROCESSES(...) ((const pawl_process *const[]){__VA_ARGS__, NULL})
-#define PAWL_ENTITIES(...) ((const pawl_entity *const[]){__VA_ARGS__, NULL})
-#define PAWL_PROJECTIONS(...) ((const pawl_projection *const[]){__VA_ARGS__, NULL})
-#define PAWL_ENDPOINTS(...) ((const pawl_endpoint_spec *const[]){__VA_ARGS__, NULL})
-
 /* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
 #define PAWL_EXPORT_APPLICATION(application)                        \
     PAWL_API const pawl_application *pawl_application_export(void); \
@@ -296,4 +290,7 @@ typedef struct pawl_application {
 #ifdef __cplusplus
 }
 #endif
+
+#include "pawl/lists.h"
+
 #endif

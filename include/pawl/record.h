@@ -140,6 +140,15 @@ PAWL_API const pawl_field *pawl_record_field(const pawl_record *record, const ch
 #define PAWL_DECODE_KEEP_EXTRA 1u /* members unknown here go to pawl_extra */
 #define PAWL_ENCODE_DEFAULTS 1u   /* members with default values are written too */
 
+/* The form of a TIME in JSON. RFC 3339 is read in each of them, too. */
+typedef enum pawl_times {
+    PAWL_TIMES_RFC3339,   /* "2026-01-31T23:59:59.000000Z" */
+    PAWL_TIMES_UNIX_US,   /* 1769903999000000: microseconds since 1970, as exact */
+    PAWL_TIMES_UNIX_MS,   /* 1769903999000: what is below a millisecond is cut off when written */
+    PAWL_TIMES_MICROSOFT, /* "/Date(1769903999000)/", likewise; an offset behind is read over */
+} pawl_times;
+#define PAWL_RECORD_TIMES(times) ((unsigned)(times) << 8) /* a flag of both directions */
+
 /* Fills the whole of `*out`, which may be uninitialised. Memory that it points to is in
  * the arena and shares nothing with `json`. PAWL_EDECODE names the path:
  * "lines[3].qty: expected integer, got "x"". On failure `*out` is not usable;

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/origin.h"
+#include "engine/state.h"
 #include "engine/stream.h"
 
 #include <string.h>
@@ -352,11 +353,11 @@ static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_er
         put_delete(batch, entry, group);
     if (!entry->exists)
         return PAWL_OK;
-    code = pawl_record_encode(entry->model->state, entry->state,
-                              entry->model->saga->stores_defaults ? PAWL_ENCODE_DEFAULTS : 0,
-                              batch->arena, &data, error);
-    if (code != PAWL_OK)
-        return pawl_error_wrap(error, code, "saga %s", entry->model->saga->name);
+    code = pawl__state_write(entry->model, entry->id, entry->state, batch->arena, &data, error);
+    if (code != PAWL_OK) {
+        batch->is_unwritable = code != PAWL_ENOMEM;
+        return code;
+    }
     if (entry->is_new)
         code = put_insert(batch, entry, group, data);
     else
@@ -400,12 +401,13 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
 
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error)
 {
-    int64_t failures = batch->counters.failures;
-    batch->counters  = (pawl_counters){.failures = failures};
-    batch->changes   = (pawl_changes){.now         = batch->engine->machine_now,
-                                      .group_count = (uint32_t)batch->unit_count,
-                                      .unit_count  = (uint32_t)batch->unit_count};
-    pawl_code code   = reserve(batch);
+    int64_t failures     = batch->counters.failures;
+    batch->counters      = (pawl_counters){.failures = failures};
+    batch->is_unwritable = false;
+    batch->changes       = (pawl_changes){.now         = batch->engine->machine_now,
+                                          .group_count = (uint32_t)batch->unit_count,
+                                          .unit_count  = (uint32_t)batch->unit_count};
+    pawl_code code       = reserve(batch);
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
         code = put_unit(batch, &batch->units[i]);
     for (size_t i = 0; i < batch->entry_count && code == PAWL_OK; i++)

@@ -8,6 +8,7 @@
 #include "engine/batch.h"
 
 #include "engine/fold.h"
+#include "engine/state.h"
 
 #include <string.h>
 
@@ -153,28 +154,6 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
     return value->type == PAWL_VALUE_NONE || add(batch, PAWL__BY_TRANSITIONAL, entry);
 }
 
-/* A stored state of an older version is upcast; a state that cannot be decoded is an error that
- * names the saga, never "no saga" (S27). */
-static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
-                              const pawl_saga_row *row, void *state, pawl_error *error)
-{
-    int       version = 0;
-    pawl_text json    = row->data;
-    for (size_t i = 0; i < row->type_version.size && i < 6 && row->type_version.data[i] != '.'; i++)
-        version = version * 10 + (row->type_version.data[i] - '0');
-    pawl_code code = PAWL_OK;
-    if (version != pawl_record_version(model->state))
-        code = pawl_record_upcast(model->state, version, json, batch->arena, &json, error);
-    if (code == PAWL_OK)
-        code = pawl_record_decode(model->state, json, PAWL_DECODE_KEEP_EXTRA, batch->arena, state,
-                                  error);
-    if (code == PAWL_OK)
-        return code;
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(row->id.uuid, id);
-    return pawl_error_wrap(error, code, "saga %s %s", model->saga->name, id);
-}
-
 /* Did an earlier read by another key of the row find it elsewhere? The row may have become free
  * between the two reads, or this read locks nothing. */
 static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
@@ -233,7 +212,9 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
         return PAWL_ENOMEM;
     entry->stored     = *row;
     pawl_error broken = PAWL_ERROR_INIT;
-    entry->broken     = decode_state(batch, entry->model, row, state, &broken);
+    /* A state that cannot be read is an error that names the saga, never "no saga" (S27). */
+    entry->broken =
+        pawl__state_read(entry->model, entry->model->state, row, batch->arena, state, &broken);
     if (entry->broken == PAWL_ENOMEM)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of a saga");
     if (entry->broken != PAWL_OK) {

@@ -200,16 +200,13 @@ static pawl_code decode_time(pawl__decoder *decoder, const pawl__path *path, yyj
                              void *to)
 {
     pawl_text text = {0};
-    pawl_time time;
+    int64_t   number;
+    if (integer_of(value, &number) && pawl__times_from_number(decoder->flags, number, to))
+        return PAWL_OK;
     pawl_code code = text_of(decoder, path, "time", value, &text);
-    if (code != PAWL_OK)
-        return code;
-    if (pawl_time_parse(text, &time, NULL) != PAWL_OK || time < PAWL_TIME_MIN ||
-        time > PAWL_TIME_MAX)
-        return pawl__decode_mismatch(
-            decoder, path, "time such as 2026-01-31T23:59:59Z, years 0001 to 9999", value);
-    *(pawl_time *)to = time;
-    return PAWL_OK;
+    if (code == PAWL_OK && !pawl__times_from_text(decoder->flags, text, to))
+        return pawl__decode_mismatch(decoder, path, pawl__times_expected(decoder->flags), value);
+    return code;
 }
 
 static pawl_code decode_enum(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,

@@ -126,13 +126,10 @@ static pawl_code encode_time(pawl__encoder *encoder, const pawl__path *path, con
                              yyjson_mut_val **value)
 {
     pawl_time time = *(const pawl_time *)from;
-    char      text[PAWL_TIME_TEXT_SIZE + 1];
     if (time < PAWL_TIME_MIN || time > PAWL_TIME_MAX)
         return pawl__path_error(path, encoder->error, PAWL_EINVAL,
                                 "time %" PRId64 " is outside the years 0001 to 9999", time);
-    pawl_time_format(time, text);
-    return finish(encoder, path, yyjson_mut_strncpy(encoder->doc, text, PAWL_TIME_TEXT_SIZE),
-                  value);
+    return finish(encoder, path, pawl__times_value(encoder->flags, encoder->doc, time), value);
 }
 
 static pawl_code encode_enum(pawl__encoder *encoder, const pawl__path *path, const void *from,

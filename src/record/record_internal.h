@@ -76,6 +76,16 @@ pawl_code pawl__encode_scalar(pawl__encoder *encoder, const pawl__path *path, co
 /* The value is what a missing member stands for. */
 bool pawl__scalar_is_default(const pawl_field *field, const void *from);
 
+/* ---- Times (times.c), in the form that the flags say ---------------------- */
+
+/* False for what is no time in that form, or outside of its years. */
+bool pawl__times_from_number(unsigned flags, int64_t number, pawl_time *time);
+bool pawl__times_from_text(unsigned flags, pawl_text text, pawl_time *time);
+/* For errors: "time such as 2026-01-31T23:59:59Z". */
+const char *pawl__times_expected(unsigned flags);
+/* NULL when out of memory. */
+yyjson_mut_val *pawl__times_value(unsigned flags, yyjson_mut_doc *doc, pawl_time time);
+
 /* ---- Memory of fields --------------------------------------------------- */
 
 static inline const pawl_field *pawl__field_at(const pawl_record *record, size_t index)

@@ -252,6 +252,8 @@ static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stag
 {
     if (reached == STAGE_AFTER)
         return PAWL__TROUBLE_WORKER;
+    if (worker->batch->is_unwritable)
+        return PAWL__TROUBLE_CONTENT;
     switch (code) {
     case PAWL_ENOMEM: return PAWL__TROUBLE_MEMORY;
     case PAWL_EINVAL:

@@ -4,6 +4,7 @@
  */
 #include "runtime/threads.h"
 
+#include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/pawl.h"
 #include "runtime/foreign.h"
@@ -363,8 +364,9 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
     if (code == PAWL_OK)
         code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
                                     PAWL_SAGA_UNLOCKED, arena, &row, error);
-    *version = row.version;
-    *data    = row.data;
+    if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
+        code = pawl__state_json(model, &row, arena, data, error);
+    *version = code == PAWL_OK ? row.version : 0;
     return code;
 }
 

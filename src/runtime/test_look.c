@@ -4,6 +4,7 @@
  */
 #include "runtime/test.h"
 
+#include "engine/state.h"
 #include "engine/stream.h"
 
 #include <string.h>
@@ -88,8 +89,7 @@ pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key, paw
     if (code == PAWL_OK)
         code = load_row(test, model, key, &row, error);
     if (code == PAWL_OK)
-        code = pawl_record_decode(record(), row.data, PAWL_DECODE_KEEP_EXTRA, test->arena, state,
-                                  error);
+        code = pawl__state_read(model, record(), &row, test->arena, state, error);
     if (code == PAWL_OK && version != NULL)
         *version = row.version;
     return code;

@@ -1,7 +1,7 @@
 /* model.c - checks an application's tables and makes them ready for look-ups.
  *
- * Contents: sagas; bindings; creation; look-ups. Aggregators are in aggregators.c,
- * processes and the like in streams.c, reading the tables by their strides in tables.c.
+ * Contents: sagas; bindings; creation; look-ups. Formats of states are in formats.c, aggregators in
+ * aggregators.c, processes and the like in streams.c, reading the tables by their strides in tables.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,11 +84,15 @@ pawl_code pawl__model_unique(const pawl__model *model, const pawl__saga_model *m
     return PAWL_OK;
 }
 
-static pawl_code build_saga(pawl__model *model, const pawl_saga *saga, pawl_text prefix,
+static pawl_code build_saga(pawl__model *model, const pawl_saga *given, pawl_text prefix,
                             pawl_error *error)
 {
     pawl__saga_model *made = &model->sagas[model->saga_count];
-    pawl_code         code = pawl__name_check("saga", saga->name, error);
+    pawl_saga        *saga = pawl_arena_take(model->arena, sizeof *saga);
+    if (saga == NULL)
+        return PAWL_ENOMEM;
+    pawl__table_row(given, 0, model->application->saga_size, saga, sizeof *saga);
+    pawl_code code = pawl__name_check("saga", saga->name, error);
     if (code != PAWL_OK)
         return code;
     if (saga->state == NULL || saga->on == NULL)
@@ -101,6 +105,8 @@ static pawl_code build_saga(pawl__model *model, const pawl_saga *saga, pawl_text
     if (code != PAWL_OK)
         return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s", saga->name);
     code = build_table(model, made, prefix, error);
+    if (code == PAWL_OK)
+        code = pawl__model_formats(model, made, error);
     if (code == PAWL_OK)
         code = pawl__model_unique(model, made, error);
     model->tables[model->table_count++] = &made->table;

@@ -48,6 +48,9 @@ typedef struct pawl__saga_model {
     pawl_text                 type_version; /* of the state's record: "1.0" */
     pawl_text                 metadata;     /* metadata of a new row beside its originator */
     size_t                    index;        /* among the endpoint's sagas */
+    pawl_state_format         format;       /* writes, and reads what none of `older` is for */
+    pawl_state_format        *older;        /* rising in `below` */
+    size_t                    older_count;
 } pawl__saga_model;
 
 /* A projection's handler for an event type. */
@@ -175,6 +178,9 @@ size_t pawl__list_count(const void *list);
 bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler);
 /* The name of its function; NULL in older programs. */
 const char *pawl__handler_name(const pawl_application *application, const pawl_handler *handler);
+
+/* formats.c: how the saga's states are written and read. */
+pawl_code pawl__model_formats(pawl__model *model, pawl__saga_model *made, pawl_error *error);
 
 /* streams.c: the model's processes, entities and projections. */
 pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);

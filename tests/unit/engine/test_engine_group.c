@@ -443,7 +443,8 @@ static void a_unit_that_spoils_the_change_set_is_set_apart(const char *url)
     assert_int_equal(world_queue(&it, "out").count, 2);
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
-    assert_true(world_says(dead.items[0].error, "saga Left: note: no UTF-8"));
+    assert_true(world_says(dead.items[0].error, "saga Left "));
+    assert_true(world_says(dead.items[0].error, " of version 1: note: no UTF-8"));
     assert_int_equal(world_queue(&it, "hands").count, 0);
     world_close(&it);
 }

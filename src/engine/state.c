@@ -1,0 +1,145 @@
+/* state.c - the states of sagas between their rows and the structs of their handlers: by the format of
+ * the version that wrote the row on the way in, by today's on the way out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/state.h"
+
+#include "base/arena.h"
+#include "record/record_internal.h"
+
+/* ---- Reading ------------------------------------------------------------------ */
+
+/* The major number of the record that wrote the row: "2.0". 0 for a row that says none. */
+static int version_of(const pawl_saga_row *row)
+{
+    int version = 0;
+    for (size_t i = 0; i < row->type_version.size && i < 6 && row->type_version.data[i] != '.'; i++)
+        version = version * 10 + (row->type_version.data[i] - '0');
+    return version;
+}
+
+static const pawl_state_format *format_of(const pawl__saga_model *model, int version)
+{
+    for (size_t i = 0; i < model->older_count; i++)
+        if (version < model->older[i].below)
+            return &model->older[i];
+    return &model->format;
+}
+
+/* A reader's or a writer's code: those of handlers mean nothing here, and one of them would lose the
+ * message; memory that is its own and not the arena's is no shortage of the engine's. */
+static pawl_code answer_of(pawl_code code, pawl_arena *arena)
+{
+    bool is_handlers = code >= PAWL_RETRY && code <= PAWL_DISCARD;
+    bool is_own      = code == PAWL_ENOMEM && !pawl__arena_is_short(arena);
+    return is_handlers || is_own ? PAWL_ECONFIG : code;
+}
+
+static pawl_code read_stored(const pawl__saga_model *model, const pawl_state_format *format,
+                             const pawl_saga_row *row, pawl_arena *arena, pawl_text *json,
+                             pawl_error *error)
+{
+    const pawl_state_about about = {model->saga->name, row->id, version_of(row), format->context};
+    *json                        = row->data;
+    if (format->read == NULL)
+        return PAWL_OK;
+    pawl_code code = answer_of(format->read(&about, row->data, arena, json, error), arena);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "the format's reader");
+}
+
+static pawl_code name_row(const pawl__saga_model *model, const pawl_saga_row *row, pawl_code code,
+                          pawl_error *error)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, id);
+    return pawl_error_wrap(error, code, "saga %s %s of version %d", model->saga->name, id,
+                           version_of(row));
+}
+
+pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *record,
+                           const pawl_saga_row *row, pawl_arena *arena, void *state,
+                           pawl_error *error)
+{
+    int                      version = version_of(row), today = pawl_record_version(record);
+    const pawl_state_format *format    = format_of(model, version);
+    bool                     is_listed = format != &model->format;
+    pawl_text                json      = row->data;
+    pawl_code                code      = PAWL_OK;
+    bool is_brought_up                 = version != today && (record->upcast != NULL || !is_listed);
+    /* No reader is asked for what is refused whatever it says. */
+    if (version <= today && (!is_brought_up || record->upcast != NULL))
+        code = read_stored(model, format, row, arena, &json, error);
+    if (code == PAWL_OK && is_brought_up)
+        code = pawl_record_upcast(record, version, json, arena, &json, error);
+    if (code == PAWL_OK)
+        code = pawl_record_decode(record, json,
+                                  PAWL_DECODE_KEEP_EXTRA | PAWL_RECORD_TIMES(format->times), arena,
+                                  state, error);
+    return code == PAWL_OK ? code : name_row(model, row, code, error);
+}
+
+pawl_code pawl__state_json(const pawl__saga_model *model, const pawl_saga_row *row,
+                           pawl_arena *arena, pawl_text *json, pawl_error *error)
+{
+    int version    = version_of(row);
+    *json          = row->data;
+    pawl_code code = PAWL_OK;
+    if (version <= pawl_record_version(model->state))
+        code = read_stored(model, format_of(model, version), row, arena, json, error);
+    return code == PAWL_OK ? code : name_row(model, row, code, error);
+}
+
+/* ---- Writing ------------------------------------------------------------------ */
+
+/* Every store takes it: the column is of a type for JSON. */
+static pawl_code check_written(pawl_text written, pawl_arena *arena, pawl_error *error)
+{
+    yyjson_doc *doc  = NULL;
+    pawl_code   code = pawl__json_read(written, arena, &doc, error);
+    if (code == PAWL_ENOMEM)
+        return code;
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_EINVAL, "what it made");
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    if (!yyjson_is_obj(root))
+        return pawl_error_set(error, PAWL_EINVAL, "what it made is no JSON object");
+    if (pawl__json_has_nul(root))
+        return pawl_error_set(error, PAWL_EINVAL, "NUL in a text of what it made");
+    return PAWL_OK;
+}
+
+static pawl_code write_stored(const pawl__saga_model *model, pawl_saga_id id, pawl_text json,
+                              pawl_arena *arena, pawl_text *data, pawl_error *error)
+{
+    const pawl_state_format *format = &model->format;
+    const pawl_state_about   about  = {model->saga->name, id, pawl_record_version(model->state),
+                                       format->context};
+    *data                           = json;
+    if (format->write == NULL)
+        return PAWL_OK;
+    pawl_code code = answer_of(format->write(&about, json, arena, data, error), arena);
+    if (code == PAWL_EVERSION) /* no other program is waited for: the state is this one's */
+        code = PAWL_ECONFIG;
+    if (code == PAWL_OK)
+        code = check_written(*data, arena, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "the format's writer");
+}
+
+pawl_code pawl__state_write(const pawl__saga_model *model, pawl_saga_id id, const void *state,
+                            pawl_arena *arena, pawl_text *data, pawl_error *error)
+{
+    unsigned  flags = PAWL_RECORD_TIMES(model->format.times);
+    pawl_text json  = {.data = NULL, .size = 0};
+    if (model->format.stores_defaults)
+        flags |= PAWL_ENCODE_DEFAULTS;
+    pawl_code code = pawl_record_encode(model->state, state, flags, arena, &json, error);
+    if (code == PAWL_OK)
+        code = write_stored(model, id, json, arena, data, error);
+    if (code == PAWL_OK)
+        return code;
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl_error_wrap(error, code, "saga %s %s of version %d", model->saga->name, text,
+                           pawl_record_version(model->state));
+}
