@@ -24,10 +24,19 @@ static pawl_code correlation_of(const pawl_saga *saga, const pawl_record *state,
     if (property == NULL)
         return PAWL_OK;
     const pawl_field *field = pawl_record_field(state, property);
-    if (field == NULL || strchr(property, '.') != NULL)
+    if (field != NULL && strchr(property, '.') != NULL)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "saga %s: correlation property '%s' is no field of record %s",
+                              "saga %s: correlation property '%s' lies in a nested record; it has "
+                              "to be a field of record %s itself",
                               saga->name, property, state->name);
+    if (field == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: correlation property '%s' is no field of record %s%s",
+                              saga->name, property, state->name,
+                              strpbrk(property, ",; ") != NULL
+                                  ? "; a saga has one, while it is replaced a .transitional one "
+                                    "beside it, and .find looks by any other"
+                                  : "");
     correlation->property = pawl_text_of(pawl_field_json(field));
     pawl_code code        = pawl_field_value_type(field, &correlation->type, error);
     if (code != PAWL_OK)

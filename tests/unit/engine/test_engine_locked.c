@@ -14,6 +14,9 @@
 #include <string.h>
 
 #define DEADLINE_MS 150
+/* Row locks: SQLite's is of the whole file. */
+#define ON_SERVERS(function) \
+    ON_STORE(function, "postgres"), ON_STORE(function, "mariadb"), ON_STORE(function, "mysql")
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -332,9 +335,9 @@ static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORE(s32_a_locked_row_fails_its_message_alone, "postgres"),
-        ON_STORE(e24_so_it_does_with_own_sql, "postgres"),
-        ON_STORE(s32_a_commit_waits_for_a_locked_row_once, "postgres"),
+        ON_SERVERS(s32_a_locked_row_fails_its_message_alone),
+        ON_SERVERS(e24_so_it_does_with_own_sql),
+        ON_SERVERS(s32_a_commit_waits_for_a_locked_row_once),
         ON_STORE(e24_a_deadlock_runs_again_at_once, "sqlite"),
         ON_STORE(e24_a_deadlock_runs_again_at_once, "postgres"),
         ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),

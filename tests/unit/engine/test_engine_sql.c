@@ -80,10 +80,32 @@ static const pawl_saga book_saga = {
                  {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true},
                  {.handle = NULL}}};
 
+/* Finds the safe with a lock, as another worker does for its message; it waits for a moment only. */
+static pawl_store *another;
+
+static void find_meanwhile(const pawl_saga_table *table)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_value    name  = pawl_value_text(PAWL_TEXT("s"));
+    pawl_saga_row row   = {.version = 0};
+    pawl_code     code  = pawl_store_hold_begin(another, &error);
+    if (code == PAWL_OK)
+        code = pawl_store_saga_load(another, table, PAWL_SAGA_BY_MAIN, &name, 1, PAWL_SAGA_LOCKED,
+                                    arena, &row, &error);
+    pawl_store_hold_end(another);
+    world_note(&seen, "%s%d", pawl_code_retry(code) == PAWL_RETRY_NEVER ? "found" : "waited",
+               (int)row.version);
+    pawl_arena_destroy(arena);
+}
+
+static const pawl_saga_table *safe_table;
+
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
-    (void)ctx;
     (void)message;
+    if (another != NULL && pawl_saga_version(ctx) > 0)
+        find_meanwhile(safe_table);
     safe->count++;
     return PAWL_OK;
 }
@@ -172,6 +194,30 @@ static void s32_a_pessimistic_saga(const char *url)
     world_json_equal(&it, world_saga_text(&it, "Safe", "s", &version),
                      "{\"name\":\"s\",\"count\":5}");
     assert_int_equal(version, 5);
+    world_close(&it);
+}
+
+/* From the load to the commit the row is locked: find and write are in one transaction. */
+static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
+{
+    world                         it;
+    pawl_error                    error   = PAWL_ERROR_INIT;
+    pawl_store_options            options = PAWL_STORE_OPTIONS_INIT;
+    const pawl_saga_table *const *tables  = NULL;
+    size_t                        count   = 0;
+    options.deadline_ms                   = 150;
+    open_world(&it, url, &application);
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, &error),
+             &error);
+    world_ok(pawl_store_open(url, &options, &another, &error), &error);
+    safe_table = tables[1];
+    for (int i = 0; i < 2; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    assert_int_equal(world_drain(&it).handled, 2);
+    find_meanwhile(safe_table);
+    assert_string_equal(seen.text, "waited0 found2 ");
+    pawl_store_close(another);
+    another = NULL;
     world_close(&it);
 }
 
@@ -379,6 +425,7 @@ int main(void)
         ON_ALL_STORES(e30_a_finder_names_the_saga),
         ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
         ON_ALL_STORES(s32_a_pessimistic_saga),
+        ON_SQL_STORES(s32_a_second_find_waits_while_the_handler_runs),
         ON_SQL_STORES(e24_retries_leave_exactly_one_row),
         ON_SQL_STORES(e24_a_connection_says_what_it_is),
         ON_SQL_STORES(e24_a_connection_of_another_driver),

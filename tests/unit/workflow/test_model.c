@@ -11,10 +11,13 @@
 
 /* ---- Records and handlers ---------------------------------------------------- */
 
+#define ADDRESS(F) F(TEXT, city)
+PAWL_RECORD(address, ADDRESS)
 #define ORDER_STATE(F) \
     F(TEXT, order_id)  \
     F(INT64, number)   \
-    F(DOUBLE, weight)
+    F(DOUBLE, weight)  \
+    F(RECORD, home, address)
 PAWL_RECORD(order_state, ORDER_STATE)
 #define OTHER_STATE(F) F(TEXT, order_id)
 PAWL_RECORD(other_state, OTHER_STATE)
@@ -91,6 +94,12 @@ static const mistake mistakes[] = {
     {.says = "saga S has no .on", .saga = {.name = "S", STATE, .correlation = "order_id"}},
     {.says = "'colour' is no field of record order_state",
      .saga = {.name = "S", STATE, .correlation = "colour", ON(START)}},
+    {.says = "'order_id, number' is no field of record order_state; a saga has one, while it is "
+             "replaced a .transitional one beside it, and .find looks by any other",
+     .saga = {.name = "S", STATE, .correlation = "order_id, number", ON(START)}},
+    {.says = "saga S: correlation property 'home.city' lies in a nested record; it has to be a "
+             "field of record order_state itself",
+     .saga = {.name = "S", STATE, .correlation = "home.city", ON(START)}},
     {.says = "saga S: correlation property 'weight'",
      .saga = {.name = "S", STATE, .correlation = "weight", ON(START)}},
     {.says = "message place has no property 'nothing'",
