@@ -9,6 +9,7 @@
 #include "store/mysql/mysql.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -97,10 +98,14 @@ static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection 
         connection->why != PAWL_OK ? "no answer in time" : mysql_error(mysql), mysql_errno(mysql));
 }
 
-/* A network that is gone is noticed, and a server that left. */
+/* A network that is gone is noticed, and a server that left. The library makes the socket block for
+ * TLS and leaves it so: a read would wait past the deadline of its call, and past an interrupt. */
 static void watch_peer(MYSQL *mysql)
 {
     int fd = (int)mysql_get_socket(mysql), seconds = KEEPALIVE_S, milliseconds = USER_TIMEOUT_MS;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
