@@ -63,8 +63,8 @@ check_own()
     sql "insert into pawl_events (Stream, Version, Type, TypeVersion, MessageId, CorrelationId, CausationId,
         At, Headers, Body) values ('s', 1, 'T', 1, 'm', '', '', '2026-01-01', '', '')"
     local rest=("'T'" 1 "'m'" "''" "''" null "'2026-01-01'" "''" "''")
-    run EVENT_INSERT_FIRST "'s'" 2 2 "${rest[@]}" || die "the event behind the last is refused"
-    ! run EVENT_INSERT_FIRST "'s'" 4 4 "${rest[@]}" 2>"$work/err" || die "an event behind none is taken"
+    run EVENT_INSERT 1 2 "'s'" "'s'" 2 2 "${rest[@]}" || die "the event behind the last is refused"
+    ! run EVENT_INSERT 1 4 "'s'" "'s'" 4 4 "${rest[@]}" 2>"$work/err" || die "an event behind none is taken"
     grep -q '^ERROR 1048 ' "$work/err" || die "another error than 1048"
     [ "$(sql 'select group_concat(Version order by Version) from pawl_events')" = 1,2 ] || die "other events"
 

@@ -139,13 +139,19 @@ static void streams_without_a_beginning_are_refused_alone(suite *s)
                   is_odd_one(i) ? 0 : 2);
 }
 
+/* With letters that a driver may have to write in another way. */
+static pawl_text stream_of(suite *s, unsigned number)
+{
+    return suite_printf(s, "\"%u\"\\\t{\xc3\xa9", number);
+}
+
 /* Each is as long as its number; all go on in one set. */
 static void each_stream_goes_on_alone(suite *s)
 {
     pawl_store *a     = suite_open(s);
     suite_set   first = suite_changes(s), set = suite_changes(s);
     for (unsigned i = 1; i <= COUNT; i++) {
-        pawl_text stream = suite_printf(s, "stream-%u", i);
+        pawl_text stream = stream_of(s, i);
         for (unsigned k = 1; k <= i; k++)
             ADD(&first, event_append, .stream = stream, .version = k, .is_first = k == 1,
                 .event = suite_event(s, TEXT("m")));
@@ -155,7 +161,7 @@ static void each_stream_goes_on_alone(suite *s)
     COMMIT(&first, a);
     COMMIT(&set, a);
     for (unsigned i = 1; i <= COUNT; i++) {
-        pawl_stream stream = suite_stream(s, a, suite_printf(s, "stream-%u", i), 0);
+        pawl_stream stream = suite_stream(s, a, stream_of(s, i), 0);
         EXPECT_EQ(s, stream.version, i + 1);
         EXPECT_EQ(s, stream.count, i + 1);
         EXPECT_TEXT(s, stream.events[i].event.message_id, suite_printf(s, "m-%u", i));

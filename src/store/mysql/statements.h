@@ -14,7 +14,7 @@
 #define PAWL__MYSQL_NEWER(column) \
     column " = if(values([Version]) > [Version], values(" column "), " column ")"
 
-/* EVENT_INSERT_FIRST: as the shared one, a null stream where the event before is not there. A derived
+/* EVENT_INSERT: as the shared one, a null stream where the event before is not there. A derived
  * table may read what is written (1093), and `insert ... select` would take MariaDB's lock of all
  * numbers until the commit: two streams that wait for each other's fail with 1467. */
 
@@ -79,11 +79,18 @@
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \
     X(OUTBOX_SWEEP,                                                                                                                                          \
       "delete from {outbox} where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2")                                                                     \
-    X(EVENT_INSERT_FIRST,                                                                                                                                    \
+    X(EVENT_INSERT,                                                                                                                                          \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                                                                             \
-      "(select b.[Stream] from (select [Stream] from {events} where [Stream] = ?1 "                                                                          \
-      "and [Version] = ?2 - 1) as b), "                                                                                                                      \
+      "if(?12 = 0 or ?2 = 1, ?1, (select b.[Stream] from (select [Stream] from {events} "                                                                    \
+      "where [Stream] = ?1 and [Version] = ?2 - 1) as b)), "                                                                                                 \
       "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                                                                                           \
+    /* The same where the events before are there, and how many of them are. */                                                                              \
+    X(EVENT_INSERT_SURE, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "                                                           \
+                         "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                                                                   \
+    X(EVENT_COUNT,                                                                                                                                           \
+      "select count(*) from json_table(?1, '$.*' columns (s varchar(402) path '$.s', "                                                                       \
+      "v bigint path '$.v')) as j straight_join {events} as t force index ({events_stream}) "                                                                \
+      "on t.[Stream] = j.s and t.[Version] = j.v")                                                                                                           \
     X(FOLD_SET,                                                                                                                                              \
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "                                                               \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on duplicate key update " PAWL__MYSQL_NEWER("[TypeVersion]") ", " PAWL__MYSQL_NEWER(                                  \

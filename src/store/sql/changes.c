@@ -160,30 +160,18 @@ static const pawl__sql_write *choose_saga_update(const void *change)
 
 #undef OF
 #define OF(member, as) PAWL__SQL_FIELD(event_append, member, as)
-#define EVENT_FIELDS                                                                              \
-    OF(stream, TEXT), OF(version, INT), OF(event.type, TEXT), OF(event.type_version, INT32),      \
-        OF(event.message_id, TEXT), OF(event.correlation_id, TEXT), OF(event.causation_id, TEXT), \
-        OF(event.dispatch_id, UUID_OR_NULL), OF(event.at, TIME), OF(event.headers, TEXT),         \
-        OF(event.body, BYTES)
 
 /* The first event of a set needs the one before it: without that there is no stream,
- * which the column refuses. */
-static const pawl__sql_write event_first = {
-    .statement  = PAWL__SQL_EVENT_INSERT_FIRST,
-    .parameters = FIELDS(EVENT_FIELDS),
+ * which the column refuses. First and later events take turns, so both are one write. */
+static const pawl__sql_write event_append = {
+    .statement  = PAWL__SQL_EVENT_INSERT,
+    .parameters = FIELDS(OF(stream, TEXT), OF(version, INT), OF(event.type, TEXT),
+                         OF(event.type_version, INT32), OF(event.message_id, TEXT),
+                         OF(event.correlation_id, TEXT), OF(event.causation_id, TEXT),
+                         OF(event.dispatch_id, UUID_OR_NULL), OF(event.at, TIME),
+                         OF(event.headers, TEXT), OF(event.body, BYTES), OF(is_first, BOOL)),
     .then       = {TAKEN_WHY(version_taken), NULL_WHY(version_missing)},
 };
-static const pawl__sql_write event_next = {
-    .statement  = PAWL__SQL_EVENT_INSERT,
-    .parameters = FIELDS(EVENT_FIELDS),
-    .then       = {TAKEN_WHY(version_taken)},
-};
-
-static const pawl__sql_write *choose_event(const void *change)
-{
-    const pawl_event_append *append = change;
-    return append->is_first && append->version > 1 ? &event_first : &event_next;
-}
 
 #undef OF
 #define OF(member, as) PAWL__SQL_FIELD(fold_set, member, as)
@@ -519,7 +507,7 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_saga_delete]    = {.write = &saga_delete},
     [pawl_change_saga_insert]    = {.choose = choose_saga_insert},
     [pawl_change_saga_update]    = {.choose = choose_saga_update},
-    [pawl_change_event_append]   = {.choose = choose_event},
+    [pawl_change_event_append]   = {.write = &event_append},
     [pawl_change_checkpoint_set] = {.choose = choose_checkpoint},
     [pawl_change_timeout_settle] = {.choose = choose_timeout_settle},
     [pawl_change_outbox_settle]  = {.choose = choose_outbox_settle},

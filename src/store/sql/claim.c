@@ -82,7 +82,8 @@ static size_t count_of(const pawl_timeout_claim *claim)
     return claim->count_max != 0 ? claim->count_max : TIMEOUTS_DEFAULT;
 }
 
-/* The due rows that are free, and one more: when there is one, its due time is the next. */
+/* The due rows that are free, and one more: when there is one, its due time is the next. A look
+ * without stamps need not read more than one. */
 static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_stamping,
                           pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -90,7 +91,7 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
                                          {PAWL__SQL_TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_CLAIM_ANY}};
 
     bool                  is_any = claim->destination.size == 0;
-    size_t                count  = count_of(claim);
+    size_t                count  = is_stamping ? count_of(claim) : 1;
     const timeout_by      by = {claim->destination, claim->due_max, claim->now, (int64_t)count + 1};
     const pawl__sql_asked due  = {statements[is_stamping][is_any], is_any ? &due_any : &due_of, &by,
                                   &pawl__sql_timeout_row, sizeof *rows->items};

@@ -12,8 +12,8 @@
 
 /* OUTBOX_ENABLE: MySQL sets one column after the other, so what is read of a row is set last. */
 
-/* EVENT_INSERT_FIRST: without the event before there is no stream, which the column refuses. A
- * select that reads the table would have its rows copied to a temporary one first. */
+/* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
+ * refuses. A select that reads the table would have its rows copied to a temporary one first. */
 
 /* The filters of a pawl_outbox_query. The condition that an index serves stands before them
  * once more, plainly, in the statements that use that index. */
@@ -185,11 +185,10 @@
     X(EVENT_UNNUMBERED, "select [Seq] from {events} {index:events_unnumbered|events_position}"        \
                         "where [Position] is null order by [Seq] limit ?1")                           \
     X(EVENT_NUMBER, "update {events} set [Position] = ?1 where [Seq] = ?2")                           \
-    X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "         \
-                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                 \
-    X(EVENT_INSERT_FIRST,                                                                             \
+    X(EVENT_INSERT,                                                                                   \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                      \
-      "case when exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "         \
+      "case when ?12 = 0 or ?2 = 1 "                                                                  \
+      "or exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "                \
       "then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                       \
     X(FOLD_SET,                                                                                       \
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "        \

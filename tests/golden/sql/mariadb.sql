@@ -470,10 +470,6 @@ by `Seq` limit ?;
 -- EVENT_NUMBER
 update `pawl_events` set `Position` = ? where `Seq` = ?;
 
--- EVENT_INSERT
-insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
-`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
 -- FOLD_GET
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
 and `TypeVersion` <= ? and `Version` > ?;
@@ -615,11 +611,20 @@ t.`Failures` = t.`Failures` + w.`Failures`, t.`Conflicts` = t.`Conflicts` + w.`C
 -- OUTBOX_SWEEP, for OUTBOX_SWEEP
 delete from `pawl_outbox` where `DispatchedAt` < ? order by `DispatchedAt` limit ?;
 
--- EVENT_INSERT_FIRST, for EVENT_INSERT_FIRST
+-- EVENT_INSERT, for EVENT_INSERT
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
-`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values ((select b.`Stream` from (select
-`Stream` from `pawl_events` where `Stream` = ? and `Version` = ? - 1) as b), ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?);
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values (if(? = 0 or ? = 1, ?, (select
+b.`Stream` from (select `Stream` from `pawl_events` where `Stream` = ? and `Version` = ? - 1) as
+b)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- EVENT_INSERT_SURE
+insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- EVENT_COUNT
+select count(*) from json_table(?, '$.*' columns (s varchar(402) path '$.s', v bigint path '$.v'))
+as j straight_join `pawl_events` as t force index (`pawl_events_stream`) on t.`Stream` = j.s and
+t.`Version` = j.v;
 
 -- FOLD_SET, for FOLD_SET
 insert into `pawl_folds` (`Stream`, `Version`, `TypeVersion`, `State`, `Dispatches`, `At`) values
@@ -775,4 +780,4 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- WORKER_FOLD: 2 1
--- EVENT_INSERT_FIRST: 1 2 2 3 4 5 6 7 8 9 10 11
+-- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11

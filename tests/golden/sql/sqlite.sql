@@ -447,14 +447,9 @@ update "pawl_events" set "Position" = ?1 where "Seq" = ?2;
 
 -- EVENT_INSERT
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-?10, ?11);
-
--- EVENT_INSERT_FIRST
-insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body") values (case when exists (select 1 from
-"pawl_events" where "Stream" = ?1 and "Version" = ?2 - 1) then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-?9, ?10, ?11);
+"CausationId", "DispatchId", "At", "Headers", "Body") values (case when ?12 = 0 or ?2 = 1 or exists
+(select 1 from "pawl_events" where "Stream" = ?1 and "Version" = ?2 - 1) then ?1 end, ?2, ?3, ?4,
+?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- FOLD_SET
 insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
