@@ -76,8 +76,8 @@ typedef struct pawl_saga_insert {
 } pawl_saga_insert;
 
 /* The row goes from `version` to `version + 1`. Refused with PAWL_ECONFLICT
- * unless it is there at `version`; with PAWL_EDUPLICATE when the transitional
- * value exists elsewhere. The main correlation value is never rewritten. */
+ * unless it is there at `version`; with PAWL_EDUPLICATE when another saga has
+ * the transitional value. The main correlation value is never rewritten. */
 typedef struct pawl_saga_update {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;

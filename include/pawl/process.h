@@ -135,7 +135,7 @@ PAWL_API int64_t pawl_stream_version(const pawl_context *ctx);
 /* "Account/7", or empty without a process or an entity. Ends with the handler's call. */
 PAWL_API pawl_text pawl_stream_in_hand(const pawl_context *ctx);
 /* In a projection: the event in hand with its stream, version and position, until the
- * handler's call ends. NULL elsewhere. */
+ * handler's call ends. NULL in any other handler. */
 PAWL_API const pawl_event_row *pawl_event_in_hand(const pawl_context *ctx);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  *
  * Rows that are named go in one commit, all of them or none. With --all the selection is taken
  * first and asked about, then worked off in commits of COMMIT_ROWS: a row that dies anew meanwhile
- * is not taken twice, and a row that was settled elsewhere meanwhile is counted, not an error.
+ * is not taken twice, and a row that another command or worker settled meanwhile is counted, not an error.
  *
  * outbox.c has the verb's options and its table of actions, in which these two stand; so each
  * of the two files calls the other.

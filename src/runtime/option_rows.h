@@ -5,7 +5,7 @@
  *
  *     X(field, kind, value_default, low, high, name, help)
  *
- * A low of -1: "none" can be said, by -1 in C, where 0 means the default, and by 0 elsewhere.
+ * A low of -1: "none" can be said, by -1 in C, where 0 means the default, and by 0 on the command line and in files.
  *
  * Tests: tests/unit/runtime/test_runtime_options.c, tests/system/command_options.sh
  *

@@ -5,7 +5,7 @@
  *
  *     1. the library's own, and `pawl` in it    a build folder; an installation, wherever it is
  *     2. the one that was configured            <libdir>/pawl of CMAKE_INSTALL_PREFIX
- *     3. those of PAWL_DRIVER_PATH, by colons   what lies elsewhere
+ *     3. those of PAWL_DRIVER_PATH, by colons   any other folders
  *
  * A module that was built with the library wins, so that a variable left over from another
  * installation puts no module of that one under this library. A module that is to stand

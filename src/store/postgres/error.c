@@ -30,7 +30,7 @@ static const state_row states[] = {
     {"57P05", PAWL_ELOST}, /* idle session timeout */
     {"25P03", PAWL_ELOST}, /* idle in transaction timeout */
     {READ_ONLY,
-     PAWL_EUNREACHABLE}, /* like a server that is away: after a fail-over another one can be written to */
+     PAWL_EUNREACHABLE}, /* like a server that is away: after a fail-over another server can be written to */
     {"08", PAWL_ELOST},
     {"28", PAWL_EDENIED},
     {"42501", PAWL_EDENIED},

@@ -113,7 +113,7 @@ static pawl_code take_parameters(pawl__pg *store, const char *from, char *to, pa
 
 /* ---- The rest ----------------------------------------------------------- */
 
-/* A '/' or '@' in the password ends it for libpq elsewhere than for pawl_url_masked: a part of it
+/* A '/' or '@' in the password ends it for libpq at another byte than for pawl_url_masked: a part of it
  * would be shown as a host's name. */
 static bool is_ambiguous(const char *url, const char *masked)
 {

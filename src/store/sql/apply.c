@@ -1,4 +1,4 @@
-/* apply.c - steps of a change before its write: a claim is checked, rows of a snapshot are removed,
+/* apply.c - runs before the write of a change: a claim is checked, rows of a snapshot are removed,
  * sources are held.
  *
  * SPDX-License-Identifier: Apache-2.0

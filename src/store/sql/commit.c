@@ -9,8 +9,8 @@
 
 /* As many changes go to the driver at once. */
 #define RUN_MAX 256
-/* Two keys with one mark end a run early, which costs a statement and nothing else. */
-#define MARKS 65536
+/* Two keys with one bit end a run early, which costs a statement and nothing else. */
+#define KEY_BITS 65536
 
 /* ---- Writing items ------------------------------------------------------ */
 
@@ -81,7 +81,7 @@ typedef struct run {
     const pawl__sql_write *write;
     size_t                 count;
     const void            *items[RUN_MAX];
-    uint64_t               marks[MARKS / 64]; /* of the items' keys, where the kind has some */
+    uint64_t               bits[KEY_BITS / 64]; /* of the items' keys, where the kind has some */
 } run;
 
 /* Not initialized as a whole: most runs are short. */
@@ -105,9 +105,9 @@ static pawl_code make_room(run *r, const pawl__sql_write *write)
 }
 
 /* The bit of a key, and the word that it stands in. */
-static uint64_t mark_of(run *r, uint32_t key, uint64_t **word)
+static uint64_t bit_of(run *r, uint32_t key, uint64_t **word)
 {
-    *word = &r->marks[key % MARKS / 64];
+    *word = &r->bits[key % KEY_BITS / 64];
     return key != 0 ? UINT64_C(1) << key % 64 : 0;
 }
 
@@ -118,11 +118,11 @@ static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *chan
     uint64_t *words[2];
     pawl_code code = PAWL_OK;
     keys_of(change, keys);
-    uint64_t id = mark_of(r, keys[0], &words[0]), name = mark_of(r, keys[1], &words[1]);
+    uint64_t id = bit_of(r, keys[0], &words[0]), name = bit_of(r, keys[1], &words[1]);
     if (r->count > 0 && ((*words[0] & id) != 0 || (*words[1] & name) != 0))
         code = write_run(r);
     if (r->count == 0)
-        memset(r->marks, 0, sizeof r->marks);
+        memset(r->bits, 0, sizeof r->bits);
     *words[0] |= id;
     *words[1] |= name;
     return code;

@@ -103,7 +103,7 @@ static const pawl__sql_index outbox_indexes[] = {
     {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]"},
     {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL},
     {"outbox_dead", "[Id]", false, "[State] = 'dead'", ""},
-    /* Not for what asks for a source: it says less than this does. */
+    /* "Attempts >= 0" is always true, and keeps a statement that asks for a source from using this index. */
     {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0", ""},
     {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", ""},
 };

@@ -72,7 +72,7 @@ static inline const pawl_saga_table *pawl__sql_saga_of(const void *item)
 
 struct pawl__sql_writer;
 
-/* A step of a change before its write. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH, set in
+/* Runs before the write of a change. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH, set in
  * `why`, refuse its group where the kind can be refused, and it is not written; anything else ends
  * the commit. */
 typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void *change,

@@ -83,7 +83,7 @@ const char pawl__pg_send_function[] =
 /* ---- Settings of the tables --------------------------------------------- */
 
 /* Autovacuum counts dead rows here, not shares of the table. Every message leaves a dead row in the
- * queue and most leave one elsewhere, and the server's own rule (a fifth of the table) suits tables
+ * queue and most leave one in another table, and the server's own rule (a fifth of the table) suits tables
  * that grow: after a backlog it would let a queue that is nearly empty keep hundreds of thousands
  * of dead entries, which a claim walks over. The work is not slowed down by delays: these tables
  * are small, or should become so. Long values that the server keeps aside follow the settings of
