@@ -3,8 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/native.h"
 #include "support/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static world_log seen;
@@ -150,6 +152,32 @@ static void s24_s27_state_of_an_older_program_is_brought_up(const char *url)
     pawl_store_close(held);
 }
 
+/* A column of the one row; ` stands for the quotes of the database. */
+static void column_is(const char *url, const char *column, const char *expected)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "select `%s` from {`wheels_Wheel`}", column);
+    for (char *at = sql; *at != '\0'; at++)
+        *at = *at == '`' && strncmp(url, "m", 1) != 0 ? '"' : *at;
+    native_expect(url, sql, expected);
+}
+
+/* The library's version and the record's are those of the program that saved the row last. */
+static void s24_both_versions_are_written_anew(const char *url)
+{
+    bool is_quoted = strncmp(url, "m", 1) != 0;
+    begin(url);
+    turn_with(url, &yesterday, "half_turns=2 ");
+    column_is(url, "PersistenceVersion", PAWL_VERSION);
+    column_is(url, "SagaTypeVersion", "1.0");
+    native_exec(url, is_quoted ? "update {\"wheels_Wheel\"} set \"PersistenceVersion\" = '0.0.9'"
+                               : "update {`wheels_Wheel`} set `PersistenceVersion` = '0.0.9'");
+    turn_with(url, &today, "turns=2 ");
+    column_is(url, "PersistenceVersion", PAWL_VERSION);
+    column_is(url, "SagaTypeVersion", "2.0");
+    pawl_store_close(held);
+}
+
 /* The message and the timeout of a saga that the program cannot read wait, for as long as it takes;
  * then `reader` handles both. */
 static void wait_for(const char *url, const pawl_application *other, const pawl_application *reader)
@@ -196,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up),
+        ON_SQL_STORES(s24_both_versions_are_written_anew),
         ON_ALL_STORES(s27_a_newer_state_waits_for_its_program),
         ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits),
     };
