@@ -28,6 +28,7 @@
 
 #include "pawl/base.h"
 #include "pawl/change.h"
+#include "pawl/effect.h"
 #include "pawl/record.h"
 #include "pawl/state_format.h"
 
@@ -41,6 +42,7 @@ typedef struct pawl_context    pawl_context;
 typedef struct pawl_process    pawl_process;
 typedef struct pawl_process    pawl_entity; /* the same fields */
 typedef struct pawl_projection pawl_projection;
+typedef struct pawl_apply      pawl_apply; /* process.h */
 
 /* ---- Handlers ----------------------------------------------------------- */
 
@@ -156,6 +158,7 @@ typedef struct pawl_on {
     pawl_not_found not_found;
     const pawl_handler *missing; /* PAWL_NOT_FOUND_CALL: a PAWL_MESSAGE_HANDLER */
     pawl_find_fn       *find;    /* instead of `key` */
+    const pawl_effect  *does;    /* PAWL_DOES(...), of `missing` too; NULL: not declared */
 } pawl_on;
 
 typedef struct pawl_saga {
@@ -194,19 +197,9 @@ typedef struct pawl_aggregator {
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
     /* The handler runs alone, with pawl_sqlite(ctx) ...: its rows are written by the commit that
      * removes its messages, or neither happens (E24). Refused where there is no SQL. */
-    bool own_sql;
+    bool               own_sql;
+    const pawl_effect *does; /* PAWL_DOES(...); NULL: not declared */
 } pawl_aggregator;
-
-/* Folds an event into the state of its process or entity. Made by PAWL_APPLY
- * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. Memory that the
- * event points to, or that is taken from the arena, lives as long as the state does. */
-typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
-
-typedef struct pawl_apply {
-    pawl_record_fn *state;
-    pawl_record_fn *event;
-    pawl_apply_fn  *call;
-} pawl_apply;
 
 /* A process or an entity (process.h). The stream of one is "NAME/key", at most
  * PAWL_STREAM_SIZE_MAX bytes; the key is the text of the message's property that
@@ -231,6 +224,7 @@ struct pawl_projection {
     const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */
     bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */
+    const pawl_effect *does; /* of all its handlers: PAWL_DOES(...); NULL: not declared */
 };
 
 typedef struct pawl_endpoint_spec {
@@ -266,16 +260,17 @@ typedef struct pawl_application {
     const char                      *name;
     const pawl_endpoint_spec *const *endpoints; /* NULL-terminated */
     const pawl_filter               *filters;   /* ends with an empty row, or NULL */
-    uint32_t                         process_size, projection_size;
+    uint32_t                         process_size, projection_size, effect_size;
 } pawl_application;
 
 /* First in the initialiser of an application. */
-#define PAWL_APPLICATION_INIT                                                    \
-    .abi = PAWL_ABI, .application_size = sizeof(pawl_application),               \
-    .endpoint_size = sizeof(pawl_endpoint_spec), .saga_size = sizeof(pawl_saga), \
-    .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),      \
-    .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),    \
-    .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection)
+#define PAWL_APPLICATION_INIT                                                         \
+    .abi = PAWL_ABI, .application_size = sizeof(pawl_application),                    \
+    .endpoint_size = sizeof(pawl_endpoint_spec), .saga_size = sizeof(pawl_saga),      \
+    .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),           \
+    .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),         \
+    .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection), \
+    .effect_size = sizeof(pawl_effect)
 
 /* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
 #define PAWL_EXPORT_APPLICATION(application)                        \

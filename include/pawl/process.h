@@ -48,6 +48,19 @@ extern "C" {
 #define PAWL_HEADER_PROCESS "pawl.process"
 #define PAWL_HEADER_ANSWER "pawl.answer"
 
+/* ---- Events --------------------------------------------------------------- */
+
+/* Folds an event into the state of its process or entity. Made by PAWL_APPLY
+ * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. Memory that the
+ * event points to, or that is taken from the arena, lives as long as the state does. */
+typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
+
+struct pawl_apply {
+    pawl_record_fn *state;
+    pawl_record_fn *event;
+    pawl_apply_fn  *call;
+};
+
 /* ---- Handlers ----------------------------------------------------------- */
 
 /* pawl_code f(pawl_context *, const state *, const message *). The state is borrowed for

@@ -57,6 +57,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(schema)               \
     X(send)                 \
     X(stats)                \
+    X(topology)             \
     X(version)              \
     X(worker)
 #define PAWL__VERB_DECLARE(name)                                 \

@@ -32,6 +32,8 @@ static const pawl__verb verbs[] = {
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB(send, "send a message, or one for each line of a file"),
     VERB(stats, "count what is in a store"),
+    VERB(topology,
+         "print who handles, sends, publishes and times what, by an application's tables"),
     VERB(version, "say which pawl this is"),
     VERB_REPORTS(worker, "look at the workers that are alive"),
 };

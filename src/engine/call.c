@@ -34,11 +34,15 @@ pawl_code pawl__call_end(pawl_context *ctx, pawl_code answer)
     return pawl__context_answered(ctx, answer);
 }
 
-pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, void *state,
-                             const void *message, size_t count)
+pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler,
+                             const pawl_effect *does, void *state, const void *message,
+                             size_t count)
 {
     const pawl_application *application = ctx->batch->engine->model->application;
     if (!pawl__call_begin(ctx, "handler", pawl__handler_name(application, handler)))
         return PAWL_EFENCED;
-    return pawl__call_end(ctx, handler->call(ctx, state, message, count));
+    ctx->does      = does;
+    pawl_code code = handler->call(ctx, state, message, count);
+    ctx->does      = NULL;
+    return pawl__call_end(ctx, code);
 }

@@ -252,15 +252,17 @@ static pawl_code check_destination(pawl_context *ctx, const char *destination)
     return PAWL_OK;
 }
 
-pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
-                         const pawl_send_options *options, const pawl_record *record,
-                         const void *message)
+pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
+                             const pawl_send_options *options, const pawl_record *record,
+                             const void *message)
 {
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
     pawl_message                   made     = {.id = {.size = 0}};
     pawl_code                      code     = check_destination(ctx, destination);
     if (options == NULL)
         options = &defaults;
+    if (code == PAWL_OK)
+        code = pawl__context_declared(ctx, kind, record, destination);
     if (code == PAWL_OK)
         code = build_message(ctx, options, true, record, message, &made);
     if (code != PAWL_OK)
@@ -269,6 +271,13 @@ pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
     if (name.data == NULL)
         return out_of_memory(ctx);
     return pawl__context_put(ctx, name, &made, due_of(ctx, options), options->id != NULL);
+}
+
+pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
+                         const pawl_send_options *options, const pawl_record *record,
+                         const void *message)
+{
+    return pawl__context_send(ctx, PAWL_EFFECT_SEND, destination, options, record, message);
 }
 
 pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_record *record,
@@ -286,7 +295,7 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "message %.*s has no header pawl.reply_to to reply to",
                                     PAWL_TEXT_ARGS(ctx->unit->message.id));
-    return pawl_send_with(ctx, queue.data, NULL, record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, NULL, record, message);
 }
 
 pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message)
@@ -295,7 +304,9 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     pawl__engine                  *engine   = ctx->batch->engine;
     const pawl_subscriptions      *list     = NULL;
     pawl_message                   made     = {.id = {.size = 0}};
-    pawl_code code = build_message(ctx, &defaults, false, record, message, &made);
+    pawl_code code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
+    if (code == PAWL_OK)
+        code = build_message(ctx, &defaults, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
     /* Subscriptions that cannot be read fail the message: published to nobody, it would be lost. */
@@ -321,6 +332,8 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
     pawl__engine                  *engine   = ctx->batch->engine;
     pawl_message                   made     = {.id = {.size = 0}};
     pawl_code                      code     = check_destination(ctx, destination);
+    if (code == PAWL_OK)
+        code = pawl__context_declared(ctx, PAWL_EFFECT_SEND, record, destination);
     if (code == PAWL_OK)
         code = build_message(ctx, &defaults, true, record, message, &made);
     if (code != PAWL_OK)
@@ -440,6 +453,8 @@ static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due,
         return pawl__context_refuse(ctx, PAWL_EINVAL, "%s %s has no handler for timeout '%s'",
                                     pawl__model_kind(touch->entry->model),
                                     touch->entry->model->saga->name, name != NULL ? name : "");
+    if (!is_cancel && pawl__context_declared(ctx, PAWL_EFFECT_TIMEOUT, NULL, name) != PAWL_OK)
+        return ctx->failed;
     pawl__timeout_ops *ops   = &touch->timeouts;
     pawl__timeout_op  *grown = pawl_arena_grow(ctx->batch->arena, ops->items, ops->count,
                                                &ops->capacity, sizeof ops->items[0]);

@@ -37,28 +37,33 @@ typedef struct pawl__dispatch {
 } pawl__dispatch;
 
 struct pawl_context {
-    pawl__batch    *batch;
-    pawl__unit     *unit;
-    pawl__lookup   *lookup; /* of the handler being called; NULL between handlers */
-    size_t          touch;  /* of that handler: index + 1; 0: none */
-    pawl__touch    *touches;
-    size_t          touch_count, touch_capacity;
-    pawl__effects   effects; /* dispatches are kept apart, below */
-    pawl__dispatch *dispatches;
-    size_t          dispatch_count, dispatch_capacity;
-    pawl__callback *callbacks;
-    size_t          callback_count, callback_capacity;
-    size_t          effect_count; /* of every kind */
-    pawl_code       failed;       /* the first effect that was refused */
-    pawl_error      error;        /* text of `failed`, or of pawl_fail */
-    int64_t         retry_delay;  /* -1: the handler asked for no delay */
-    bool            is_sql_open;
-    bool            is_keeping;  /* a failure now leaves the batch half changed: drop it */
-    bool            is_rejected; /* an entity rejected the command: not a failure, an answer */
-    bool            is_answer;   /* the failure is the answer of the application's function */
+    pawl__batch       *batch;
+    pawl__unit        *unit;
+    pawl__lookup      *lookup; /* of the handler being called; NULL between handlers */
+    size_t             touch;  /* of that handler: index + 1; 0: none */
+    pawl__touch       *touches;
+    size_t             touch_count, touch_capacity;
+    pawl__effects      effects; /* dispatches are kept apart, below */
+    pawl__dispatch    *dispatches;
+    size_t             dispatch_count, dispatch_capacity;
+    pawl__callback    *callbacks;
+    size_t             callback_count, callback_capacity;
+    size_t             effect_count; /* of every kind */
+    pawl_code          failed;       /* the first effect that was refused */
+    pawl_error         error;        /* text of `failed`, or of pawl_fail */
+    int64_t            retry_delay;  /* -1: the handler asked for no delay */
+    const pawl_effect *does;         /* of the handler being called; NULL: not declared */
+    bool               is_sql_open;
+    bool               is_keeping;  /* a failure now leaves the batch half changed: drop it */
+    bool               is_rejected; /* an entity rejected the command: not a failure, an answer */
+    bool               is_answer;   /* the failure is the answer of the application's function */
 };
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
+/* effect.c: refuses an effect that the handler being called does not declare. `record` NULL: a
+ * timeout; `name` is its name, or the destination. */
+pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
+                                 const pawl_record *record, const char *name);
 /* Adds an aggregator delivery of the message in hand. */
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
 /* Notes the first failure; returns `code`. */
@@ -75,8 +80,9 @@ pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 bool pawl__call_begin(pawl_context *ctx, const char *kind, const char *name);
 /* Returns the code that counts, as pawl__context_answered. */
 pawl_code pawl__call_end(pawl_context *ctx, pawl_code answer);
-pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, void *state,
-                             const void *message, size_t count);
+pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler,
+                             const pawl_effect *does, void *state, const void *message,
+                             size_t count);
 
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);
@@ -89,6 +95,10 @@ pawl_code pawl__forward_run(pawl_context *ctx);
 #define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);
+/* pawl_send_with, as a send or a reply. `options` may be NULL. */
+pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
+                             const pawl_send_options *options, const pawl_record *record,
+                             const void *message);
 /* Notes the first failure, with its text: an effect over its limit fails the message. */
 pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);

@@ -78,7 +78,7 @@ pawl_code pawl__event_run(pawl_context *ctx)
     if (code == PAWL_ENOMEM)
         return pawl__context_no_memory(ctx);
     if (code == PAWL_OK)
-        code = pawl__call_handler(ctx, on->handler, NULL, decoded, 1);
+        code = pawl__call_handler(ctx, on->handler, unit->projection->does, NULL, decoded, 1);
     return code;
 }
 

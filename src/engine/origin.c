@@ -90,5 +90,5 @@ pawl_code pawl_reply_to_originator(pawl_context *ctx, const pawl_record *record,
                                     "message %s: there is no saga in hand that was begun by a "
                                     "message with the header " PAWL__HEADER_REPLY_TO,
                                     pawl_record_type(record));
-    return pawl_send_with(ctx, queue.data, NULL, record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, NULL, record, message);
 }

@@ -97,10 +97,10 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
 {
     pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
     ctx->lookup        = lookup;
-    pawl_code code =
-        pawl__call_handler(ctx, handler, touch != NULL ? touch->state : NULL, lookup->message, 1);
-    ctx->lookup = NULL;
-    ctx->touch  = 0;
+    pawl_code code     = pawl__call_handler(ctx, handler, lookup->binding->does,
+                                        touch != NULL ? touch->state : NULL, lookup->message, 1);
+    ctx->lookup        = NULL;
+    ctx->touch         = 0;
     bool is_entity =
         touch != NULL && touch->entry->stream != NULL && touch->entry->model->stream->is_entity;
     ctx->is_rejected |= is_entity && code == PAWL_REJECT;
@@ -331,7 +331,8 @@ static pawl_code run_flush(pawl_context *ctx)
                                    unit->aggregator->name.data,
                                    PAWL_TEXT_ARGS(unit->snapshot.items[i].message.id));
     }
-    return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, NULL, messages, count);
+    return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, unit->aggregator->does,
+                              NULL, messages, count);
 }
 
 /* Filters see messages, timeouts and flushes only: an event, or a timeout whose destination is

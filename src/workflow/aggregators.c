@@ -69,7 +69,8 @@ static pawl_code build(pawl__model *model, const pawl_aggregator *given, pawl_er
                                .lease      = row->lease != 0 ? row->lease : PAWL__AGGREGATOR_LEASE_DEFAULT,
                                .attempts_max =
             row->attempts_max != 0 ? row->attempts_max : PAWL__AGGREGATOR_ATTEMPTS_DEFAULT,
-                               .own_sql = row->own_sql};
+                               .own_sql = row->own_sql,
+                               .does    = row->does};
     made->type = pawl_text_of(pawl_record_type(made->message));
     if (made->size == 0 && made->period == 0)
         made->size = PAWL__AGGREGATOR_SIZE_DEFAULT;

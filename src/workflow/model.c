@@ -381,6 +381,7 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         .not_found        = row->not_found,
         .missing          = row->missing,
         .find             = row->find,
+        .does             = row->does,
     };
     if (row->own_sql)
         model->own_sql = message != NULL ? pawl_record_type(message) : row->timeout;
@@ -444,7 +445,8 @@ static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
                                    .handler  = row.handle,
                                    .message  = row.handle->message(),
                                    .is_alone = row.own_sql,
-                                   .has_sql  = row.own_sql};
+                                   .has_sql  = row.own_sql,
+                                   .does     = row.does};
         if (row.own_sql)
             model->own_sql = pawl_record_type(binding->message);
         pawl_code code = pawl__model_bind(model, binding->message, binding, error);
@@ -531,6 +533,8 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
         code = build_plain_rows(model, error);
     if (code == PAWL_OK)
         code = pawl__model_aggregators(model, error);
+    if (code == PAWL_OK)
+        code = pawl__model_effects(model, error);
     if (code == PAWL_OK)
         code = take_filters(model, error);
     return code == PAWL_OK ? build_types_json(model) : code;

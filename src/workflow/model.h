@@ -15,6 +15,7 @@
 
 #include "pawl/application.h"
 #include "pawl/limits.h"
+#include "pawl/process.h"
 
 #define PAWL__BASES_MAX 16               /* of a message type: more of them are not looked at */
 #define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* E17 */
@@ -67,6 +68,7 @@ typedef struct pawl__projection_model {
     size_t               on_count;
     bool                 own_sql;
     size_t               batch;
+    const pawl_effect   *does; /* NULL: not declared, here and below */
 } pawl__projection_model;
 
 typedef struct pawl__aggregator_model {
@@ -79,6 +81,7 @@ typedef struct pawl__aggregator_model {
     int64_t                size, max, period, lease;
     int32_t                attempts_max;
     bool                   own_sql;
+    const pawl_effect     *does;
 } pawl__aggregator_model;
 
 typedef enum pawl__binding_kind {
@@ -103,6 +106,7 @@ typedef struct pawl__binding {
     pawl_not_found                not_found;
     const pawl_handler           *missing;
     pawl_find_fn                 *find;
+    const pawl_effect            *does;
 } pawl__binding;
 
 typedef struct pawl__type_model {
@@ -187,6 +191,15 @@ pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);
 
 /* aggregators.c: after all that has message types. */
 pawl_code pawl__model_aggregators(pawl__model *model, pawl_error *error);
+
+/* effects.c: when all else is built. PAWL_ECONFIG names the row's owner and the effect. */
+pawl_code pawl__model_effects(const pawl__model *model, pawl_error *error);
+/* One effect of a list; false at its end. */
+bool pawl__effect_row(const pawl_application *application, const pawl_effect *does, size_t index,
+                      pawl_effect *effect);
+/* `type` NULL: a timeout. `name` is the destination's or the timeout's. */
+bool pawl__effect_is_declared(const pawl_application *application, const pawl_effect *does,
+                              pawl_effect_kind kind, const char *type, const char *name);
 
 /* Between model.c, aggregators.c and streams.c. */
 pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,

@@ -260,6 +260,7 @@ static pawl_code build_projection(pawl__model *model, const pawl_projection *giv
     made->name    = pawl_text_of(projection.name);
     made->source  = pawl_arena_printf(model->arena, SOURCE_PREFIX "%s", projection.name);
     made->own_sql = projection.own_sql;
+    made->does    = projection.does;
     made->batch   = projection.batch != 0 ? (size_t)projection.batch : PROJECTION_BATCH;
     for (size_t i = 0; i < model->projection_count; i++)
         if (pawl_text_equal(model->projections[i].name, made->name))

@@ -317,6 +317,7 @@ static void an_application_whose_tables_are_too_small_is_refused(void **state)
         {"pawl_filter", offsetof(pawl_application, filter_size)},
         {"pawl_process", offsetof(pawl_application, process_size)},
         {"pawl_projection", offsetof(pawl_application, projection_size)},
+        {"pawl_effect", offsetof(pawl_application, effect_size)},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

@@ -1,0 +1,63 @@
+/* effect.h - the effects that a handler may have, declared in the row that it stands in.
+ *
+ *     {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true,
+ *      .does   = PAWL_DOES(PAWL_SENDS(charge_card, "billing"), PAWL_SETS("payment"))}
+ *
+ * `pawl topology print` draws what is declared: nobody can see in a function what it sends. A row
+ * without .does declares nothing. A row with one is held to it: an effect of its
+ * handler that is not in the list is refused, as one with a name too long is (E26), so that the drawing
+ * is true. Filters, and what runs before a commit, are nobody's rows and are not held to any.
+ *
+ * Tests: tests/unit/engine/test_engine_declared.c, tests/system/command_topology.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_EFFECT_H
+#define PAWL_EFFECT_H
+
+#include "pawl/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pawl_effect_kind {
+    PAWL_EFFECT_END,     /* of the list */
+    PAWL_EFFECT_SEND,    /* pawl_send, pawl_send_with, pawl_send_now */
+    PAWL_EFFECT_PUBLISH, /* pawl_publish */
+    PAWL_EFFECT_REPLY,   /* pawl_reply, pawl_reply_to_originator */
+    PAWL_EFFECT_TIMEOUT, /* pawl_timeout, pawl_timeout_at */
+} pawl_effect_kind;
+
+/* An effect that a handler may have. Events that a process or an entity may emit stand in its
+ * .apply already. */
+typedef struct pawl_effect {
+    pawl_effect_kind kind;
+    pawl_record_fn  *message; /* of this very type; NULL: a timeout */
+    const char      *name;    /* the destination, NULL: any; or the timeout's */
+} pawl_effect;
+
+/* For a row's .does: any of the four below, or PAWL_DOES_NOTHING. */
+#define PAWL_DOES(...) ((const pawl_effect[]){__VA_ARGS__, {.kind = PAWL_EFFECT_END}})
+#define PAWL_DOES_NOTHING ((const pawl_effect[]){{.kind = PAWL_EFFECT_END}})
+#define PAWL_SENDS(record, destination)                         \
+    {                                                           \
+        PAWL_EFFECT_SEND, PAWL_RECORD_OF(record), (destination) \
+    }
+#define PAWL_PUBLISHES(record)                            \
+    {                                                     \
+        PAWL_EFFECT_PUBLISH, PAWL_RECORD_OF(record), NULL \
+    }
+#define PAWL_REPLIES(record)                            \
+    {                                                   \
+        PAWL_EFFECT_REPLY, PAWL_RECORD_OF(record), NULL \
+    }
+#define PAWL_SETS(timeout)                   \
+    {                                        \
+        PAWL_EFFECT_TIMEOUT, NULL, (timeout) \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

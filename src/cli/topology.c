@@ -1,0 +1,90 @@
+/* topology.c - `pawl topology print`: who handles, sends, publishes and times what, by the tables of an
+ * application alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/topology.h"
+
+#include <string.h>
+
+typedef struct verb_fields {
+    const char *action;
+    const char *application;
+    const char *format;
+} verb_fields;
+
+static const char *const action_names[] = {"print", NULL};
+static const char *const format_names[] = {"dot", "json", "mermaid", "text", NULL};
+
+const pawl__argument pawl__topology_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = NULL},
+};
+const pawl__option pawl__topology_verb_options[] = {
+    {.name   = "app",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, application),
+     .value  = "APP.so",
+     .help   = "the application whose tables are read"},
+    {.name   = "format",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, format),
+     .value  = "NAME",
+     .help   = "text, json (one object), mermaid or dot (drawings); default text"},
+    {.name = NULL},
+};
+
+static pawl_code check_format(const char *format, pawl_error *error)
+{
+    char hint[300];
+    for (size_t i = 0; format_names[i] != NULL; i++)
+        if (strcmp(format, format_names[i]) == 0)
+            return PAWL_OK;
+    pawl__suggest(format, "", format_names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "--format: '%.80s' is no format%s", format, hint);
+}
+
+static pawl_code print(const pawl__topology *topology, const char *format, pawl_arena *arena,
+                       pawl_error *error)
+{
+    if (strcmp(format, "json") == 0)
+        return pawl__topology_json(topology, stdout, error);
+    if (strcmp(format, "text") != 0)
+        return pawl__topology_graph(topology, strcmp(format, "dot") == 0, arena, stdout, error);
+    pawl__topology_text(topology, stdout);
+    return PAWL_OK;
+}
+
+static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_arena *arena,
+                      pawl_error *error)
+{
+    pawl__topology topology;
+    pawl_code      code = check_format(fields->format, error);
+    if (code == PAWL_OK && fields->application == NULL)
+        code = pawl_error_set(error, PAWL_EINVAL, "give --app APP.so");
+    if (code == PAWL_OK)
+        code = pawl__application_load(fields->application, loaded, error);
+    if (code == PAWL_OK)
+        code = pawl__topology_read(loaded->application, arena, &topology, error);
+    return code == PAWL_OK ? print(&topology, fields->format, arena, error) : code;
+}
+
+int pawl__topology_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields  fields = {.format = "text"};
+    pawl__loaded loaded = {NULL, NULL};
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    else
+        code = work(&fields, &loaded, arena, &error);
+    fflush(stdout);
+    pawl__application_unload(&loaded);
+    pawl_arena_destroy(arena);
+    return pawl__fail(code, &error);
+}

@@ -1,0 +1,29 @@
+/* effect.c - effects beside what the row of their handler declares (pawl/effect.h).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/context.h"
+
+static const char *const doing[] = {
+    [PAWL_EFFECT_SEND]    = "sends",
+    [PAWL_EFFECT_PUBLISH] = "publishes",
+    [PAWL_EFFECT_REPLY]   = "replies with",
+    [PAWL_EFFECT_TIMEOUT] = "sets the timeout",
+};
+
+pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
+                                 const pawl_record *record, const char *name)
+{
+    const char *type = record != NULL ? pawl_record_type(record) : NULL;
+    if (ctx->does == NULL || pawl__effect_is_declared(ctx->batch->engine->model->application,
+                                                      ctx->does, kind, type, name))
+        return PAWL_OK;
+    bool is_send = kind == PAWL_EFFECT_SEND;
+    if (ctx->failed == PAWL_OK) /* the first refusal of a message is the one that is told */
+        ctx->failed = pawl_error_set(
+            &ctx->error, PAWL_EINVAL,
+            "the handler of %.*s %s %s%s%s, which the .does of its row does not declare",
+            PAWL_TEXT_ARGS(ctx->unit->message.type), doing[kind], type != NULL ? type : name,
+            is_send ? " to " : "", is_send ? name : "");
+    return PAWL_EINVAL;
+}
