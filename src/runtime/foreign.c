@@ -182,7 +182,7 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
         code = PAWL_OK;
     if (code == PAWL_OK)
         code = keep_ours(worker, &rows, error);
-    worker->foreign_due = code == PAWL_OK ? PAWL_TIME_MAX : PAWL_TIME_MIN;
+    worker->foreign_due = PAWL_TIME_MAX; /* after a failure a new handle looks at once */
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = claim(worker, &rows.items[i], due_max, &count_max, error);
     return code;

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/operations.h"
-#include "support/hook.h"
+#include "support/foreign.h"
 #include "support/world.h"
 
 #include "runtime/runtime.h"
@@ -110,38 +110,13 @@ static void drain(pawl_endpoint *endpoint)
     world_ok(pawl_endpoint_drain(endpoint, NULL, &error), &error);
 }
 
-static pawl_timeout_row timeout_for(const char *destination, uint8_t number, int seconds)
-{
-    return (pawl_timeout_row){.id             = {{{number}}},
-                              .saga_id        = {{{0xAB, number}}},
-                              .saga_type      = PAWL_TEXT("Parcel"),
-                              .name           = PAWL_TEXT("remind"),
-                              .destination    = pawl_text_of(destination),
-                              .due            = WORLD_START + PAWL_SECONDS(seconds),
-                              .headers        = PAWL_TEXT("{\"tenant\":\"t1\"}"),
-                              .correlation_id = PAWL_TEXT("talk-1")};
-}
-
-static void insert(world *it, const pawl_timeout_row *row)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_timeout_insert(it->store, row, pawl_clock_now(it->machine), &error),
-             &error);
-}
-
-static void insert_for(world *it, const char *destination, uint8_t number, int seconds)
-{
-    pawl_timeout_row row = timeout_for(destination, number, seconds);
-    insert(it, &row);
-}
-
 /* ---- Sent ------------------------------------------------------------------------- */
 
 static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url)
 {
     world it;
     open_world(&it, url, NULL);
-    insert_for(&it, "vans", 1, 60);
+    foreign_insert_for(&it, "vans", 1, 60);
     pawl_step step = world_drain(&it);
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
     step = world_go(&it, PAWL_SECONDS(60) - 1);
@@ -171,10 +146,10 @@ static void e13_each_goes_at_its_time(const char *url)
 {
     world it;
     open_world(&it, url, NULL);
-    insert_for(&it, "vans", 1, 10);
-    insert_for(&it, "vans", 2, 30);
-    insert_for(&it, "ships", 3, 20);
-    insert_for(&it, "ships", 4, 10);
+    foreign_insert_for(&it, "vans", 1, 10);
+    foreign_insert_for(&it, "vans", 2, 30);
+    foreign_insert_for(&it, "ships", 3, 20);
+    foreign_insert_for(&it, "ships", 4, 10);
     for (int i = 0; i < 40; i++)
         world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(i), PAWL_MESSAGE(ping, .number = i));
     world_drain(&it);
@@ -195,7 +170,7 @@ static void e13_many_are_sent_in_pieces(const char *url)
     pawl_endpoint_options options = {.batch_messages = 4};
     open_world(&it, url, &options);
     for (uint8_t i = 1; i <= 10; i++)
-        insert_for(&it, i % 2 == 0 ? "vans" : "ships", i, i);
+        foreign_insert_for(&it, i % 2 == 0 ? "vans" : "ships", i, i);
     pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(60));
     assert_int_equal(world_step(&it).handled, 4);
     world_drain(&it);
@@ -214,8 +189,8 @@ static void e13_a_route_leads_through_the_outbox(const char *url)
     pawl_endpoint_options options  = {
          .routes = routes, .route_size = sizeof routes[0], .no_service = true};
     open_world(&it, url, &options);
-    insert_for(&it, "abroad", 1, 60);
-    insert_for(&it, "next_door", 2, 60);
+    foreign_insert_for(&it, "abroad", 1, 60);
+    foreign_insert_for(&it, "next_door", 2, 60);
     world_go(&it, PAWL_SECONDS(60));
     pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
@@ -238,8 +213,8 @@ static void e13_set_again_under_its_id_is_sent_again(const char *url)
         .routes = routes, .route_size = sizeof routes[0], .no_service = true};
     open_world(&it, url, &options);
     for (int i = 1; i <= 2; i++) {
-        insert_for(&it, "abroad", 1, 10 * i);
-        insert_for(&it, "vans", 2, 10 * i);
+        foreign_insert_for(&it, "abroad", 1, 10 * i);
+        foreign_insert_for(&it, "vans", 2, 10 * i);
         world_go(&it, PAWL_SECONDS(10));
     }
     pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
@@ -257,7 +232,7 @@ static void e13_a_bare_timeout_is_sent(const char *url)
     world            it;
     pawl_timeout_row row = {.id = {{{5}}}, .destination = PAWL_TEXT("vans"), .due = WORLD_START};
     open_world(&it, url, NULL);
-    insert(&it, &row);
+    foreign_insert(&it, &row);
     world_drain(&it);
     pawl_queue_rows rows = world_queue(&it, "vans");
     assert_int_equal(rows.count, 1);
@@ -275,7 +250,7 @@ static void e13_the_receiver_handles_a_message(const char *url)
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
     open_world(&it, url, &options);
     pawl_endpoint *receiver = open_endpoint(&it, "notice", NULL);
-    insert_for(&it, "bell", 1, 60);
+    foreign_insert_for(&it, "bell", 1, 60);
     world_go(&it, PAWL_SECONDS(60));
     drain(receiver);
     assert_string_equal(seen.text, "remind(Parcel) ");
@@ -294,7 +269,7 @@ static void e13_no_filter_stops_it(const char *url)
     world_forget(&seen);
     world_make_tables(url, &application);
     world_open(&it, url, &filtered, "plain", NULL);
-    insert_for(&it, "vans", 1, 0);
+    foreign_insert_for(&it, "vans", 1, 0);
     world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
     world_drain(&it);
     assert_string_equal(seen.text, "filter(ping) ");
@@ -310,14 +285,14 @@ static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
     world       it;
     static char headers[PAWL_HEADERS_SIZE_MAX + 1];
     open_world(&it, url, NULL);
-    pawl_timeout_row row = timeout_for("vans", 2, 20);
+    pawl_timeout_row row = foreign_timeout("vans", 2, 20);
     memset(headers, 'x', sizeof headers - 1);
     memcpy(headers, "{\"long\":\"", strlen("{\"long\":\""));
     memcpy(headers + sizeof headers - 3, "\"}", 3);
     row.headers = pawl_text_of(headers);
-    insert_for(&it, "vans", 1, 20);
-    insert(&it, &row);
-    insert_for(&it, "vans", 3, 20);
+    foreign_insert_for(&it, "vans", 1, 20);
+    foreign_insert(&it, &row);
+    foreign_insert_for(&it, "vans", 3, 20);
     world_go(&it, PAWL_SECONDS(20));
     assert_int_equal(world_queue(&it, "vans").count, 2);
     assert_int_equal(world_timeouts(&it).count, 0);
@@ -367,7 +342,7 @@ static void e13_who_has_the_route_sends_it(const char *url)
     open_world(&it, url, NULL);
     pawl_endpoint *other = open_endpoint(&it, "notice", routes);
     pawl_endpoint_destroy(other);
-    insert_for(&it, "abroad", 1, 60);
+    foreign_insert_for(&it, "abroad", 1, 60);
     pawl_step step = world_go(&it, PAWL_SECONDS(60));
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
     assert_int_equal(world_timeouts(&it).count, 1);
@@ -378,7 +353,7 @@ static void e13_who_has_the_route_sends_it(const char *url)
     pawl_endpoint_destroy(other);
     other = open_endpoint(&it, "notice", NULL);
     pawl_endpoint_destroy(other);
-    insert_for(&it, "abroad", 2, 60);
+    foreign_insert_for(&it, "abroad", 2, 60);
     world_drain(&it);
     assert_int_equal(world_queue(&it, "abroad").count, 1);
     world_close(&it);
@@ -394,9 +369,9 @@ static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
     open_world(&it, url, &options);
     pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
     pawl_endpoint_destroy(open_endpoint(&it, "house", longer));
-    insert_for(&it, "abroad", 1, 60);
-    insert_for(&it, "abroad2", 2, 60);
-    insert_for(&it, "abroa", 3, 60);
+    foreign_insert_for(&it, "abroad", 1, 60);
+    foreign_insert_for(&it, "abroad2", 2, 60);
+    foreign_insert_for(&it, "abroa", 3, 60);
     world_go(&it, PAWL_SECONDS(60));
     assert_int_equal(world_queue(&it, "border").count, 1);
     assert_int_equal(world_queue(&it, "abroa").count, 1);
@@ -413,7 +388,7 @@ static void e13_a_route_that_one_of_two_gives_up_is_the_others(const char *url)
     pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
     pawl_endpoint_destroy(open_endpoint(&it, "house", routes));
     pawl_endpoint_destroy(open_endpoint(&it, "notice", NULL));
-    insert_for(&it, "abroad", 1, 60);
+    foreign_insert_for(&it, "abroad", 1, 60);
     world_go(&it, PAWL_SECONDS(60));
     assert_int_equal(world_queue(&it, "abroad").count, 0);
     assert_int_equal(world_timeouts(&it).count, 1);
@@ -438,7 +413,7 @@ static void e13_those_that_nobody_sends_are_spoken_of(const char *url)
     pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
     line_count = 0;
     pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
-    insert_for(&it, "abroad", 1, 60);
+    foreign_insert_for(&it, "abroad", 1, 60);
     world_go_both(&it, PAWL_MINUTES(11) - 1);
     assert_int_equal(line_count, 0);
     world_go_both(&it, 1);
@@ -456,7 +431,7 @@ static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
 {
     world it;
     open_world(&it, url, NULL);
-    insert_for(&it, "plain", 1, 60);
+    foreign_insert_for(&it, "plain", 1, 60);
     pawl_step step = world_drain(&it);
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
     step = world_go(&it, PAWL_SECONDS(60));
@@ -476,7 +451,7 @@ static void e13_a_lost_lease_sends_nothing_twice(const char *url)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_timeout_rows rows;
     open_world(&it, url, NULL);
-    insert_for(&it, "vans", 1, 0);
+    foreign_insert_for(&it, "vans", 1, 0);
     pawl_timeout_claim claim = {.destination = PAWL_TEXT("vans"),
                                 .due_max     = WORLD_START,
                                 .owner       = {{{7}}},
@@ -490,84 +465,6 @@ static void e13_a_lost_lease_sends_nothing_twice(const char *url)
     world_go_machine(&it, PAWL_MINUTES(5));
     assert_int_equal(world_queue(&it, "vans").count, 1);
     assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
-}
-
-/* ---- When ------------------------------------------------------------------------- */
-
-static void open_busy_world(world *it, const char *url)
-{
-    pawl_endpoint_options options = {.batch_messages = 1};
-    open_world(it, url, &options);
-    for (int i = 0; i < 20; i++)
-        world_post(it, NULL, PAWL_MESSAGE(ping, .number = i));
-    world_step(it);
-}
-
-/* Messages that never end keep no timeout from going; a look costs a busy worker nothing,
- * as it is made every half minute. */
-static void e13_a_busy_worker_sends_them_too(const char *url)
-{
-    world it;
-    open_busy_world(&it, url);
-    insert_for(&it, "vans", 1, 0);
-    world_step(&it);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30) - 1);
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_true(world_queue(&it, "plain").count > 10);
-    world_close(&it);
-}
-
-static void e13_a_machine_clock_set_back_keeps_none(const char *url)
-{
-    world       it;
-    pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
-    open_busy_world(&it, url);
-    world_step(&it);
-    insert_for(&it, "vans", 1, 0);
-    it.endpoint->settings.machine = earlier;
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    world_close(&it);
-    pawl_clock_destroy(earlier);
-}
-
-static pawl_code lose_commit(hook_point point, void *context)
-{
-    int *left = context;
-    if (point != HOOK_BEFORE_COMMIT || *left == 0)
-        return PAWL_OK;
-    --*left;
-    return PAWL_ELOST;
-}
-
-/* The connection is lost when it is sent: it is free, and sent next. */
-static void e13_released_when_sending_fails(const char *url)
-{
-    world      it;
-    int        left  = 0;
-    pawl_error error = PAWL_ERROR_INIT;
-    world_make_tables(url, &application);
-    open_busy_world(&it, hook_url(url));
-    insert_for(&it, "vans", 1, 0);
-    hook_set(lose_commit, &left);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
-    left = 1;
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ELOST);
-    assert_int_equal(left, 0);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    pawl_timeout_rows rows = world_timeouts(&it);
-    assert_int_equal(rows.count, 1);
-    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
-    assert_int_equal(rows.items[0].attempts, 0);
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    hook_set(NULL, NULL);
     world_close(&it);
 }
 
@@ -590,9 +487,6 @@ int main(void)
         ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of),
         ON_ALL_STORES(e13_one_for_an_endpoint_without_timeouts_is_dead),
         ON_ALL_STORES(e13_a_lost_lease_sends_nothing_twice),
-        ON_ALL_STORES(e13_a_busy_worker_sends_them_too),
-        ON_ALL_STORES(e13_a_machine_clock_set_back_keeps_none),
-        ON_ALL_STORES(e13_released_when_sending_fails),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,8 +422,9 @@ static void the_service_delivers_to_another_store(const char *url)
 }
 
 /* The machine clock stands, so no check of the outbox is ever due again: each row is delivered
- * because its commit wakes the service. Another thread of the process commits it; of servers, which
- * call by other ways, see test_postgres_wake_events.c and STORES.md. */
+ * because its commit wakes the service. A service that is not woken waits for seconds between two
+ * rows: then the patience, which is for all of them, is over. Another thread of the process commits;
+ * of servers, which call by other ways, see test_postgres_wake_events.c and STORES.md. */
 static void a_row_of_the_outbox_wakes_the_service(const char *url)
 {
     runner       it;
@@ -438,12 +439,14 @@ static void a_row_of_the_outbox_wakes_the_service(const char *url)
     start(&it, url, "counting",
           (pawl_endpoint_options){.workers = 1, .routes = routes, .machine = still});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    patience left = patience_of(THREAD_SECONDS);
     for (far.wanted = 1; far.wanted <= 20; far.wanted++) {
         assert_int_equal(pawl_sender_send(sender, "counting", NULL,
                                           PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), NULL),
                          PAWL_OK);
         assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
-        wait_for(has_arrived, &far, "what goes abroad");
+        while (!has_arrived(&far))
+            patience_wait(&left, "%d rows went abroad in all the time", (int)far.wanted - 1);
     }
     pawl_sender_close(sender);
     runner_close(&it);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -243,6 +244,21 @@ static void an_interrupt_from_before_a_wait_counts_for_nothing(void **state)
     pawl_store *store = open_store("memory:shop");
     store->ops->interrupt(store);
     assert_int_equal(store->ops->wait(store, 0, -1, &error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* In the caller's unit: an idle worker's next message is due by then. */
+static void o21_a_wait_is_as_long_as_asked(void **state)
+{
+    (void)state;
+    struct timespec begun, ended;
+    pawl_store     *store = open_store("memory:shop");
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    assert_int_equal(pawl_store_wait(store, PAWL_MILLISECONDS(20), -1, NULL), PAWL_OK);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    int64_t taken =
+        (ended.tv_sec - begun.tv_sec) * 1000000 + (ended.tv_nsec - begun.tv_nsec) / 1000;
+    assert_in_range(taken, 19000, PAWL_SECONDS(15));
     pawl_store_close(store);
 }
 
@@ -494,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_child_process_is_refused),
         cmocka_unit_test(a_child_closes_a_handle_whose_mutex_is_held),
         cmocka_unit_test(an_interrupt_from_before_a_wait_counts_for_nothing),
+        cmocka_unit_test(o21_a_wait_is_as_long_as_asked),
         cmocka_unit_test(a_message_that_is_retried_takes_no_more_memory),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),

@@ -1,0 +1,38 @@
+/* foreign.h - timeouts for a destination elsewhere, as a saga has set them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_FOREIGN_H
+#define PAWL_TESTS_FOREIGN_H
+
+#include "pawl/operations.h"
+#include "support/world.h"
+
+/* The number makes the ids; due so many seconds after the world's start. */
+static inline pawl_timeout_row foreign_timeout(const char *destination, uint8_t number, int seconds)
+{
+    return (pawl_timeout_row){.id             = {{{number}}},
+                              .saga_id        = {{{0xAB, number}}},
+                              .saga_type      = PAWL_TEXT("Parcel"),
+                              .name           = PAWL_TEXT("remind"),
+                              .destination    = pawl_text_of(destination),
+                              .due            = WORLD_START + PAWL_SECONDS(seconds),
+                              .headers        = PAWL_TEXT("{\"tenant\":\"t1\"}"),
+                              .correlation_id = PAWL_TEXT("talk-1")};
+}
+
+static inline void foreign_insert(world *it, const pawl_timeout_row *row)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_timeout_insert(it->store, row, pawl_clock_now(it->machine), &error),
+             &error);
+}
+
+static inline void foreign_insert_for(world *it, const char *destination, uint8_t number,
+                                      int seconds)
+{
+    pawl_timeout_row row = foreign_timeout(destination, number, seconds);
+    foreign_insert(it, &row);
+}
+
+#endif
