@@ -110,6 +110,34 @@ static void sagas_of_one_set_are_locked_by_their_ids(void **state)
     pawl_store_close(store);
 }
 
+/* As with sagas: two commits that have marked the same messages meet at the same mark. */
+static void marks_of_one_set_are_written_by_their_ids(void **state)
+{
+    ground         *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    PGconn         *other   = raw_open(p->schema);
+    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_inbox_mark marks[] = {{.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .at = NOW},
+                               {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .at = NOW}};
+    job             j;
+    changes.inbox_mark.items = marks;
+    changes.inbox_mark.count = 2;
+    raw_run(p->pg, "begin; insert into pawl_inbox values ('a', 'm-1', 'handled', now())");
+    start_job(p, &j, store, &changes);
+    raw_wait(other,
+             "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+             "and datname = current_database() and query like '%pawl_inbox%'",
+             1);
+    /* Where the job had it already, this would wait for the job. */
+    raw_run(other, "begin; set local lock_timeout = '2s'; "
+                   "insert into pawl_inbox values ('a', 'm-2', 'handled', now()); rollback");
+    raw_run(p->pg, "rollback");
+    expect_job(p, &j, PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 2);
+    PQfinish(other);
+    pawl_store_close(store);
+}
+
 static void expect_no_transaction(ground *p, pawl_store *store)
 {
     char sql[200];
@@ -215,6 +243,7 @@ int main(void)
         CASE(a_saga_is_saved_where_it_was_locked),
         CASE(a_flush_row_waits_for_an_add),
         CASE(sagas_of_one_set_are_locked_by_their_ids),
+        CASE(marks_of_one_set_are_written_by_their_ids),
         CASE(a_claim_of_nothing_leaves_no_transaction),
         CASE(a_row_that_another_took_is_claimed_anew),
         CASE(a_wait_ends_a_transaction_without_claims),

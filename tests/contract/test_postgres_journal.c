@@ -227,6 +227,62 @@ static void two_that_number_give_each_position_once(void **state)
                      200);
 }
 
+static pawl_store *open_prefixed(ground *p, const char *prefix)
+{
+    pawl_schema_spec   spec    = {.system_prefix = prefix};
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.system_prefix      = prefix;
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                PAWL_OK);
+    expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_OK);
+    return store;
+}
+
+/* `elsewhere` has its turn and stands before its events, which somebody has locked: this one numbers
+ * meanwhile. */
+static void number_beside(ground *p, pawl_store *store, pawl_store *elsewhere, const char *schema,
+                          const char *events)
+{
+    static numbering n; /* the thread outlives a failure here */
+    char             sql[200];
+    PGconn          *in_the_way = raw_open(schema);
+    int              pid        = pid_of(elsewhere);
+    n                           = (numbering){.store = elsewhere, .error = PAWL_ERROR_INIT};
+    snprintf(sql, sizeof sql, "begin; lock table %s in access exclusive mode", events);
+    raw_run(in_the_way, sql);
+    assert_int_equal(pthread_create(&n.thread, NULL, number_all, &n), 0);
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
+             pid);
+    raw_wait(p->pg, sql, 1);
+    set_deadline(store, SHORT_MS);
+    assert_int_equal(number(p, store, 100), 0);
+    set_deadline(store, ENOUGH_MS);
+    raw_run(in_the_way, "rollback");
+    assert_int_equal(pthread_join(n.thread, NULL), 0);
+    if (n.code != PAWL_OK)
+        fail_msg("%s", n.error.text);
+    PQfinish(in_the_way);
+    pawl_store_close(elsewhere);
+}
+
+/* The turn is that of the tables: who numbers in another schema, or under another prefix, is not
+ * waited for. */
+static void tables_elsewhere_are_numbered_at_the_same_time(void **state)
+{
+    ground *p     = *state;
+    void   *other = NULL;
+    assert_int_equal(ground_setup(&other), 0);
+    ground     *q     = other;
+    pawl_store *store = open_store(p, p->url);
+    number_beside(p, store, open_store(q, q->url), q->schema, "pawl_events");
+    number_beside(p, store, open_prefixed(p, "b_"), p->schema, "b_events");
+    pawl_store_close(store);
+    assert_int_equal(ground_teardown(&other), 0);
+}
+
 /* ---- Appending ------------------------------------------------------------ */
 
 /* Two workers meet on their streams in one order, so that neither waits for the
@@ -399,6 +455,7 @@ int main(void)
         ON_GROUND(numbering_begins_behind_what_was_numbered),
         ON_GROUND(numbering_is_no_part_of_the_claims),
         ON_GROUND(two_that_number_give_each_position_once),
+        ON_GROUND(tables_elsewhere_are_numbered_at_the_same_time),
         ON_GROUND(streams_are_appended_in_one_order),
         ON_GROUND(both_rounds_tell_taken_from_missing),
         ON_GROUND(an_appender_waits_for_the_other),

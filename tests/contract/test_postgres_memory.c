@@ -219,6 +219,40 @@ static void a_hold_survives(void **state)
     try_messages(*state, false, true);
 }
 
+/* Claims are given back by a rollback. Without memory for its text the transaction would stay open: the
+ * connection is given up, and with it the row locks. */
+static void a_release_survives(void **state)
+{
+    ground           *p        = *state;
+    pawl_store       *keeper   = open_store(p, p->url);
+    bool              is_met   = true;
+    pawl_queue_settle settle   = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
+    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    expect_code(p, send_one(p, keeper, "orders", "m-1"), PAWL_OK);
+    for (long n = 1; is_met; n++) {
+        pawl_store     *store = open_more(p, p->url);
+        pawl_queue_rows rows  = claim_some(p, store, "orders", NOW, 1);
+        assert_true(n < FAULTS_MAX && rows.count == 1);
+        settle.seq = rows.items[0].seq;
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (code == PAWL_OK) { /* at the handle's next call, whatever it is */
+            expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+            assert_int_equal(claim_some(p, keeper, "orders", NOW, 1).count, 1);
+            expect_code(p, pawl_store_commit(keeper, &changes, NULL, &p->error), PAWL_OK);
+        } else {
+            expect_failure(p, code, n);
+        }
+        pawl_store_close(store);
+    }
+    pawl_store_close(keeper);
+}
+
 /* ---- Enlist ------------------------------------------------------------- */
 
 static void an_enlist_survives(void **state)
@@ -302,12 +336,58 @@ static void a_claim_of_timeouts_survives(void **state)
     pawl_store_close(keeper);
 }
 
+/* ---- Positions ---------------------------------------------------------- */
+
+static void append_event(ground *p, pawl_store *store)
+{
+    pawl_event_append item     = {.stream   = TEXT("s"),
+                                  .version  = 1,
+                                  .is_first = true,
+                                  .event    = {.type = TEXT("Paid"), .type_version = 1, .at = NOW}};
+    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.event_append.items = &item;
+    changes.event_append.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+/* The turn to number, the positions and COMMIT go to the server together: without the turn, which keeps
+ * others from numbering, nothing behind it is sent. Readers are told behind the commit, by what an
+ * append has prepared already. */
+static void a_numbering_survives(void **state)
+{
+    ground     *p      = *state;
+    pawl_store *keeper = open_store(p, p->url);
+    bool        is_met = true;
+    for (long n = 1; is_met; n++) {
+        int64_t     count = 0;
+        pawl_store *store = open_more(p, p->url);
+        append_event(p, store);
+        assert_true(n < FAULTS_MAX);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = pawl_store_event_number(store, 10, &count, &p->error);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (is_met && code != PAWL_OK)
+            expect_failure(p, code, n);
+        else
+            expect_code(p, code, PAWL_OK);
+        if (code != PAWL_ELOST)
+            assert_int_equal(raw_number(p->pg, "select count(\"Position\") from pawl_events"),
+                             code == PAWL_OK);
+        pawl_store_close(store);
+        raw_run(p->pg, "delete from pawl_events");
+    }
+    pawl_store_close(keeper);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(opening_survives), CASE(a_message_survives), CASE(a_refusal_survives),
-        CASE(a_hold_survives),  CASE(an_enlist_survives), CASE(a_claim_of_timeouts_survives),
+        CASE(opening_survives),     CASE(a_message_survives),           CASE(a_refusal_survives),
+        CASE(a_hold_survives),      CASE(a_release_survives),           CASE(an_enlist_survives),
+        CASE(a_numbering_survives), CASE(a_claim_of_timeouts_survives),
     };
     if (ground_server() == NULL)
         return ground_skip();

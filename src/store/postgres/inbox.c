@@ -145,7 +145,8 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__sql_sort(items, count, by_key); /* of equal keys the later item is refused */
+    /* No two commits wait in a circle; of equal keys the later item is refused. */
+    pawl__sql_sort(items, count, by_key);
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_MARK, pawl_change_inbox_mark,
                                                items, count, check_marks);
     if (write == NULL)
