@@ -14,10 +14,9 @@ int main(void)
 #else
 
 #include "contract/lost_answers.h"
-#include "contract/proxy.h"
 
 #undef TEXT
-#include "contract/mysql_ground.h"
+#include "contract/mysql_proxy.h"
 
 static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
 {
@@ -37,23 +36,6 @@ static bool was_lost(const lossy *way)
 static int requests(const lossy *way)
 {
     return proxy_requests(way->context);
-}
-
-static proxy *open_proxy(const ground *p)
-{
-    char port[20];
-    snprintf(port, sizeof port, "%u", p->port);
-    proxy *between = proxy_open(&proxy_mysql, p->host, port);
-    assert_non_null(between);
-    return between;
-}
-
-/* Without TLS, which the proxy could not read. */
-static void through_proxy(const ground *p, const proxy *between, char *url, size_t size)
-{
-    int length = snprintf(url, size, "%s://root@127.0.0.1:%d/%s?ssl-mode=disabled", p->scheme,
-                          proxy_port(between), p->database);
-    assert_true(length > 0 && (size_t)length < size);
 }
 
 static void o32_what_is_told_is_what_is_there(void **state)

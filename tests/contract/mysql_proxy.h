@@ -1,0 +1,27 @@
+/* mysql_proxy.h - a proxy in front of MySQL or MariaDB, without TLS, which it could not read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_MYSQL_PROXY_H
+#define PAWL_TESTS_CONTRACT_MYSQL_PROXY_H
+
+#include "contract/mysql_ground.h"
+#include "contract/proxy.h"
+
+static inline proxy *open_proxy(const ground *p)
+{
+    char port[20];
+    snprintf(port, sizeof port, "%u", p->port);
+    proxy *between = proxy_open(&proxy_mysql, p->host, port);
+    assert_non_null(between);
+    return between;
+}
+
+static inline void through_proxy(const ground *p, const proxy *between, char *url, size_t size)
+{
+    int length = snprintf(url, size, "%s://root@127.0.0.1:%d/%s?ssl-mode=disabled", p->scheme,
+                          proxy_port(between), p->database);
+    assert_true(length > 0 && (size_t)length < size);
+}
+
+#endif

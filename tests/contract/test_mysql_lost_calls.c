@@ -1,0 +1,311 @@
+/* test_mysql_lost_calls.c - requests and answers of a claim, an enlist, a worker's beginning and an
+ * apply are lost in turn, on MySQL and MariaDB: what was told is what is there, and the next try works.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_proxy.h"
+
+#define REQUESTS_MAX 1000 /* a call that needs more has no end */
+#define APPLY_STRIDE 12   /* an apply has many requests that are alike, and takes its time */
+#define APPLY_LAST 3
+
+/* ---- Losing ----------------------------------------------------------------- */
+
+typedef struct trip {
+    ground    *p;
+    proxy     *between;
+    char       url[300]; /* through the proxy */
+    proxy_loss loss;
+    int        number; /* of the request, from 1 */
+} trip;
+
+static void lose(const trip *t)
+{
+    proxy_cut(t->between, t->loss, t->number, t->number % 2 == 0);
+}
+
+/* Nothing more is to be lost. True when it was. */
+static bool was_lost(const trip *t)
+{
+    bool was = proxy_was_cut(t->between);
+    proxy_cut(t->between, PROXY_LOSES_NOTHING, 1, false);
+    return was;
+}
+
+static void expect_told(const trip *t, pawl_code code, bool is_failure)
+{
+    bool is_lost = code == PAWL_ELOST || code == PAWL_EUNREACHABLE;
+    if (is_failure ? !is_lost : code != PAWL_OK)
+        fail_msg("%s %d lost: is %s: %s", t->loss == PROXY_LOSES_REQUEST ? "request" : "answer",
+                 t->number, pawl_code_name(code), t->p->error.text);
+}
+
+static trip begin_trip(ground *p)
+{
+    trip t = {.p = p, .between = open_proxy(p)};
+    through_proxy(p, t.between, t.url, sizeof t.url);
+    return t;
+}
+
+/* The call answers whether what it was to lose was lost. */
+static void lose_in_turn(ground *p, bool (*call)(trip *t))
+{
+    trip t    = begin_trip(p);
+    int  lost = 0;
+    apply(p);
+    for (t.loss = PROXY_LOSES_REQUEST; t.loss <= PROXY_LOSES_ANSWER; t.loss++) {
+        for (t.number = 1; call(&t); t.number++, lost++) {
+            assert_true(t.number < REQUESTS_MAX);
+            proxy_end_kept(t.between);
+        }
+    }
+    proxy_close(t.between);
+    assert_true(lost > 6);
+}
+
+/* ---- Stores ----------------------------------------------------------------- */
+
+static pawl_code begin_worker(ground *p, pawl_store *store)
+{
+    return pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+}
+
+static pawl_store *open_only(ground *p, const char *url)
+{
+    pawl_store *store;
+    expect_code(p, open_at(p, url, 20000, &store), PAWL_OK);
+    return store;
+}
+
+static pawl_store *open_worker(ground *p, const char *url)
+{
+    pawl_store *store = open_only(p, url);
+    expect_code(p, begin_worker(p, store), PAWL_OK);
+    return store;
+}
+
+static void end_worker(ground *p, pawl_store *store)
+{
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* A message that is there already would be left out. */
+static pawl_changes one_send(pawl_queue_send *send)
+{
+    static char     id[20];
+    static unsigned count;
+    snprintf(id, sizeof id, "m-%u", ++count);
+    *send = (pawl_queue_send){
+        .queue   = TEXT("orders"),
+        .due     = NOW,
+        .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}};
+    return (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1, .queue_send = {send, 1}};
+}
+
+static pawl_code send_one(ground *p, pawl_store *store)
+{
+    pawl_queue_send send;
+    pawl_changes    changes = one_send(&send);
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+static long long queued(const ground *p)
+{
+    return raw_number(p->raw, "select count(*) from pawl_queue");
+}
+
+/* ---- Claims ----------------------------------------------------------------- */
+
+static pawl_code claim(ground *p, pawl_store *store, size_t count, pawl_queue_rows *rows)
+{
+    pawl_queue_claim how = {
+        .queue = TEXT("orders"), .due_max = NOW, .count_max = count, .now = NOW};
+    return pawl_store_queue_claim(store, &how, p->arena, rows, &p->error);
+}
+
+static void settle(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+{
+    pawl_queue_settle settles[4];
+    pawl_changes      changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    assert_in_range(rows->count, 1, 4);
+    for (size_t i = 0; i < rows->count; i++)
+        settles[i] = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows->items[i].seq};
+    changes.queue_settle.items = settles;
+    changes.queue_settle.count = rows->count;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+/* Row locks that a session took whose answer was lost are not in nobody's hand: the worker that
+ * connects again ends it, though the server still takes it for alive. */
+static bool claim_two(trip *t)
+{
+    ground         *p     = t->p;
+    pawl_store     *store = open_worker(p, t->url), *other = open_worker(p, p->url);
+    pawl_queue_rows rows, rest;
+    for (int i = 0; i < 3; i++)
+        expect_code(p, send_one(p, other), PAWL_OK);
+    lose(t);
+    pawl_code code = claim(p, store, 2, &rows);
+    bool      was  = was_lost(t);
+    expect_told(t, code, was);
+    assert_int_equal(rows.count, code == PAWL_OK ? 2 : 0);
+    if (code != PAWL_OK)
+        expect_code(p, claim(p, store, 2, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 2);
+    expect_code(p, claim(p, other, 4, &rest), PAWL_OK);
+    assert_int_equal(rest.count, 1);
+    settle(p, store, &rows);
+    settle(p, other, &rest);
+    assert_int_equal(queued(p), 0);
+    end_worker(p, store);
+    end_worker(p, other);
+    return was;
+}
+
+static void e8_a_claim_that_was_lost_is_nobodys(void **state)
+{
+    lose_in_turn(ground_of(state), claim_two);
+}
+
+/* ---- Callers' transactions ---------------------------------------------------- */
+
+/* What was lost of it is lost with the caller's session: his commit fails, and nothing is half there. */
+static bool enlist_one(trip *t)
+{
+    ground         *p     = t->p;
+    ground          q     = {.port = (unsigned)proxy_port(t->between), .host = "127.0.0.1"};
+    pawl_store     *store = open_worker(p, p->url);
+    MYSQL          *own   = raw_connect(&q, p->database);
+    pawl_queue_send send;
+    pawl_changes    changes = one_send(&send);
+    raw_run(own, "create table if not exists mine (id int)");
+    raw_run(own, "begin");
+    raw_run(own, "insert into mine values (1)");
+    lose(t);
+    pawl_code code = pawl_store_enlist(store, own, &changes, &p->error);
+    bool      was  = was_lost(t);
+    expect_told(t, code, was);
+    assert_int_equal(mysql_query(own, "commit") == 0, !was);
+    assert_int_equal(queued(p), !was);
+    assert_int_equal(raw_number(p->raw, "select count(*) from mine"), !was);
+    mysql_close(own);
+    proxy_end_kept(t->between); /* with its row locks */
+    raw_run(p->raw, "delete from mine");
+    raw_run(p->raw, "delete from pawl_queue");
+    end_worker(p, store);
+    return was;
+}
+
+static void o32_an_enlist_that_was_lost_is_told(void **state)
+{
+    lose_in_turn(ground_of(state), enlist_one);
+}
+
+/* ---- Workers ------------------------------------------------------------------ */
+
+/* Whoever is told that he is a worker has the row, its epoch and the lock. */
+static bool begin_one(trip *t)
+{
+    ground           *p     = t->p;
+    pawl_store       *store = open_only(p, t->url);
+    pawl_worker_info *living;
+    size_t            count = 0;
+    lose(t);
+    pawl_code code = begin_worker(p, store);
+    bool      was  = was_lost(t);
+    expect_told(t, code, was);
+    if (code != PAWL_OK)
+        expect_code(p, begin_worker(p, store), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, "select sum(Epoch) from pawl_workers where Epoch > 0"),
+                     store->epoch);
+    expect_code(p, send_one(p, store), PAWL_OK);
+    pawl_store *other = open_worker(p, p->url);
+    expect_code(p, pawl_store_worker_list(other, p->arena, &living, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 2);
+    end_worker(p, other);
+    end_worker(p, store);
+    return was;
+}
+
+static void o20_a_worker_that_was_lost_while_it_began_begins_again(void **state)
+{
+    lose_in_turn(ground_of(state), begin_one);
+}
+
+/* ---- Tables -------------------------------------------------------------------- */
+
+static void empty_database(ground *p)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "drop database %s", p->database);
+    raw_run(p->raw, sql);
+    snprintf(sql, sizeof sql, "create database %s", p->database);
+    raw_run(p->raw, sql);
+    assert_int_equal(mysql_select_db(p->raw, p->database), 0);
+}
+
+static pawl_code apply_through(const trip *t)
+{
+    pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
+    empty_database(t->p);
+    lose(t);
+    return pawl_store_schema(t->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &t->p->error);
+}
+
+/* What is lost behind the last table, its lock's end, is no failure. */
+static void try_apply(const trip *t)
+{
+    ground   *p        = t->p;
+    pawl_code code     = apply_through(t);
+    bool      was      = was_lost(t);
+    pawl_code verified = schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL);
+    assert_true(was);
+    expect_told(t, code, verified != PAWL_OK || code != PAWL_OK);
+    proxy_end_kept(t->between); /* the lost session has the lock, as long as the server knows it */
+    apply(p);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+}
+
+static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(void **state)
+{
+    trip t    = begin_trip(ground_of(state));
+    t.loss    = PROXY_LOSES_ANSWER;
+    t.number  = REQUESTS_MAX;
+    int count = 0;
+    expect_told(&t, apply_through(&t), false);
+    assert_false(was_lost(&t));
+    count = proxy_requests(t.between);
+    assert_in_range(count, 20, REQUESTS_MAX);
+    for (t.number = 1; t.number <= count;
+         t.number += t.number + APPLY_STRIDE <= count - APPLY_LAST ? APPLY_STRIDE : 1) {
+        t.loss = t.loss == PROXY_LOSES_ANSWER ? PROXY_LOSES_REQUEST : PROXY_LOSES_ANSWER;
+        try_apply(&t);
+    }
+    proxy_close(t.between);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(e8_a_claim_that_was_lost_is_nobodys),
+        ON_BOTH(o32_an_enlist_that_was_lost_is_told),
+        ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again),
+        ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next),
+    };
+    int missing = grounds_are_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mysql_lost_calls", tests, NULL, NULL);
+}
+
+#endif

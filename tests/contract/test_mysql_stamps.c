@@ -1,0 +1,195 @@
+/* test_mysql_stamps.c - claims that stand in the database, as on a cluster, whose row locks end at a
+ * node: here two handles of one server have them, which also shows what row locks would hide (E8).
+ * On a real cluster: test_mysql_galera.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_ground.h"
+#include "store/mysql/mysql.h"
+
+#define ROWS 12
+#define STAMPS "select count(*) from pawl_leases where Name like 'claim:%'"
+
+/* As a connection to a cluster sets them. */
+static void stamp_claims(pawl_store *store)
+{
+    pawl__mysql *own       = pawl__mysql_of(store);
+    own->server.beat       = PAWL__MYSQL_WORKER_BEAT;
+    own->server.frees_dead = own->claims.are_stamps = true;
+}
+
+static pawl_code begin_worker(ground *p, pawl_store *store)
+{
+    return pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+}
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store *store;
+    expect_code(p, open_at(p, p->url, 20000, &store), PAWL_OK);
+    stamp_claims(store);
+    expect_code(p, begin_worker(p, store), PAWL_OK);
+    return store;
+}
+
+static void send_rows(ground *p, pawl_store *store)
+{
+    pawl_queue_send sends[ROWS];
+    char            ids[ROWS][20];
+    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(ids[i], sizeof ids[i], "m-%d", i);
+        sends[i] = (pawl_queue_send){
+            .queue   = TEXT("orders"),
+            .due     = NOW,
+            .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t"), .body = TEXT("{}")}};
+    }
+    changes.queue_send.items = sends;
+    changes.queue_send.count = ROWS;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static pawl_queue_rows claim(ground *p, pawl_store *store, size_t count)
+{
+    pawl_queue_rows  rows;
+    pawl_queue_claim how = {
+        .queue = TEXT("orders"), .due_max = NOW, .count_max = count, .now = NOW};
+    expect_code(p, pawl_store_queue_claim(store, &how, p->arena, &rows, &p->error), PAWL_OK);
+    return rows;
+}
+
+static pawl_code settle(ground *p, pawl_store *store, const pawl_queue_rows *rows,
+                        pawl_queue_action action)
+{
+    pawl_queue_settle settles[ROWS];
+    pawl_changes      changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    assert_in_range(rows->count, 1, ROWS);
+    for (size_t i = 0; i < rows->count; i++)
+        settles[i] = (pawl_queue_settle){
+            .queue = TEXT("orders"), .seq = rows->items[i].seq, .action = action, .due = NOW};
+    changes.queue_settle.items = settles;
+    changes.queue_settle.count = rows->count;
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+typedef struct pair {
+    pawl_store *a, *b;
+} pair;
+
+static pair open_pair(ground *p)
+{
+    apply(p);
+    pair it = {.a = open_worker(p)};
+    it.b    = open_worker(p);
+    send_rows(p, it.a);
+    return it;
+}
+
+static void close_pair(pair *it)
+{
+    pawl_store_close(it->a);
+    pawl_store_close(it->b);
+}
+
+static void e8_two_workers_claim_no_row_twice(void **state)
+{
+    ground *p              = ground_of(state);
+    pair    it             = open_pair(p);
+    bool    is_taken[ROWS] = {false};
+    for (int i = 0; i < ROWS / 3; i++) {
+        pawl_queue_rows rows = claim(p, i % 2 == 0 ? it.a : it.b, 3);
+        assert_int_equal(rows.count, 3);
+        for (size_t k = 0; k < rows.count; k++) {
+            int number = ROWS;
+            (void)sscanf(rows.items[k].message.id.data, "m-%d", &number);
+            assert_true(number < ROWS && !is_taken[number]);
+            is_taken[number] = true;
+        }
+    }
+    assert_int_equal(claim(p, it.a, 3).count + claim(p, it.b, 3).count, 0);
+    close_pair(&it);
+}
+
+/* The stamp goes with the row, or with its claim. */
+static void e8_what_is_settled_leaves_no_stamp(void **state)
+{
+    ground         *p    = ground_of(state);
+    pair            it   = open_pair(p);
+    pawl_queue_rows done = claim(p, it.a, 4);
+    pawl_queue_rows back = claim(p, it.a, 4);
+    assert_int_equal(done.count + back.count, 8);
+    assert_int_equal(raw_number(p->raw, STAMPS), 8);
+    expect_code(p, settle(p, it.a, &done, PAWL_QUEUE_DONE), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, STAMPS), 4);
+    expect_code(p, settle(p, it.a, &back, PAWL_QUEUE_RELEASE), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, STAMPS), 0);
+    assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 4);
+    close_pair(&it);
+}
+
+/* Of a worker that was taken for dead: its stamps were deleted, and others have the rows. */
+static void e8_a_claim_that_went_to_another_settles_nothing(void **state)
+{
+    ground         *p    = ground_of(state);
+    pair            it   = open_pair(p);
+    pawl_queue_rows lost = claim(p, it.a, 3);
+    assert_int_equal(lost.count, 3);
+    raw_run(p->raw, "delete from pawl_leases where Name like 'claim:%'");
+    pawl_queue_rows rows = claim(p, it.b, 3);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(rows.items[0].seq, lost.items[0].seq);
+    expect_code(p, settle(p, it.a, &lost, PAWL_QUEUE_DONE), PAWL_EGONE);
+    expect_text(p, "another worker took it over");
+    expect_code(p, settle(p, it.b, &rows, PAWL_QUEUE_DONE), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), ROWS - 3);
+    close_pair(&it);
+}
+
+/* An answer to a claim was lost: the worker has stamps that it does not know, and keeps them. */
+static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(void **state)
+{
+    ground *p  = ground_of(state);
+    pair    it = open_pair(p);
+    assert_int_equal(claim(p, it.a, 3).count, 3);
+    pawl__mysql_of(it.a)->claims.count = 0;
+    assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 3);
+    pawl_queue_rows rows = claim(p, it.a, ROWS);
+    assert_int_equal(rows.count, 3);
+    expect_code(p, settle(p, it.a, &rows, PAWL_QUEUE_DONE), PAWL_OK);
+    close_pair(&it);
+}
+
+static void e8_a_worker_that_ends_leaves_its_claims(void **state)
+{
+    ground *p  = ground_of(state);
+    pair    it = open_pair(p);
+    assert_int_equal(claim(p, it.a, 3).count, 3);
+    expect_code(p, pawl_store_worker_close(it.a, NOW, &p->error), PAWL_OK);
+    assert_int_equal(claim(p, it.b, ROWS).count, ROWS);
+    close_pair(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(e8_two_workers_claim_no_row_twice),
+        ON_BOTH(e8_what_is_settled_leaves_no_stamp),
+        ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing),
+        ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers),
+        ON_BOTH(e8_a_worker_that_ends_leaves_its_claims),
+    };
+    int missing = grounds_are_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_stamps", tests, NULL, NULL);
+}
+
+#endif
