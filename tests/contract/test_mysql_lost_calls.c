@@ -180,7 +180,8 @@ static void e8_a_claim_that_was_lost_is_nobodys(void **state)
 
 /* ---- Callers' transactions ---------------------------------------------------- */
 
-/* What was lost of it is lost with the caller's session: his commit fails, and nothing is half there. */
+/* Requests of an enlist that are lost are lost with the caller's session: his commit fails, and nothing
+ * is half there. */
 static bool enlist_one(trip *t)
 {
     ground         *p     = t->p;
@@ -214,7 +215,7 @@ static void o32_an_enlist_that_was_lost_is_told(void **state)
 
 /* ---- Workers ------------------------------------------------------------------ */
 
-/* Whoever is told that he is a worker has the row, its epoch and the lock. */
+/* A worker that was told so has the row, its epoch and the lock. */
 static bool begin_one(trip *t)
 {
     ground           *p     = t->p;
@@ -263,7 +264,7 @@ static pawl_code apply_through(const trip *t)
     return pawl_store_schema(t->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &t->p->error);
 }
 
-/* What is lost behind the last table, its lock's end, is no failure. */
+/* An answer lost behind the last table, that of the lock's end, is no failure. */
 static void try_apply(const trip *t)
 {
     ground   *p        = t->p;

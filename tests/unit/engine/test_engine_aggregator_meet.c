@@ -41,6 +41,8 @@ static struct {
     bool   has_row;
 } other;
 
+static int lease_count; /* of anybody */
+
 static const pawl_session_id other_session = {{{7}}};
 
 static void lease_one(void)
@@ -75,6 +77,7 @@ static void give_it_back(void)
 static pawl_code meet(hook_point point, void *context)
 {
     (void)context;
+    lease_count += point == HOOK_BEFORE_LEASE;
     if (point == HOOK_BEFORE_LEASE && other.leases_left > 0 && !other.has_row) {
         other.leases_left--;
         lease_one();
@@ -126,10 +129,31 @@ static void workers_that_meet_for_ever_leave_it(const char *url)
     world_close(&it);
 }
 
+/* A lease of too few rows would cost two commits, and keep them from whoever has the last one. */
+static void e36_a_partition_that_lacks_a_row_is_not_leased(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    memset(&other, 0, sizeof other);
+    lease_count = 0;
+    world_open(&it, hook_url(url), &application, NULL, NULL);
+    hook_set(meet, NULL);
+    world_post(&it, NULL, PAWL_MESSAGE(coin, .cents = 1));
+    world_drain(&it);
+    assert_int_equal(lease_count, 0);
+    world_post(&it, NULL, PAWL_MESSAGE(coin, .cents = 2));
+    world_drain(&it);
+    assert_int_equal(lease_count, 1);
+    assert_string_equal(seen.text, "coins( 1 2 ) ");
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e36_two_workers_that_share_a_full_partition),
+        ON_ALL_STORES(e36_a_partition_that_lacks_a_row_is_not_leased),
         ON_ALL_STORES(workers_that_meet_for_ever_leave_it),
     };
     world_quiet();

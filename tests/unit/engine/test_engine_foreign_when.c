@@ -100,7 +100,7 @@ static void e13_as_many_are_claimed_as_of_messages(const char *url)
     world_close(&it);
 }
 
-/* One that found no room in the batch goes with the next, not half a minute later. */
+/* A timeout that found no room in the batch goes with the next, not half a minute later. */
 static void e13_what_found_no_room_goes_next(const char *url)
 {
     world it;
