@@ -104,6 +104,25 @@ static void a_reader_that_sleeps_is_woken(const char *url)
     world_close(&it);
 }
 
+/* Nothing is appended meanwhile, and so nobody wakes it. */
+static void a_projection_that_failed_is_tried_again_at_its_time(const char *url)
+{
+    world                 it;
+    runner                reader;
+    pawl_endpoint_options options = {
+        .workers = 1, .immediate_retries = -1, .retry_delay = PAWL_MILLISECONDS(20)};
+    begin(&it, url, &other_application);
+    plan.fails  = 1;
+    plan.number = 1;
+    plan.code   = PAWL_REJECT;
+    runner_open(&reader, &application, NULL, url, options);
+    append(&it, "A/1", 1, 1);
+    wait_for_position(&it, 1);
+    runner_close(&reader);
+    assert_int_equal(plan.fails, 0);
+    world_close(&it);
+}
+
 /* ---- The test kit ------------------------------------------------------------------------------ */
 
 static void the_test_kit_projects(const char *url)
@@ -133,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(threads_append_while_a_projection_reads),
         ON_ALL_STORES(a_reader_that_sleeps_is_woken),
+        ON_ALL_STORES(a_projection_that_failed_is_tried_again_at_its_time),
         /* The test kit is a store in memory. */
         ON_STORE(the_test_kit_projects, "memory"),
     };
