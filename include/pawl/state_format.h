@@ -42,11 +42,11 @@ typedef struct pawl_state_about {
     void        *context; /* of the format */
 } pawl_state_about;
 
-/* Makes the record's JSON of what a row holds. `stored` is borrowed for the call; what `json` is set
+/* Makes the record's JSON of the text in a row. `stored` is borrowed for the call; the text that `json` is set
  * to, which may be `stored` or a part of it, must live as long as the arena does: take it from there.
  *
  * PAWL_OK        `json` is an object as the record of that version has it.
- * PAWL_EVERSION  not of this program: what needs the saga waits for a program that reads it.
+ * PAWL_EVERSION  not of this program: messages for the saga wait for a program that reads it.
  * PAWL_EDECODE   it can never be read: a message for the saga becomes a dead letter at once.
  * others         the message fails, with retries. The codes of handlers' answers count as
  *                PAWL_ECONFIG, and so does PAWL_ENOMEM while the arena has memory.
@@ -73,7 +73,7 @@ typedef struct pawl_state_format {
     int        below; /* in .older_formats: rows of versions below this, and not of one before it */
     pawl_times times; /* of TIME members, read and written */
     bool       stores_defaults;   /* as that of the saga; either is enough (S25) */
-    pawl_state_read_fn  *read;    /* NULL: the row holds the record's JSON */
+    pawl_state_read_fn  *read;    /* NULL: the row has the record's JSON */
     pawl_state_write_fn *write;   /* NULL: likewise */
     void                *context; /* for both; borrowed */
 } pawl_state_format;

@@ -21,7 +21,7 @@ pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *rec
  * in the row. */
 pawl_code pawl__state_json(const pawl__saga_model *model, const pawl_saga_row *row,
                            pawl_arena *arena, pawl_text *json, pawl_error *error);
-/* Makes the JSON that the row of the saga holds. */
+/* Makes the JSON of the saga's row. */
 pawl_code pawl__state_write(const pawl__saga_model *model, pawl_saga_id id, const void *state,
                             pawl_arena *arena, pawl_text *data, pawl_error *error);
 
