@@ -70,7 +70,7 @@ static int setup(void **state)
         fail_msg("%s", c.s.error.text);
     for (unsigned i = 0; i < NODES; i++) {
         c.raw[i] = connect_node(&c, i, name);
-        raw_run(c.raw[i], "set wsrep_sync_wait = 1");
+        raw_run(c.raw[i], "set wsrep_sync_wait = 3"); /* before reads, and before updates */
     }
     return 0;
 }
