@@ -71,6 +71,7 @@ static int setup(void **state)
     for (unsigned i = 0; i < NODES; i++) {
         c.raw[i] = connect_node(&c, i, name);
         raw_run(c.raw[i], "set wsrep_sync_wait = 3"); /* before reads, and before updates */
+        raw_number(c.raw[i], "select count(*) from pawl_queue"); /* the tables are there, too */
     }
     return 0;
 }
