@@ -428,6 +428,7 @@ static void s26_a_readers_other_answers_are_failures(const char *url)
         open_failing(&it, url, &sealed_1, codes[i]);
         assert_int_equal(world_dead(&it).count, 0);
         assert_int_equal(world_queue(&it, "deals").items[0].attempts, 1);
+        assert_true(world_says(world_queue(&it, "deals").items[0].history, "ECONFIG"));
         keys.read_code = PAWL_OK;
         world_go_both(&it, PAWL_MINUTES(2));
         assert_int_equal(world_queue(&it, "deals").count, 0);
