@@ -31,6 +31,7 @@
 
 #include "pawl/operations.h"
 #include "pawl/store.h"
+#include "pawl/walk_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -158,6 +159,12 @@ PAWL_API pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena
                                     pawl_stats *stats, pawl_error *error);
 PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                     bool *more, pawl_error *error);
+
+/* Live rows of one kind behind a row, in the order of their keys: a page of at most count_max.
+ * Rows that are written meanwhile may be seen or not. PAWL_EINVAL: a kind that is unknown, sagas without
+ * a table. */
+PAWL_API pawl_code pawl_store_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                                   pawl_walk_rows *rows, pawl_error *error);
 
 /* ---- Watching ------------------------------------------------------------ */
 

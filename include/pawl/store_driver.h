@@ -235,6 +235,11 @@ struct pawl_store_ops {
      * why not. NULL: there is nothing that could be lost. */
     pawl_code (*ready)(pawl_store *store, pawl_error *error);
 
+    /* For tools: live rows of one kind behind a row, in the order of their keys, whether claimed
+     * or not. Outbox rows and events are never asked for: outbox_find and event_list have them. */
+    pawl_code (*walk)(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                      pawl_walk_rows *rows, pawl_error *error);
+
     /* Append below. */
 };
 

@@ -54,6 +54,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(help)                 \
     X(outbox)               \
     X(run)                  \
+    X(saga)                 \
     X(schema)               \
     X(send)                 \
     X(stats)                \

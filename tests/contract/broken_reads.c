@@ -423,6 +423,24 @@ static pawl_code list_old_leads(pawl_store *store, pawl_time now, pawl_arena *ar
     return SELF->lead_list(store, PAWL_TIME_MIN, arena, items, count, error);
 }
 
+/* Pages that begin with the row before. */
+static pawl_code walk_from_the_start(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                                     pawl_walk_rows *rows, pawl_error *error)
+{
+    pawl_walk changed = *walk;
+    changed.after     = NULL;
+    return SELF->walk(store, &changed, arena, rows, error);
+}
+
+/* Whole tables where a page was asked for. */
+static pawl_code walk_all(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                          pawl_walk_rows *rows, pawl_error *error)
+{
+    pawl_walk changed = *walk;
+    changed.count_max = 0;
+    return SELF->walk(store, &changed, arena, rows, error);
+}
+
 /* A worker that was replaced takes its place back. */
 static pawl_code commit_unfenced(pawl_store *store, const pawl_changes *changes,
                                  pawl_refusals *refused, pawl_error *error)
@@ -485,6 +503,8 @@ const defect broken_reads[] = {
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
     {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
+    {"walks that begin again", "E28", NULL, {.walk = walk_from_the_start}},
+    {"walks without pages", "S27", NULL, {.walk = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},

@@ -51,7 +51,8 @@
     F(event_number)       \
     F(checkpoint_get)     \
     F(lead_list)          \
-    F(timeout_foreign)
+    F(timeout_foreign)    \
+    F(walk)
 
 /* Emptied by called_open. */
 extern struct called {

@@ -59,7 +59,8 @@
     X(event_number)     \
     X(checkpoint_get)   \
     X(lead_list)        \
-    X(timeout_foreign)
+    X(timeout_foreign)  \
+    X(walk)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

@@ -40,6 +40,7 @@
         HOT(4000, "text[], bigint[], bigint[], timestamptz[], text[], text[]",                  \
             "names('Account/', 1, 390), same(7::bigint), same(1::bigint), same(at(0)), "        \
             "same('{}'::text), same('[]'::text)"),                                              \
+    [PAWL__SQL_FOLD_WALK]      = HOT(600, "text, bigint", "'Account/000001000', 256"),          \
     [PAWL__SQL_CHECKPOINT_GET] = HOT(20, "text", "'c000000100'"),                               \
     [PAWL__PG_CHECKPOINT_ADD]  = HOT(2600, "text[], bigint[], timestamptz[]",                   \
                                      "names('new', 1, 1), same(1::bigint), same(at(0))"),       \

@@ -108,6 +108,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     /* The queue. */
     [PAWL__SQL_QUEUE_LIST]  = RARE("text, bigint", "a list for people, in the order of placing"),
+    [PAWL__SQL_QUEUE_WALK]  = HOT(60, "bigint, bigint", "1000, 256"),
     [PAWL__SQL_QUEUE_STATS] = RARE("timestamptz", "statistics: counts all rows"),
     [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
@@ -153,6 +154,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
     [PAWL__SQL_DEAD_COUNT] = RARE("", "statistics: counts all rows"),
     [PAWL__SQL_DEAD_LIST]  = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__SQL_DEAD_WALK] = RARE("text, text, bigint", "a tool's walk over letters, which are few"),
     [PAWL__SQL_DEAD_LIST_ENDPOINT] =
         RARE("text, bigint", "a list for people, in the order of time"),
     [PAWL__PG_DEAD_ADD] = HOT(
@@ -171,6 +173,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
     [PAWL__SQL_TIMEOUT_STATS] = RARE("timestamptz", "statistics: counts all rows"),
+    [PAWL__SQL_TIMEOUT_WALK]  = HOT(600, "uuid, bigint", "key(1000), 256"),
     [PAWL__SQL_TIMEOUT_LIST]  = RARE("bigint", "a list for people, in the order of time"),
     [PAWL__PG_TIMEOUT_FIRST] =
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
@@ -217,6 +220,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     JOURNAL_PLANS,
 
     /* Aggregators: partitions of 1,000 rows. */
+    [PAWL__SQL_AGGREGATOR_WALK]  = HOT(60, "bigint, bigint", "1000, 256"),
     [PAWL__SQL_AGGREGATOR_COUNT] = RARE("", "statistics: counts all rows"),
     [PAWL__SQL_AGGREGATOR_GET]   = HOT(570, "text", "'p000000500'"),
     [PAWL__SQL_AGGREGATOR_FREE]  = HOT(1300, "uuid", "key(1)"),

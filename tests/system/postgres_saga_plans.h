@@ -40,6 +40,7 @@ static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
     [PAWL__PG_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
     [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
     [PAWL__PG_SAGA_COUNT]     = RARE("", "statistics: counts all rows"),
+    [PAWL__PG_SAGA_WALK]      = HOT(600, "uuid, bigint", "key(1000), 256"),
 };
 
 /* And for a table without a transitional value, where they differ. */

@@ -82,7 +82,7 @@ extern const suite_cases cases_aggregator, cases_concurrent, cases_dead, cases_e
     cases_op_outbox, cases_op_saga, cases_op_snapshot, cases_op_timeout, cases_outbox, cases_prefix,
     cases_program, cases_queue, cases_random, cases_saga, cases_saga_lock, cases_saga_value,
     cases_set, cases_size, cases_snapshot, cases_stats, cases_subscription, cases_sweep, cases_text,
-    cases_timeout, cases_timeout_set, cases_worker;
+    cases_timeout, cases_timeout_set, cases_walk, cases_worker;
 
 /* ---- Expectations ------------------------------------------------------- */
 

@@ -202,6 +202,19 @@ pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_cla
 
 /* ---- Reads -------------------------------------------------------------- */
 
+bool pawl__memory_aggregator_behind(const memory_data *data, const pawl_walk *walk,
+                                    const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const aggregator_row  probe = {.fields.id = after->number};
+    const aggregator_row *found = pawl__tree_above(&data->aggregator.trees[BY_ID], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.number     = found->fields.id,
+                               .belongs_to = found->fields.name,
+                               .message    = found->fields.message};
+    return found != NULL;
+}
+
 pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
                                       pawl_snapshot *rows, pawl_error *error)
 {

@@ -77,6 +77,21 @@ pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t c
     return PAWL_OK;
 }
 
+bool pawl__memory_letter_behind(const memory_data *data, const pawl_walk *walk,
+                                const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const dead_row probe = {
+        .fields = {.endpoint = after->belongs_to, .message.id = after->message.id}};
+    const dead_row *found = pawl__tree_above(&data->dead.trees[BY_KEY], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.belongs_to = found->fields.endpoint,
+                               .name       = found->fields.queue,
+                               .code       = found->fields.code,
+                               .message    = found->fields.message};
+    return found != NULL;
+}
+
 static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *change, dead_row *row)
 {
     memory_data *data = commit->data;

@@ -195,4 +195,5 @@ const pawl_store_ops pawl__memory_driver = {
     .checkpoint_get   = pawl__memory_checkpoint_get,
     .lead_list        = pawl__memory_lead_list,
     .timeout_foreign  = pawl__memory_timeout_foreign,
+    .walk             = pawl__memory_walk,
 };

@@ -168,6 +168,14 @@ void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 
+/* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */
+typedef bool   memory_walk_fn(const memory_data *data, const pawl_walk *walk,
+                              const pawl_walk_row *after, pawl_walk_row *row);
+memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
+    pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind;
+pawl_code pawl__memory_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                            pawl_walk_rows *rows, pawl_error *error);
+
 /* A growing list of rows in an arena, for reads that copy out under the mutex. */
 typedef struct memory_list {
     void **rows;

@@ -214,6 +214,19 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
     return PAWL_OK;
 }
 
+bool pawl__memory_message_behind(const memory_data *data, const pawl_walk *walk,
+                                 const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const queue_row  probe = {.fields.seq = after->number};
+    const queue_row *found = pawl__tree_above(&data->queue.trees[BY_SEQ], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.number     = found->fields.seq,
+                               .belongs_to = found->queue,
+                               .message    = found->fields.message};
+    return found != NULL;
+}
+
 pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {

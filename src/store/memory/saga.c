@@ -167,6 +167,19 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
     return PAWL_OK;
 }
 
+bool pawl__memory_saga_behind(const memory_data *data, const pawl_walk *walk,
+                              const pawl_walk_row *after, pawl_walk_row *row)
+{
+    const memory_table *sagas = find_table(data, walk->table);
+    const saga_row      probe = {.fields.id.uuid = after->id};
+    const saga_row *found = sagas != NULL ? pawl__tree_above(&sagas->trees[BY_ID], &probe) : NULL;
+    if (found != NULL)
+        *row = (pawl_walk_row){.id           = found->fields.id.uuid,
+                               .type_version = found->fields.type_version,
+                               .message.body = found->fields.data};
+    return found != NULL;
+}
+
 /* ---- Changes ------------------------------------------------------------ */
 
 /* "saga 'OrderSaga' 0190...: expected version 3, it is 4" */

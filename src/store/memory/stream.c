@@ -99,6 +99,19 @@ static checkpoint_row *find_checkpoint(const memory_data *data, pawl_text name)
     return pawl__tree_find(&data->checkpoints.trees[0], &probe);
 }
 
+bool pawl__memory_fold_behind(const memory_data *data, const pawl_walk *walk,
+                              const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const fold_row  probe = {.stream = after->belongs_to};
+    const fold_row *found = pawl__tree_above(&data->folds.trees[0], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.belongs_to   = found->stream,
+                               .version      = found->fields.type_version,
+                               .message.body = found->fields.state};
+    return found != NULL;
+}
+
 /* ---- Reads -------------------------------------------------------------- */
 
 static bool is_wanted(const pawl_event_query *query, const pawl_event *event)

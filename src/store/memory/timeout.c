@@ -212,6 +212,20 @@ pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim
 
 /* ---- Reads -------------------------------------------------------------- */
 
+bool pawl__memory_timeout_behind(const memory_data *data, const pawl_walk *walk,
+                                 const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const timeout_row  probe = {.fields.id.uuid = after->id};
+    const timeout_row *found = pawl__tree_above(&data->timeouts.trees[BY_ID], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.id           = found->fields.id.uuid,
+                               .belongs_to   = found->fields.destination,
+                               .name         = found->fields.name,
+                               .message.type = found->fields.saga_type};
+    return found != NULL;
+}
+
 pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {

@@ -4,6 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/postgres.h"
+#include "store/postgres/saga.h"
+#include "store/sql/saga_text.h"
+
+#include <assert.h>
 
 struct pawl__sql_request {
     pawl__pg_request own;
@@ -19,16 +23,28 @@ const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_PENDING]      = PAWL__PG_OUTBOX_PENDING,
 };
 
+/* Of the generic statements on a saga's table the walk alone: the others are sets here. */
+static void begin(pawl__pg_request *request, pawl__pg_connection *connection,
+                  const pawl__sql_asked *asked, pawl_error *error)
+{
+    if (asked->statement >= PAWL__SQL_ON_SAGA) {
+        assert(asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_WALK);
+        pawl__pg_saga_begin(request, connection, pawl__sql_saga_of(asked->item), PAWL__PG_SAGA_WALK,
+                            error);
+        return;
+    }
+    int override = pawl__pg_overrides[asked->statement];
+    pawl__pg_begin(request, connection, override != 0 ? override : asked->statement, error);
+}
+
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error)
 {
-    int override = pawl__pg_overrides[asked->statement];
-    *request     = pawl_allocate(sizeof **request);
+    *request = pawl_allocate(sizeof **request);
     if (*request == NULL)
         return pawl__pg_no_memory(error);
     pawl__pg_request *own = &(*request)->own;
-    pawl__pg_begin(own, &pawl__pg_of(base)->main, override != 0 ? override : (int)asked->statement,
-                   error);
+    begin(own, &pawl__pg_of(base)->main, asked, error);
     own->arena = arena;
     if (asked->parameters != NULL)
         pawl__pg_put_fields(own, asked->parameters, asked->item);

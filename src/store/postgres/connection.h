@@ -66,6 +66,7 @@ typedef enum pawl__pg_saga_statement {
     PAWL__PG_SAGA_UPDATE_ID, /* by the id, when the ctid is not known */
     PAWL__PG_SAGA_DELETE,
     PAWL__PG_SAGA_COUNT,
+    PAWL__PG_SAGA_WALK,
     pawl__pg_saga_statement_count
 } pawl__pg_saga_statement;
 

@@ -65,5 +65,6 @@ const pawl_store_ops pawl_store_driver = {
     .checkpoint_get   = pawl__sql_checkpoint_get,
     .lead_list        = pawl__sql_lead_list,
     .timeout_foreign  = pawl__sql_timeout_foreign,
+    .walk             = pawl__sql_walk,
     .ready            = pawl__pg_ready,
 };

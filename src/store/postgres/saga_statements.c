@@ -75,6 +75,7 @@ static const pawl__sql_saga_template statements[] = {
     [PAWL__PG_SAGA_DELETE]    = {.text = "delete from {saga} as s using " WITH_TIDS(
                                      "?1, ?2", "id, version") " as k" WHERE_TID " returning k.n"},
     [PAWL__PG_SAGA_COUNT]     = {.text = "select count(*) from {saga}"},
+    [PAWL__PG_SAGA_WALK]      = {.text = PAWL__SQL_SAGA_WALK_TEXT("?1", "?2")},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__pg_saga_statement_count,
                "a text for each statement");

@@ -95,6 +95,10 @@ pawl_code pawl__sql_event_list(pawl_store *store, const pawl_event_query *query,
 pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                    pawl_error *error);
 
+/* walk.c */
+pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                         pawl_walk_rows *rows, pawl_error *error);
+
 /* lives.c */
 pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                 size_t *count, pawl_error *error);

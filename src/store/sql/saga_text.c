@@ -162,6 +162,7 @@ static const pawl__sql_saga_template statements[] = {
     [PAWL__SQL_SAGA_DELETE]     = {.text =
                                        "delete from {saga} where [Id] = {?} and [Concurrency] = {?}"},
     [PAWL__SQL_SAGA_COUNT]      = {.text = "select count(*) from {saga}"},
+    [PAWL__SQL_SAGA_WALK]       = {.text = PAWL__SQL_SAGA_WALK_TEXT("{?}", "{?}")},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__sql_saga_statement_count,
                "a text for each statement");

@@ -37,10 +37,16 @@ typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_UPDATE,
     PAWL__SQL_SAGA_DELETE,
     PAWL__SQL_SAGA_COUNT,
+    PAWL__SQL_SAGA_WALK,
     PAWL__SQL_SAGA_LOCKED, /* the three loads once more, for pawl_saga_lock; databases without */
     PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* row locks never ask for them */
     pawl__sql_saga_statement_count = PAWL__SQL_SAGA_SKIP_LOCKED + 3
 } pawl__sql_saga_statement;
+
+/* Sagas behind an id. Parameters are written as the database's other saga templates have them. */
+#define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                   \
+    "select [Id], [SagaTypeVersion], [Data] from {saga} where [Id] > " id " " \
+    "order by [Id] limit " limit
 
 /* The parameters stand in the order of the fields in changes.c; those of a load are its one
  * value, its columns dialect->row, id, version, metadata, data, the version of the state's

@@ -164,7 +164,19 @@
     X(DEAD_LIST_ENDPOINT,                                                                                                        \
       PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] limit ?2")                                            \
     X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \
-    X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")
+    X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
+    /* Walks over all rows of a table, page by page. */                                                                          \
+    X(QUEUE_WALK, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
+                  " from {queue} where [Seq] > ?1 order by [Seq] limit ?2")                                                      \
+    X(TIMEOUT_WALK,                                                                                                              \
+      "select [Id], [Destination], [Name], [SagaType] from {timeouts} where [Id] > ?1 order by [Id] limit ?2")                   \
+    X(FOLD_WALK,                                                                                                                 \
+      "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] limit ?2")                     \
+    X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
+                       " from {aggregator} where [Id] > ?1 order by [Id] limit ?2")                                              \
+    X(DEAD_WALK,                                                                                                                 \
+      "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
+      " from {dead} where [Endpoint] > ?1 or ([Endpoint] = ?1 and [MessageId] > ?2) order by [Endpoint], [MessageId] limit ?3")
 
 #define PAWL__SQL_NAME_OF(name, text) PAWL__SQL_##name,
 typedef enum pawl__sql_statement {

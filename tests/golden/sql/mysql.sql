@@ -195,6 +195,27 @@ select count(*) from `pawl_dead`;
 -- SUBSCRIPTION_LIST
 select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
 
+-- QUEUE_WALK
+select `Seq`, `Queue`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
+`pawl_queue` where `Seq` > ? order by `Seq` limit ?;
+
+-- TIMEOUT_WALK
+select `Id`, `Destination`, `Name`, `SagaType` from `pawl_timeouts` where `Id` > ? order by `Id`
+limit ?;
+
+-- FOLD_WALK
+select `Stream`, `TypeVersion`, `State` from `pawl_folds` where `Stream` > ? order by `Stream` limit
+?;
+
+-- AGGREGATOR_WALK
+select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
+`pawl_aggregator` where `Id` > ? order by `Id` limit ?;
+
+-- DEAD_WALK
+select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`,
+`Body` from `pawl_dead` where `Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?) order by
+`Endpoint`, `MessageId` limit ?;
+
 -- WORKER_RAISE
 update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 
@@ -689,26 +710,29 @@ delete from `shop_Order` where `Id` = ? and `Concurrency` = ?;
 select count(*) from `shop_Order`;
 
 -- saga Order 8
-select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Id` = ? for update;
+select `Id`, `SagaTypeVersion`, `Data` from `shop_Order` where `Id` > ? order by `Id` limit ?;
 
 -- saga Order 9
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update;
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update;
 
 -- saga Order 10
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update;
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update;
 
 -- saga Order 11
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Id` = ? for update skip locked;
+`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update;
 
 -- saga Order 12
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update skip locked;
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update skip locked;
 
 -- saga Order 13
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update skip locked;
+
+-- saga Order 14
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
 `Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update skip locked;
 
@@ -735,10 +759,13 @@ delete from `shop_Plain` where `Id` = ? and `Concurrency` = ?;
 select count(*) from `shop_Plain`;
 
 -- saga Plain 8
+select `Id`, `SagaTypeVersion`, `Data` from `shop_Plain` where `Id` > ? order by `Id` limit ?;
+
+-- saga Plain 9
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
 ? for update;
 
--- saga Plain 11
+-- saga Plain 12
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
 ? for update skip locked;
 
@@ -753,6 +780,7 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
+-- DEAD_WALK: 1 1 2 3
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3

@@ -172,6 +172,27 @@ select count(*) from "pawl_dead";
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
 
+-- QUEUE_WALK
+select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
+"pawl_queue" where "Seq" > $1 order by "Seq" limit $2;
+
+-- TIMEOUT_WALK
+select "Id", "Destination", "Name", "SagaType" from "pawl_timeouts" where "Id" > $1 order by "Id"
+limit $2;
+
+-- FOLD_WALK
+select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > $1 order by "Stream"
+limit $2;
+
+-- AGGREGATOR_WALK
+select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
+"pawl_aggregator" where "Id" > $1 order by "Id" limit $2;
+
+-- DEAD_WALK
+select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
+"Body" from "pawl_dead" where "Endpoint" > $1 or ("Endpoint" = $1 and "MessageId" > $2) order by
+"Endpoint", "MessageId" limit $3;
+
 -- QUEUE_IS_DUE
 select (select true from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Due" >= $3 order by
 "Due", "Seq" limit 1) is not null;
@@ -1128,6 +1149,9 @@ k.version returning k.n;
 -- saga Order 16
 select count(*) from "shop_Order";
 
+-- saga Order 17
+select "Id", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > $1 order by "Id" limit $2;
+
 -- saga Plain 0
 select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
 unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as tid, o.* from
@@ -1174,3 +1198,6 @@ k.version returning k.n;
 
 -- saga Plain 16
 select count(*) from "shop_Plain";
+
+-- saga Plain 17
+select "Id", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > $1 order by "Id" limit $2;

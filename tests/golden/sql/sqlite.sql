@@ -162,6 +162,27 @@ select count(*) from "pawl_dead";
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
 
+-- QUEUE_WALK
+select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
+"pawl_queue" where "Seq" > ?1 order by "Seq" limit ?2;
+
+-- TIMEOUT_WALK
+select "Id", "Destination", "Name", "SagaType" from "pawl_timeouts" where "Id" > ?1 order by "Id"
+limit ?2;
+
+-- FOLD_WALK
+select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > ?1 order by "Stream"
+limit ?2;
+
+-- AGGREGATOR_WALK
+select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
+"pawl_aggregator" where "Id" > ?1 order by "Id" limit ?2;
+
+-- DEAD_WALK
+select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
+"Body" from "pawl_dead" where "Endpoint" > ?1 or ("Endpoint" = ?1 and "MessageId" > ?2) order by
+"Endpoint", "MessageId" limit ?3;
+
 -- WORKER_INSERT
 insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
 "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, ?2, ?3, 1, ?4, ?5,
@@ -623,6 +644,9 @@ delete from "shop_Order" where "Id" = ?1 and "Concurrency" = ?2;
 -- saga Order 7
 select count(*) from "shop_Order";
 
+-- saga Order 8
+select "Id", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > ?1 order by "Id" limit ?2;
+
 -- saga Plain 0
 select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion" from "shop_Plain" where
 "Id" = ?1;
@@ -645,3 +669,6 @@ delete from "shop_Plain" where "Id" = ?1 and "Concurrency" = ?2;
 
 -- saga Plain 7
 select count(*) from "shop_Plain";
+
+-- saga Plain 8
+select "Id", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > ?1 order by "Id" limit ?2;

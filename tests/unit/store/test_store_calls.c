@@ -38,6 +38,7 @@ static const pawl_sweep        nothing_old;
 static const pawl_event_query  any_event;
 static const pawl_outbox_query any_row;
 static const pawl_changes      no_changes;
+static const pawl_walk         any_walk = {.kind = PAWL_WALK_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
 #define LEASE .lease = 1, .now = NOW
@@ -59,6 +60,8 @@ CALL(worker_list, pawl_worker_info *items = (void *)store;
 CALL(lead_list, pawl_lead_row *items = (void *)store;
      size_t count = 9, pawl_store_lead_list(store, NOW, NULL, &items, &count, error),
      items == NULL && count == 0)
+CALL(walk, pawl_walk_rows rows = {.count = 9},
+     pawl_store_walk(store, &any_walk, NULL, &rows, error), rows.items == NULL && rows.count == 0)
 CALL(queue_claim, pawl_queue_rows rows = {.count = 9},
      pawl_store_queue_claim(store, &queue_claim, NULL, &rows, error),
      rows.count == 0 && !rows.is_taken)
@@ -374,6 +377,21 @@ static void a_state_of_the_outbox_is_one_of_its_own(void **state)
     pawl_store_close(store);
 }
 
+static void a_walk_is_over_a_kind_of_rows(void **state)
+{
+    (void)state;
+    pawl_store     *store = called_open("called:");
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_walk_rows  rows;
+    const pawl_walk unknown = {.kind = (pawl_walk_kind)PAWL_WALK_KINDS};
+    const pawl_walk sagas   = {.kind = PAWL_WALK_SAGAS};
+    expect_invalid(pawl_store_walk(store, &unknown, NULL, &rows, &error), &error,
+                   "walk: kind 8 is unknown");
+    expect_invalid(pawl_store_walk(store, &sagas, NULL, &rows, &error), &error,
+                   "walk over sagas: give their table");
+    pawl_store_close(store);
+}
+
 static void what_is_enlisted_is_checked(void **state)
 {
     (void)state;
@@ -559,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_lease_has_a_length_and_an_owner),
         cmocka_unit_test(a_saga_is_asked_for_by_what_it_has),
         cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
+        cmocka_unit_test(a_walk_is_over_a_kind_of_rows),
         cmocka_unit_test(what_is_enlisted_is_checked),
         cmocka_unit_test(each_call_is_told_once),
         cmocka_unit_test(a_worker_is_attached_while_it_is_open),

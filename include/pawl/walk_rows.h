@@ -1,0 +1,60 @@
+/* walk_rows.h - a walk over all live rows of a kind, page by page: for tools that look at
+ * everything that is stored, and write nothing.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: src/conformance/store/walk.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_WALK_ROWS_H
+#define PAWL_WALK_ROWS_H
+
+#include "pawl/base.h"
+#include "pawl/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pawl_walk_kind {
+    PAWL_WALK_SAGAS, /* of one table, by id */
+    PAWL_WALK_QUEUE, /* messages of all queues, by number */
+    PAWL_WALK_TIMEOUTS,
+    PAWL_WALK_OUTBOX,      /* by number; those that were dispatched or discarded are left out */
+    PAWL_WALK_EVENTS,      /* of all streams, by number */
+    PAWL_WALK_FOLDS,       /* by stream */
+    PAWL_WALK_AGGREGATORS, /* by number */
+    PAWL_WALK_DEAD         /* by endpoint and message id */
+} pawl_walk_kind;
+#define PAWL_WALK_KINDS 8
+
+/* A row of any kind; what a kind does not have is empty. */
+typedef struct pawl_walk_row {
+    pawl_uuid id;     /* of a saga or a timeout */
+    int64_t   number; /* of a message in a queue, an outbox row, an event, an aggregator's row */
+    pawl_text belongs_to; /* queue; destination of a timeout or an outbox row; stream of an event or
+                             a fold; aggregator; endpoint of a dead letter */
+    pawl_text name;       /* of a timeout; queue of a dead letter */
+    pawl_text code;       /* of a dead letter: "EDECODE" */
+    pawl_text type_version; /* of a saga: "1.0" */
+    int32_t   version;      /* of the record of an event or a fold */
+    pawl_message message; /* of a timeout the type alone, its saga's; of a saga and a fold the body
+                               alone, its state; of an event type, body, headers and ids */
+} pawl_walk_row;
+
+typedef struct pawl_walk_rows {
+    pawl_walk_row *items;
+    size_t         count;
+} pawl_walk_rows;
+
+typedef struct pawl_walk {
+    pawl_walk_kind         kind;
+    const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not looked at */
+    const pawl_walk_row   *after;     /* the row before; only its key is read. NULL: the first */
+    size_t                 count_max; /* 0: all */
+} pawl_walk;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,185 @@
+/* body.c - a stored body as the program's record reads it, and the members that it would not read.
+ *
+ * A reader keeps members that it does not know, so a member that was renamed is no failure: the
+ * old name is not read, and what has the new one is empty. It is noticed by both: a member that
+ * the record does not have, and a member of the record that the body lacks and that could hold
+ * the other one's value.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/upgrade/upgrade.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yyjson.h>
+
+#define PATH_SIZE 240
+
+/* ---- Decoding ------------------------------------------------------------ */
+
+/* "lines[3].qty: expected ..." as "lines[].qty": rows that fail alike are counted together. Empty
+ * for a text that begins with the record's name, at the root. */
+static pawl_text place_of(const char *text, const pawl_record *record, pawl_arena *arena)
+{
+    const char *end      = strstr(text, ": ");
+    char       *made     = end != NULL ? pawl_arena_take(arena, (size_t)(end - text) + 1) : NULL;
+    size_t      size     = 0;
+    bool        is_index = false;
+    if (made == NULL)
+        return PAWL_TEXT("");
+    for (const char *at = text; at < end; at++) {
+        is_index = is_index && *at != ']';
+        if (!is_index)
+            made[size++] = *at;
+        is_index = is_index || *at == '[';
+    }
+    made[size] = '\0';
+    return strcmp(made, record->name) == 0 ? PAWL_TEXT("")
+                                           : (pawl_text){.data = made, .size = size};
+}
+
+pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
+                             pawl_text body, bool has_members, void **state)
+{
+    pawl_error why   = PAWL_ERROR_INIT;
+    pawl_text  place = PAWL_TEXT("");
+    void      *made  = pawl_arena_take(look->arena, record->size);
+    *state           = NULL;
+    if (made == NULL)
+        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
+    look->at.version = version;
+    pawl_code code   = pawl_record_upcast(record, version, body, look->arena, &body, &why);
+    if (code == PAWL_OK) {
+        code = pawl_record_decode(record, body, PAWL_DECODE_KEEP_EXTRA, look->arena, made, &why);
+        if (code != PAWL_OK)
+            place = place_of(why.text, record, look->arena);
+    }
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(look->error, code, "%s", why.text);
+    if (code != PAWL_OK) {
+        pawl__upgrade_report(
+            look, code == PAWL_EVERSION ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
+            place, pawl_text_of(why.text));
+        return PAWL_OK;
+    }
+    *state = made;
+    return has_members ? pawl__upgrade_members(look, record, body) : PAWL_OK;
+}
+
+/* ---- Members ------------------------------------------------------------- */
+
+typedef struct body_look {
+    pawl__upgrade_look *look;
+    char                path[PATH_SIZE]; /* "lines[]." before the names of this record's members */
+} body_look;
+
+static const pawl_field *field_at(const pawl_record *record, size_t index)
+{
+    return (const pawl_field *)(const void *)((const char *)record->fields +
+                                              index * record->field_size);
+}
+
+static const pawl_field *field_of(const pawl_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->field_count; i++)
+        if (strcmp(pawl_field_json(field_at(record, i)), name) == 0)
+            return field_at(record, i);
+    return NULL;
+}
+
+/* Whether a member of that value could have become this field by another name alone. */
+static bool could_hold(const pawl_field *field, yyjson_val *value)
+{
+    if (field->shape == PAWL_LIST)
+        return yyjson_is_arr(value);
+    switch (field->kind) {
+    case PAWL_KIND_BOOL: return yyjson_is_bool(value);
+    case PAWL_KIND_INT16:
+    case PAWL_KIND_INT32:
+    case PAWL_KIND_INT64:
+    case PAWL_KIND_UINT16:
+    case PAWL_KIND_UINT32:
+    case PAWL_KIND_UINT64:
+    case PAWL_KIND_DOUBLE: return yyjson_is_num(value);
+    case PAWL_KIND_RECORD: return yyjson_is_obj(value);
+    case PAWL_KIND_JSON: return true;
+    default: return yyjson_is_str(value);
+    }
+}
+
+static const pawl_field *find_renamed(const pawl_record *record, yyjson_val *object,
+                                      yyjson_val *value)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const pawl_field *field = field_at(record, i);
+        if (yyjson_obj_get(object, pawl_field_json(field)) == NULL && could_hold(field, value))
+            return field;
+    }
+    return NULL;
+}
+
+static void report_unknown(const body_look *at, const pawl_record *record, yyjson_val *object,
+                           const char *name, yyjson_val *value)
+{
+    const pawl_field *renamed = find_renamed(record, object, value);
+    char              member[PATH_SIZE];
+    pawl_error        text = PAWL_ERROR_INIT;
+    snprintf(member, sizeof member, "%s%s", at->path, name);
+    if (renamed == NULL)
+        (void)pawl_error_set(&text, PAWL_EDECODE, "%s: record %s does not know it", member,
+                             record->name);
+    else
+        (void)pawl_error_set(
+            &text, PAWL_EDECODE,
+            "%s: record %s does not know it, and %s%s, which could hold its value, "
+            "is missing: was it renamed?",
+            member, record->name, at->path, pawl_field_json(renamed));
+    pawl__upgrade_report(at->look,
+                         renamed != NULL ? PAWL_UPGRADE_UNREAD_MEMBER : PAWL_UPGRADE_UNKNOWN_MEMBER,
+                         pawl_text_of(member), pawl_text_of(text.text));
+}
+
+static void look_at_object(const body_look *at, const pawl_record *record, yyjson_val *object);
+
+static void look_into(const body_look *at, const pawl_field *field, yyjson_val *value)
+{
+    body_look   inner = {.look = at->look};
+    size_t      index, count;
+    yyjson_val *item;
+    int size = snprintf(inner.path, sizeof inner.path, "%s%s%s.", at->path, pawl_field_json(field),
+                        field->shape == PAWL_LIST ? "[]" : "");
+    if (size < 0 || (size_t)size >= sizeof inner.path)
+        return;
+    if (field->shape != PAWL_LIST)
+        look_at_object(&inner, field->record(), value);
+    else
+        yyjson_arr_foreach(value, index, count, item)
+        {
+            look_at_object(&inner, field->record(), item);
+        }
+}
+
+static void look_at_object(const body_look *at, const pawl_record *record, yyjson_val *object)
+{
+    size_t      index, count;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(object, index, count, key, value)
+    {
+        const pawl_field *field = field_of(record, yyjson_get_str(key));
+        if (field == NULL && !yyjson_is_null(value))
+            report_unknown(at, record, object, yyjson_get_str(key), value);
+        else if (field != NULL && field->kind == PAWL_KIND_RECORD && !yyjson_is_null(value))
+            look_into(at, field, value);
+    }
+}
+
+pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record, pawl_text body)
+{
+    yyjson_doc *doc = yyjson_read(body.data, body.size, YYJSON_READ_NOFLAG);
+    if (doc == NULL)
+        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
+    const body_look at = {.look = look};
+    look_at_object(&at, record, yyjson_doc_get_root(doc));
+    yyjson_doc_free(doc);
+    return PAWL_OK;
+}

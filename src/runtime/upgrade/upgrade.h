@@ -1,0 +1,47 @@
+/* upgrade.h - the look at a page of rows, between the files of this folder. The calls are in
+ * pawl/upgrade.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_UPGRADE_H
+#define PAWL_RUNTIME_UPGRADE_H
+
+#include "pawl/upgrade.h"
+#include "workflow/model.h"
+
+struct pawl_upgrade {
+    pawl_arena             *arena;
+    pawl__model           **models; /* one for each endpoint */
+    size_t                  model_count;
+    const pawl_saga_table **tables; /* of all of them */
+    size_t                  table_count;
+};
+
+/* A page that is looked at. */
+typedef struct pawl__upgrade_look {
+    const pawl_upgrade *upgrade;
+    pawl_arena         *arena;
+    pawl_upgrade_fn    *found;
+    void               *context;
+    pawl_upgrade_found  at;         /* the row under way: what all findings on it begin with */
+    bool                is_lenient; /* no finding: the row is dead already, or is passed over */
+    pawl_error         *error;
+} pawl__upgrade_look;
+
+/* Reports one thing about the row under way. */
+void pawl__upgrade_report(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+                          pawl_text member, pawl_text text);
+
+/* Reads a body of that version; `*state` is NULL when it cannot be read, which was reported then.
+ * PAWL_ENOMEM is the only failure. */
+pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
+                             pawl_text body, bool has_members, void **state);
+/* Reports members of the body that the record does not have. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record,
+                                pawl_text body);
+
+/* A page of sagas. */
+pawl_code pawl__upgrade_sagas(pawl__upgrade_look *look, pawl_store *store,
+                              const pawl_saga_table *table, const pawl_walk_rows *rows);
+
+#endif

@@ -1,0 +1,77 @@
+/* walk.c - pages of a walk: each kind is one statement behind a key.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/saga_text.h"
+#include "store/sql/write.h"
+
+/* Begins as a pawl__sql_saga_change. */
+typedef struct behind {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+    pawl_walk_row          row;
+    int64_t                limit;
+} behind;
+
+#define BEHIND(member, as)                            \
+    {                                                 \
+        offsetof(behind, row.member), PAWL__WIRE_##as \
+    }
+#define LIMIT                                   \
+    {                                           \
+        offsetof(behind, limit), PAWL__WIRE_INT \
+    }
+#define ROW(member, as) PAWL__SQL_FIELD(walk_row, member, as)
+
+static const pawl__sql_field by_id[]     = {BEHIND(id, UUID), LIMIT};
+static const pawl__sql_field by_number[] = {BEHIND(number, INT), LIMIT};
+static const pawl__sql_field by_name[]   = {BEHIND(belongs_to, TEXT), LIMIT};
+static const pawl__sql_field by_letter[] = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT),
+                                            LIMIT};
+
+static const pawl__sql_field saga_row[]    = {ROW(id, UUID), ROW(type_version, TEXT),
+                                              ROW(message.body, JSON)};
+static const pawl__sql_field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
+                                              PAWL__SQL_MESSAGE_FIELDS(walk_row)};
+static const pawl__sql_field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),
+                                              ROW(message.type, TEXT)};
+static const pawl__sql_field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
+                                              ROW(message.body, TEXT)};
+static const pawl__sql_field letter[] = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
+                                         PAWL__SQL_MESSAGE_FIELDS(walk_row)};
+
+typedef struct kind_row {
+    int              statement;
+    pawl__sql_fields parameters;
+    pawl__sql_fields columns;
+} kind_row;
+
+#define KIND(statement, parameters, columns)                                       \
+    {                                                                              \
+        PAWL__SQL_##statement, PAWL__SQL_LIST(parameters), PAWL__SQL_LIST(columns) \
+    }
+
+static const kind_row kinds[PAWL_WALK_KINDS] = {
+    [PAWL_WALK_SAGAS]       = KIND(ON_SAGA + PAWL__SQL_SAGA_WALK, by_id, saga_row),
+    [PAWL_WALK_QUEUE]       = KIND(QUEUE_WALK, by_number, numbered),
+    [PAWL_WALK_TIMEOUTS]    = KIND(TIMEOUT_WALK, by_id, timeout_row),
+    [PAWL_WALK_FOLDS]       = KIND(FOLD_WALK, by_name, fold_row),
+    [PAWL_WALK_AGGREGATORS] = KIND(AGGREGATOR_WALK, by_number, numbered),
+    [PAWL_WALK_DEAD]        = KIND(DEAD_WALK, by_letter, letter),
+};
+
+pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                         pawl_walk_rows *rows, pawl_error *error)
+{
+    const kind_row       *kind  = &kinds[walk->kind];
+    behind                by    = {.table = walk->table, .limit = pawl__sql_limit(walk->count_max)};
+    const pawl__sql_asked asked = {kind->statement, &kind->parameters, &by, &kind->columns,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    if (walk->after != NULL)
+        by.row = *walk->after;
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows          = (pawl_walk_rows){.items = found.items, .count = found.count};
+    return code;
+}

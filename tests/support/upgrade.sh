@@ -1,0 +1,150 @@
+# upgrade.sh - `pawl saga verify-upgrade` on the rows of app_upgrade.c. Sourced by a test that has set
+# `store`.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+at=(--store "$store")
+build_app app_upgrade.c old.so
+app()
+{
+    [ -e "$work/$1.so" ] || build_app app_upgrade.c "$1.so" "${@:2}"
+    new=$work/$1.so
+}
+
+# verify CODE REGEX NAME FLAG ...: the program with these changes; more options stand in `more`.
+more=()
+verify()
+{
+    local code=$1 regex=$2
+    shift 2
+    app "$@"
+    expect "$code" "$regex" pawl saga verify-upgrade --app "$new" "${at[@]}" "${more[@]}"
+}
+# has_line REGEX ...: what was printed last has them all.
+has_line()
+{
+    local regex
+    for regex in "$@"; do
+        grep -qE -- "$regex" "$work/out" || die "no line like '$regex'"
+    done
+}
+
+echo "== rows of every kind"
+expect 0 '' pawl schema apply "${at[@]}" --app "$work/old.so"
+start old "$work/old.so" "${at[@]}" --route "desk=sqlite:$work/no/desk.db#desk"
+for i in 1 2 3; do
+    echo "{\"order_id\":\"o-$i\",\"number\":$i,\"dozens\":$((i * 20000)),\"note\":\"n\",\"stage\":\"paid\"," \
+        "\"lines\":[{\"item\":\"a\",\"dozens\":$((i == 1 ? 40000 : 1))}]}"
+done >"$work/places"
+expect 0 '' pawl send "${at[@]}" --to shop --type place --lines --body-file "$work/places"
+expect 0 '' pawl send "${at[@]}" --to shop --type entry --body '{"account":"a-1","cents":40000}'
+expect 0 '' pawl send "${at[@]}" --to desk --type cancel --body '{"order_id":"o-9"}'
+poll 20 has messages 5 "${at[@]}" || die "not all messages were handled"
+poll 20 has aggregator_rows 3 "${at[@]}" || die "the aggregator did not collect them"
+stop "$pid" TERM 0
+expect 0 '' pawl send "${at[@]}" --to shop --type place \
+    --body '{"order_id":"o-7","number":7,"dozens":40000,"note":"x","stage":"paid"}'
+expect 0 '' pawl send "${at[@]}" --to desk --type cancel --body '{"order_id":"o-8"}'
+before=$(pawl stats --json "${at[@]}")
+
+echo "== the program that runs"
+verify 0 '^17 rows: 0 findings, 0 warnings$' old
+[ "$(wc -l <"$work/out")" = 1 ] || die "it found something"
+
+echo "== a renamed member without an upcaster"
+verify 1 '^pawl: 3 findings: the program cannot go on with what is stored$' renamed -DRENAMED
+has_line '^unread-member: saga Order of version 1, note: .* 3 rows$' \
+    '^unread-member: message place of version 1, note: .* 1 row$' \
+    '^unread-member: aggregator place of version 1, note: .* 3 rows$' \
+    '^    [0-9a-f-]{36}: note: record order does not know it, and remark, which could hold its value, is missing' \
+    '^17 rows: 3 findings, 0 warnings$'
+more=(--removed Order.note --removed place.note)
+verify 0 '^17 rows: 0 findings, 0 warnings$' renamed
+more=()
+
+echo "== a narrowed integer"
+verify 1 '^pawl: 6 findings' narrowed -DNARROWED
+has_line '^undecodable: saga Order of version 1, dozens: cannot be decoded; 2 rows$' \
+    '^undecodable: saga Order of version 1, lines\[\]\.dozens: cannot be decoded; 1 row$' \
+    '^    [0-9a-f-]{36}: lines\[0\]\.dozens: expected integer from -32768 to 32767, got 40000$' \
+    '^undecodable: message place of version 1, dozens: .* 1 row$' \
+    '^undecodable: event posted of version 1, cents: .* 1 row$' '^    Ledger/a-1, number 1: cents: ' \
+    '^undecodable: aggregator place of version 1, dozens: .* 2 rows$' \
+    '^warnings:$' '^passed-over: fold Ledger of version 1, cents: .* 1 row$'
+
+echo "== a message type that nobody handles any more"
+verify 1 '^pawl: 3 findings' removed -DREMOVED_TYPE
+has_line '^unhandled: message cancel: is handled by nobody; 1 row$' \
+    '^unhandled: outbox cancel: is handled by nobody; 3 rows$' \
+    '^unhandled: dead cancel: is handled by nobody; 1 row$'
+
+echo "== a value of an enum that is gone"
+verify 1 '^pawl: 3 findings' enum -DREMOVED_ENUM
+has_line '^undecodable: saga Order of version 1, stage: .* 3 rows$' \
+    'stage: expected one of new, done, got "paid"$'
+
+echo "== a correlation property switched too early, and in its step"
+verify 1 '^pawl: 1 finding: ' switched -DSWITCHED
+has_line '^unreachable: saga Order, number: is not found by its correlation value; 3 rows$' \
+    '^    [0-9a-f-]{36}: no row is found by number 1'
+verify 0 '^17 rows: 0 findings' both -DBOTH
+
+echo "== another version, without an upcaster and with one"
+verify 1 '^pawl: 4 findings' version -DVERSION
+has_line '^unread-version: saga Order of version 1: .* 3 rows$' \
+    '^unread-version: message place of version 1: ' '^unread-version: event posted of version 1: ' \
+    'this program has version 2 and no upcast from older ones$' '^passed-over: fold Ledger of version 1: '
+verify 0 '^17 rows: 0 findings, 0 warnings$' handled -DHANDLED
+
+echo "== what nobody would handle"
+verify 1 '^pawl: 1 finding: ' no_timeout -DNO_TIMEOUT
+has_line "^unhandled: timeout Order, late: .* 3 rows$" "saga Order knows no timeout 'late'$"
+verify 1 '^pawl: 1 finding: ' no_saga -DNO_SAGA
+has_line "^unhandled: timeout Order, late: .* 3 rows$" "endpoint shop has no saga Order$"
+verify 1 '^pawl: 1 finding: ' no_event -DNO_EVENT
+has_line "^unhandled: event posted: " "process Ledger has no function in .apply$"
+verify 0 '^17 rows: 0 findings, 1 warnings$' no_aggregator -DNO_AGGREGATOR
+has_line "^foreign: aggregator place, sums: .* 3 rows$"
+expect 0 'foreign: message place, shop: ' pawl saga verify-upgrade --app "$build_dir/orders.so" "${at[@]}"
+
+echo "== for programs"
+expect 1 '' pawl saga verify-upgrade --json --app "$work/narrowed.so" "${at[@]}"
+[ "$(wc -l <"$work/out")" = 1 ] || die "not one object"
+has_line '^\{"rows":17,"findings":\[\{"reason":"undecodable","kind":"saga","type":"Order","version":1,"member":"' \
+    '"warnings":\[\{"reason":"passed-over","kind":"fold"'
+
+echo "== no faster than asked for, and nothing is written"
+begun=$(date +%s%N)
+more=(--rate 10)
+verify 0 '^17 rows: 0 findings' old
+[ $((($(date +%s%N) - begun) / 1000000)) -ge 1700 ] || die "17 rows at 10 in a second took less than 1.7 s"
+more=()
+[ "$(pawl stats --json "${at[@]}")" = "$before" ] || die "the store is not as it was"
+
+echo "== gone on with, after an interruption"
+more=(--resume "$work/cursor")
+"$build_dir/pawl" saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}" --rate 1 \
+    >"$work/out" 2>"$work/err" </dev/null &
+pid=$!
+started+=("$pid")
+poll 20 grep -q '"rows":[5-9]' "$work/cursor" 2>/dev/null || die "it writes no cursor"
+stop "$pid" TERM 5
+[ ! -s "$work/out" ] || die "an interrupted run reports"
+sed -i -E 's/"rows":/&1000/' "$work/cursor"
+cp "$work/cursor" "$work/cursor.kept"
+verify 1 '^pawl: 6 findings' narrowed
+has_line '^undecodable: saga Order of version 1, dozens: .* 2 rows$' \
+    '^undecodable: aggregator place of version 1, dozens: .* 2 rows$' '^100[0-9]{2} rows: 6 findings, 1 warnings$'
+[ ! -e "$work/cursor" ] || die "the cursor is left"
+cp "$work/cursor.kept" "$work/cursor"
+expect 2 '^pawl: --resume: .*/cursor is of a run with --app .*/narrowed.so, this one has .*/old.so; remove' \
+    pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" "${more[@]}"
+echo '{' >"$work/cursor"
+expect 2 '^pawl: --resume: .*/cursor: not JSON' \
+    pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" "${more[@]}"
+sed 's/"stage":"[^"]*"/"stage":"sagas of others"/' "$work/cursor.kept" >"$work/cursor"
+expect 2 "^pawl: .*/cursor: the application has no 'sagas of others'" \
+    pawl saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}"
+rm "$work/cursor"
+more=()

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# command_saga.sh - pawl saga verify-upgrade: each thing that it finds, and what it passes.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+store=sqlite:$work/upgrade.db
+. "$source_dir/tests/support/upgrade.sh"
+
+echo "== refused"
+expect 2 '^pawl: pawl saga verify-upgrade needs --app NEW.so' pawl saga verify-upgrade "${at[@]}"
+expect 2 '^pawl: no store: give --store URL' pawl saga verify-upgrade --app "$work/old.so"
+expect 2 "^pawl: --removed: 'note' is no TYPE.MEMBER$" \
+    pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --removed note
+expect 2 'not within 1 and 10000000' pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --rate 0
+expect 2 'is no ACTION; valid are verify-upgrade' pawl saga lost
+expect 3 '^pawl: ' pawl saga verify-upgrade --app "$work/old.so" --store "sqlite:$work/none.db"
+expect 2 'cannot load' pawl saga verify-upgrade --app "$work/none.so" "${at[@]}"
+
+echo "== the tables of two programs, without a store"
+# compare CODE REGEX NAME FLAG ...
+compare()
+{
+    local code=$1 regex=$2
+    shift 2
+    app "$@"
+    expect "$code" '' pawl saga verify-upgrade --app "$new" --from "$work/old.so"
+    has_line "$regex" "^0 rows: "
+}
+compare 0 '^0 rows: 0 findings, 0 warnings$' old
+compare 1 '^unread-member: saga Order of version 1, note: .* renamed$' renamed
+has_line '^    record order does not have it, and has a new remark: was it renamed\?$' \
+    '^unread-member: message place of version 1, note: '
+compare 1 '^narrowed: saga Order of version 1, dozens: takes fewer values than before$' narrowed
+has_line '^narrowed: saga Order of version 1, lines\[\]\.dozens: ' '^narrowed: event posted of version 1, cents: ' \
+    '^narrowed: fold Ledger of version 1, cents: ' '^narrowed: message place of version 1, dozens: '
+expect 0 '^0 rows: 0 findings' pawl saga verify-upgrade --app "$work/old.so" --from "$work/narrowed.so"
+compare 1 '^removed: message cancel: is not in the new program$' removed
+compare 1 '^narrowed: saga Order of version 1, stage: ' enum
+has_line "^    enum stage has no 'paid' any more$"
+compare 1 '^correlation: saga Order, number: ' switched
+compare 0 '^0 rows: 0 findings' both
+expect 0 '^0 rows: 0 findings' pawl saga verify-upgrade --app "$work/switched.so" --from "$work/both.so"
+compare 1 '^no-upcast: saga Order of version 1: ' version
+has_line '^    version 1 becomes 2, without an upcaster$'
+expect 1 '' pawl saga verify-upgrade --app "$work/old.so" --from "$work/handled.so"
+has_line '^    version 2 becomes 1, and there is no way back$'
+compare 0 '^0 rows: 0 findings' handled
+compare 1 '^removed: timeout Order, late: ' no_timeout
+compare 1 '^removed: saga Order: ' no_saga
+compare 1 '^removed: event posted: ' no_event
+compare 1 '^removed: aggregator sums: ' no_aggregator
+expect 1 '' pawl saga verify-upgrade --app "$build_dir/orders.so" --from "$work/old.so"
+has_line '^removed: endpoint shop, shop: ' '^removed: endpoint desk, desk: '
+expect 2 '^pawl: --resume: there are no rows to go on with' \
+    pawl saga verify-upgrade --app "$work/old.so" --from "$work/old.so" --resume "$work/f"
