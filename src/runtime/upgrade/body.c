@@ -18,14 +18,14 @@
 /* ---- Decoding ------------------------------------------------------------ */
 
 /* "lines[3].qty: expected ..." as "lines[].qty": rows that fail alike are counted together. Empty
- * for a text that begins with the record's name, at the root. */
+ * for a text that begins with the record's name, or with a sentence. */
 static pawl_text place_of(const char *text, const pawl_record *record, pawl_arena *arena)
 {
     const char *end      = strstr(text, ": ");
     char       *made     = end != NULL ? pawl_arena_take(arena, (size_t)(end - text) + 1) : NULL;
     size_t      size     = 0;
     bool        is_index = false;
-    if (made == NULL)
+    if (made == NULL || memchr(text, ' ', (size_t)(end - text)) != NULL)
         return PAWL_TEXT("");
     for (const char *at = text; at < end; at++) {
         is_index = is_index && *at != ']';
@@ -34,32 +34,36 @@ static pawl_text place_of(const char *text, const pawl_record *record, pawl_aren
         is_index = is_index || *at == '[';
     }
     made[size] = '\0';
-    return strcmp(made, record->name) == 0 ? PAWL_TEXT("")
-                                           : (pawl_text){.data = made, .size = size};
+    return strcmp(made, record->name) == 0 || strcmp(made, pawl_record_type(record)) == 0
+               ? PAWL_TEXT("")
+               : (pawl_text){.data = made, .size = size};
+}
+
+void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *record,
+                           pawl_code code, const char *text)
+{
+    bool is_version = code == PAWL_EVERSION;
+    pawl__upgrade_report(look, is_version ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
+                         is_version ? PAWL_TEXT("") : place_of(text, record, look->arena),
+                         pawl_text_of(text));
 }
 
 pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state)
 {
-    pawl_error why   = PAWL_ERROR_INIT;
-    pawl_text  place = PAWL_TEXT("");
-    void      *made  = pawl_arena_take(look->arena, record->size);
-    *state           = NULL;
+    pawl_error why  = PAWL_ERROR_INIT;
+    void      *made = pawl_arena_take(look->arena, record->size);
+    *state          = NULL;
     if (made == NULL)
         return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
     look->at.version = version;
     pawl_code code   = pawl_record_upcast(record, version, body, look->arena, &body, &why);
-    if (code == PAWL_OK) {
+    if (code == PAWL_OK)
         code = pawl_record_decode(record, body, PAWL_DECODE_KEEP_EXTRA, look->arena, made, &why);
-        if (code != PAWL_OK)
-            place = place_of(why.text, record, look->arena);
-    }
     if (code == PAWL_ENOMEM)
         return pawl_error_set(look->error, code, "%s", why.text);
     if (code != PAWL_OK) {
-        pawl__upgrade_report(
-            look, code == PAWL_EVERSION ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
-            place, pawl_text_of(why.text));
+        pawl__upgrade_refused(look, record, code, why.text);
         return PAWL_OK;
     }
     *state = made;

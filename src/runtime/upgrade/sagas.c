@@ -5,6 +5,9 @@
  */
 #include "runtime/upgrade/upgrade.h"
 
+#include "engine/state.h"
+
+#include <stdio.h>
 #include <string.h>
 
 /* The sagas of the page that could be read. */
@@ -40,6 +43,54 @@ static pawl_text id_text(const pawl_uuid *id, pawl_arena *arena)
     return pawl_arena_text(arena, pawl_text_of(text));
 }
 
+/* The text behind "saga Order ID of version 1: ", which the report says itself. */
+static const char *text_of(const pawl__saga_model *saga, const pawl__upgrade_look *look,
+                           const char *text)
+{
+    char begin[400];
+    int  size = snprintf(begin, sizeof begin, "saga %s %.*s of version %d: ", saga->saga->name,
+                         PAWL_TEXT_ARGS(look->at.id), (int)look->at.version);
+    return size > 0 && (size_t)size < sizeof begin && strncmp(text, begin, (size_t)size) == 0
+               ? text + size
+               : text;
+}
+
+/* Looks at the members as today's record sees them: behind the format's reader and the upcaster. */
+static pawl_code look_at_members(pawl__upgrade_look *look, const pawl__saga_model *saga,
+                                 const pawl_saga_row *row)
+{
+    pawl_text json;
+    int       version = look->at.version;
+    pawl_code code    = pawl__state_json(saga, row, look->arena, &json, look->error);
+    if (code == PAWL_OK && saga->state->upcast != NULL)
+        code = pawl_record_upcast(saga->state, version, json, look->arena, &json, look->error);
+    return code == PAWL_OK ? pawl__upgrade_members(look, saga->state, json) : code;
+}
+
+/* `*state` is NULL when it cannot be read, which was reported then. */
+static pawl_code read_state(pawl__upgrade_look *look, const pawl__saga_model *saga,
+                            const pawl_walk_row *row, void **state)
+{
+    pawl_error          why    = PAWL_ERROR_INIT;
+    const pawl_saga_row stored = {.presence     = PAWL_SAGA_THERE,
+                                  .id           = {row->id},
+                                  .data         = row->message.body,
+                                  .type_version = row->type_version};
+    look->at.id                = id_text(&row->id, look->arena);
+    look->at.version           = version_of(row->type_version);
+    *state                     = pawl_arena_take(look->arena, saga->state->size);
+    if (*state == NULL)
+        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", saga->saga->name);
+    pawl_code code = pawl__state_read(saga, saga->state, &stored, look->arena, *state, &why);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(look->error, code, "%s", why.text);
+    if (code == PAWL_OK)
+        return look_at_members(look, saga, &stored);
+    pawl__upgrade_refused(look, saga->state, code, text_of(saga, look, why.text));
+    *state = NULL;
+    return PAWL_OK;
+}
+
 static pawl_code read_states(pawl__upgrade_look *look, const pawl__saga_model *saga,
                              const pawl_walk_rows *rows, readable *page)
 {
@@ -47,9 +98,7 @@ static pawl_code read_states(pawl__upgrade_look *look, const pawl__saga_model *s
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         const pawl_walk_row *row = &rows->items[i];
         void                *state;
-        look->at.id = id_text(&row->id, look->arena);
-        code        = pawl__upgrade_body(look, saga->state, version_of(row->type_version),
-                                         row->message.body, true, &state);
+        code = read_state(look, saga, row, &state);
         if (code != PAWL_OK || state == NULL)
             continue;
         page->states[page->count] = state;

@@ -32,6 +32,9 @@ typedef struct pawl__upgrade_look {
 void pawl__upgrade_report(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
                           pawl_text member, pawl_text text);
 
+/* Reports a body that the record's decoder or upcaster refused; `text` says why. */
+void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *record,
+                           pawl_code code, const char *text);
 /* Reads a body of that version; `*state` is NULL when it cannot be read, which was reported then.
  * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
