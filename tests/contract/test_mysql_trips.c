@@ -85,10 +85,33 @@ static void streams_go_on_by_one_look_and_one_set(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Reconnects ------------------------------------------------------------ */
+
+/* Memory for the parameters of a set went with the connection. */
+static void sets_are_written_after_a_reconnect(void **state)
+{
+    ground     *p     = ground_of(state);
+    pawl_store *store = open_worker(p);
+    char        sql[60];
+    (void)append(p, store, 0);
+    snprintf(sql, sizeof sql, "kill %lu", mysql_thread_id(pawl_store_native(store, "MYSQL")));
+    raw_run(p->raw, sql);
+    pawl_text id    = TEXT("m");
+    bool      known = false;
+    pawl_code code  = PAWL_ELOST; /* once, where the end was not seen before the call */
+    for (int i = 0; code == PAWL_ELOST && i < 2; i++)
+        code = pawl_store_inbox_known(store, TEXT("orders"), &id, 1, &known, &p->error);
+    expect_code(p, code, PAWL_OK);
+    (void)append(p, store, 2);
+    assert_int_equal(append(p, store, 4), 5);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(streams_go_on_by_one_look_and_one_set),
+        ON_BOTH(sets_are_written_after_a_reconnect),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_trips", tests, NULL, NULL);

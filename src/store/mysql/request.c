@@ -75,8 +75,9 @@ void pawl__mysql_statements_close(pawl__mysql_connection *connection)
     }
     pawl_free(connection->spare);
     pawl_free(connection->set);
-    connection->spare = NULL;
-    connection->set   = NULL;
+    connection->spare    = NULL;
+    connection->set      = NULL;
+    connection->set_size = 0;
 }
 
 /* Numbers and times have room of their own; of anything else the size comes first. */
