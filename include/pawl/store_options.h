@@ -42,7 +42,10 @@ typedef struct pawl_schema_spec {
     size_t                        table_count;
     int64_t                       deadline_ms; /* of one call; 0: 30,000 */
     bool                          is_drop;     /* PRINT: the script that drops the tables */
-    const char                   *application; /* the file whose tables they are, for hints: APP */
+    bool
+        is_purge; /* APPLY: drops columns of correlation properties that their saga has no more, too.
+                    * Programs that have them still fail from then on: end these first */
+    const char *application; /* the file whose tables they are, for hints: APP */
 } pawl_schema_spec;
 
 typedef enum pawl_schema_verb {

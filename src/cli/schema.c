@@ -77,6 +77,11 @@ const pawl__option pawl__schema_verb_options[] = {
      .help    = "only messages, outbox, events, timeouts, aggregators, workers, sagas",
      .actions = FOR_PRINT},
     PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name    = "purge",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_purge),
+     .help    = "drop the columns of correlation properties that a saga has no more",
+     .actions = FOR_APPLY},
     {.name   = "saga-prefix",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, saga_prefix),
@@ -160,6 +165,7 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
     spec->table_count   = count;
     spec->deadline_ms   = (fields->at.deadline + 999) / 1000;
     spec->is_drop       = fields->is_drop;
+    spec->is_purge      = fields->is_purge;
     return code;
 }
 

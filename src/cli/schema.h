@@ -22,6 +22,7 @@ typedef struct pawl__schema_fields {
     bool               is_agreed;
     bool               is_drop;
     bool               is_dry;
+    bool               is_purge;
 } pawl__schema_fields;
 
 /* Prints a line to the FILE *`context`. */

@@ -21,7 +21,8 @@ static bool is_changed(const pawl_context *ctx, const pawl__touch *touch)
 }
 
 /* Fails the unit when the handler changed the correlation property from the value that found or
- * began the saga (E10, E11). */
+ * began the saga (E10, E11). A row that another program began, without the property or behind it,
+ * has no value of it: it was found by its transitional value or its id, and stays without (D27, D29). */
 static pawl_code check_correlation(pawl_context *ctx, const pawl__touch *touch,
                                    pawl_value *transitional)
 {
@@ -34,7 +35,8 @@ static pawl_code check_correlation(pawl_context *ctx, const pawl__touch *touch,
                                        &ctx->error);
     if (code != PAWL_OK)
         return code;
-    if (!pawl_value_equal(&value, &touch->entry->main)) {
+    bool is_unset = touch->entry->main.type == PAWL_VALUE_NONE && !touch->is_begun;
+    if (!is_unset && !pawl_value_equal(&value, &touch->entry->main)) {
         char was[PAWL_VALUE_TEXT_SIZE], is[PAWL_VALUE_TEXT_SIZE];
         return pawl__context_fail(
             ctx, PAWL_EINVAL,

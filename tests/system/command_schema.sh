@@ -120,6 +120,25 @@ expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
 
+echo "== d30: columns of properties that went"
+gone=(--store "sqlite:$work/gone.db")
+cp "$file" "$work/gone.db"
+"$work/sql" "$work/gone.db" 'ALTER TABLE orders_OrderSaga ADD COLUMN Correlation_gone TEXT'
+expect 0 'column Correlation_gone is of no correlation property .* pawl schema apply --purge drops it$' \
+    pawl schema verify "${gone[@]}" "${app[@]}"
+expect 2 'pawl schema verify has no option --purge: it is for apply$' pawl schema verify --purge "${gone[@]}" "${app[@]}"
+"$work/sql" "$work/gone.db" "INSERT INTO orders_OrderSaga (Id, Metadata, Data, PersistenceVersion, SagaTypeVersion,
+    Concurrency, Correlation_gone) VALUES ('0190f5fe-0000-7000-8000-000000000001', '{}', '{}', '1', '1', 1, 'x')"
+none='saga OrderSaga: in table orders_OrderSaga 1 row has a value of gone and none of order_id: no message would find'
+expect 4 "$none" pawl run "${app[1]}" "${gone[@]}"
+expect 4 "$none" pawl schema apply --purge "${gone[@]}" "${app[@]}"
+expect 1 'the schema has 1 difference' pawl schema verify "${gone[@]}" "${app[@]}"
+grep -q "$none" "$work/out" || die "verify does not say it"
+"$work/sql" "$work/gone.db" 'DELETE FROM orders_OrderSaga'
+expect 0 '' pawl schema apply --purge "${gone[@]}" "${app[@]}"
+expect 0 '' pawl schema verify "${gone[@]}" "${app[@]}"
+[ ! -s "$work/out" ] || die "the column is there still"
+
 echo "== the printed script drops them"
 cp "$file" "$work/whole.db"
 "$work/sql" "$file" "$(cat "$work/drop.sql")" || die "the script does not run"

@@ -54,8 +54,7 @@ void pawl__memory_empty(memory_data *data)
             pawl__table_clear(table_at(data, i));
     while (data->sagas != NULL) {
         memory_sagas *next = data->sagas->next;
-        pawl__table_clear(&data->sagas->rows);
-        pawl_free(data->sagas);
+        pawl__memory_sagas_destroy(data->sagas);
         data->sagas = next;
     }
 }
@@ -144,7 +143,6 @@ static pawl_code make_identity(pawl_store *store, const char *url, pawl_error *e
 pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    (void)options;
     memory_store *self = (memory_store *)store;
     self->process      = getpid();
     self->interrupt_fd = -1;
@@ -160,7 +158,11 @@ pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store
     if (self->data != NULL)
         self->holder = ++self->data->last_holder;
     pthread_mutex_unlock(&list_mutex);
-    return self->data != NULL ? PAWL_OK : pawl__memory_out_of_memory("opening the store", error);
+    if (self->data == NULL)
+        return pawl__memory_out_of_memory("opening the store", error);
+    if (store->mode == PAWL_OPEN_LOOK || store->mode == PAWL_OPEN_SCHEMA)
+        return PAWL_OK;
+    return pawl__memory_check_reach(store, options->tables, options->table_count, error);
 }
 
 /* A child process has its parent's mutexes in whatever state they were, so

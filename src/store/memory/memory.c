@@ -11,16 +11,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* There is nothing to create. Dropping empties the data set, whatever tables
- * the specification names. */
+/* There is nothing to create, though a program may be refused. Dropping empties the data set,
+ * whatever tables the specification names. */
 pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                               pawl_error *error)
 {
-    (void)spec;
     if (verb == PAWL_SCHEMA_PLAN)
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
                               "memory: this store has no tables: there is no statement to say");
+    if (verb == PAWL_SCHEMA_APPLY || verb == PAWL_SCHEMA_VERIFY) {
+        pawl_code code = pawl__memory_check_reach(store, spec->tables, spec->table_count, error);
+        if (code == PAWL_ESCHEMA && verb == PAWL_SCHEMA_VERIFY && line != NULL && error != NULL)
+            line(pawl_text_of(error->text), context);
+        return code;
+    }
     if (verb == PAWL_SCHEMA_PRINT && line != NULL)
         line(PAWL_TEXT("-- the memory store has no schema"), context);
     if (verb != PAWL_SCHEMA_DROP)

@@ -35,10 +35,15 @@
 
 /* ---- A data set --------------------------------------------------------- */
 
+/* Correlation properties that rows of one saga table have values of: two of the program, and those
+ * of programs before it. */
+#define MEMORY_PROPERTIES_MAX 4
+
 /* The sagas of one table. Made when first written to; empty when taken back. */
 typedef struct memory_sagas {
     struct memory_sagas *next;
     memory_table         rows;
+    pawl_text            properties[MEMORY_PROPERTIES_MAX]; /* by the column of their values */
     size_t               name_size;
     char                 name[];
 } memory_sagas;
@@ -212,6 +217,12 @@ pawl_code pawl__memory_inbox_known(pawl_store *store, pawl_text endpoint, const 
 pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
                                  const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
+/* Frees them with all rows. */
+void pawl__memory_sagas_destroy(memory_sagas *sagas);
+/* PAWL_ESCHEMA when rows of one of the tables have values of properties alone that the saga has no
+ * more (D31). */
+pawl_code pawl__memory_check_reach(pawl_store *store, const pawl_saga_table *const *tables,
+                                   size_t count, pawl_error *error);
 pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                   pawl_error *error);
 pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,

@@ -1,5 +1,9 @@
-/* saga.c - sagas: one table of rows for each saga table, found by id, by main
- * and by transitional correlation value.
+/* saga.c - sagas: one table of rows for each saga table, found by id and by the values of
+ * correlation properties.
+ *
+ * A value stands in its property's column of the table, as elsewhere: a program with
+ * another property finds nothing by it, and the next program finds by the value of the second
+ * property that the one before it wrote (D29).
  *
  * A text that is a correlation value is kept beside the value, because packs
  * know texts by a fixed offset in the row.
@@ -8,16 +12,18 @@
  */
 #include "store/memory/memory.h"
 
+#include "store/core/reach.h"
+
 #include <string.h>
 
 typedef struct saga_row {
-    MEMORY_ROW(3)
-    pawl_saga_row fields;
-    pawl_text     main_text;
-    pawl_text     transitional_text;
+    MEMORY_ROW(1 + MEMORY_PROPERTIES_MAX)
+    pawl_saga_row fields; /* without its two values */
+    pawl_value    values[MEMORY_PROPERTIES_MAX];
+    pawl_text     texts[MEMORY_PROPERTIES_MAX];
 } saga_row;
 
-enum { BY_ID, BY_MAIN, BY_TRANSITIONAL };
+enum { BY_ID, BY_VALUE };
 
 static int by_id(const void *left, const void *right)
 {
@@ -25,118 +31,187 @@ static int by_id(const void *left, const void *right)
     return pawl_uuid_compare(a->fields.id.uuid, b->fields.id.uuid);
 }
 
-static int by_main(const void *left, const void *right)
-{
-    const saga_row *a = left, *b = right;
-    return pawl_value_compare(&a->fields.main, &b->fields.main);
-}
-
-static int by_transitional(const void *left, const void *right)
-{
-    const saga_row *a = left, *b = right;
-    return pawl_value_compare(&a->fields.transitional, &b->fields.transitional);
-}
-
-static bool has_main(const void *row)
-{
-    const saga_row *it = row;
-    return it->fields.main.type != PAWL_VALUE_NONE;
-}
-
-static bool has_transitional(const void *row)
-{
-    const saga_row *it = row;
-    return it->fields.transitional.type != PAWL_VALUE_NONE;
-}
+#define BY_COLUMN(column)                                                       \
+    static int by_##column(const void *left, const void *right)                 \
+    {                                                                           \
+        const saga_row *a = left, *b = right;                                   \
+        return pawl_value_compare(&a->values[column], &b->values[column]);      \
+    }                                                                           \
+    static bool has_##column(const void *row)                                   \
+    {                                                                           \
+        return ((const saga_row *)row)->values[column].type != PAWL_VALUE_NONE; \
+    }
+BY_COLUMN(0)
+BY_COLUMN(1)
+BY_COLUMN(2)
+BY_COLUMN(3)
 
 const memory_table_kind pawl__memory_saga_kind = {
     .row_size      = sizeof(saga_row),
     .fields_offset = offsetof(saga_row, fields),
     .fields_size   = sizeof(pawl_saga_row),
-    .fixed         = {offsetof(saga_row, main_text)},
-    .loose         = {offsetof(saga_row, transitional_text), offsetof(saga_row, fields.metadata),
-                      offsetof(saga_row, fields.data), offsetof(saga_row, fields.type_version)},
+    .loose         = {offsetof(saga_row, texts[0]), offsetof(saga_row, texts[1]),
+                      offsetof(saga_row, texts[2]), offsetof(saga_row, texts[3]),
+                      offsetof(saga_row, fields.metadata), offsetof(saga_row, fields.data),
+                      offsetof(saga_row, fields.type_version)},
     .index_count   = MEMORY_INDEX_COUNT(saga_row),
-    .indexes       = {[BY_ID]           = {by_id, NULL},
-                      [BY_MAIN]         = {by_main, has_main},
-                      [BY_TRANSITIONAL] = {by_transitional, has_transitional}},
+    .indexes       = {[BY_ID]        = {by_id, NULL},
+                      [BY_VALUE]     = {by_0, has_0},
+                      [BY_VALUE + 1] = {by_1, has_1},
+                      [BY_VALUE + 2] = {by_2, has_2},
+                      [BY_VALUE + 3] = {by_3, has_3}},
 };
 
 /* ---- Tables ------------------------------------------------------------- */
 
-static memory_table *find_table(const memory_data *data, const pawl_saga_table *table)
+static memory_sagas *find_table(const memory_data *data, const pawl_saga_table *table)
 {
     for (memory_sagas *sagas = data->sagas; sagas != NULL; sagas = sagas->next)
         if (pawl_text_equal((pawl_text){.data = sagas->name, .size = sagas->name_size},
                             table->name))
-            return &sagas->rows;
+            return sagas;
     return NULL;
 }
 
 /* NULL when out of memory. */
-static memory_table *make_table(memory_data *data, const pawl_saga_table *table)
+static memory_sagas *make_table(memory_data *data, const pawl_saga_table *table)
 {
-    memory_table *found = find_table(data, table);
+    memory_sagas *found = find_table(data, table);
     if (found != NULL)
         return found;
     memory_sagas *made = pawl_allocate(sizeof *made + table->name.size);
     if (made == NULL)
         return NULL;
+    memset(made, 0, sizeof *made);
     memcpy(made->name, table->name.data, table->name.size);
     made->name_size = table->name.size;
     pawl__table_init(&made->rows, &pawl__memory_saga_kind);
     made->next  = data->sagas;
     data->sagas = made;
-    return &made->rows;
+    return made;
 }
 
-static saga_row *find_id(const memory_table *table, pawl_saga_id id)
+#define NO_COLUMN MEMORY_PROPERTIES_MAX
+
+/* The column of the property's values, or NO_COLUMN: no row has one. */
+static size_t column_of(const memory_sagas *sagas, const pawl_correlation *correlation)
+{
+    size_t column = 0;
+    if (sagas == NULL || correlation->type == PAWL_VALUE_NONE)
+        return NO_COLUMN;
+    while (column < MEMORY_PROPERTIES_MAX &&
+           (sagas->properties[column].data == NULL ||
+            !pawl_text_equal(sagas->properties[column], correlation->property)))
+        column++;
+    return column;
+}
+
+/* Other properties of which no row has a value make room, unless this commit may yet be taken
+ * back: a row that it removed would come back with its values. */
+static bool is_free(const memory_commit *commit, const memory_sagas *sagas,
+                    const pawl_saga_table *table, size_t column)
+{
+    bool is_own = column == column_of(sagas, &table->main) ||
+                  column == column_of(sagas, &table->transitional);
+    return sagas->properties[column].data == NULL ||
+           (!is_own && sagas->rows.trees[BY_VALUE + column].count == 0 &&
+            commit->data->journal.count == 0);
+}
+
+/* Gives the property a column, unless it has one. */
+static pawl_code make_column(memory_commit *commit, memory_sagas *sagas,
+                             const pawl_saga_table *table, const pawl_correlation *correlation)
+{
+    if (correlation->type == PAWL_VALUE_NONE || column_of(sagas, correlation) != NO_COLUMN)
+        return PAWL_OK;
+    size_t column = 0;
+    while (column < MEMORY_PROPERTIES_MAX && !is_free(commit, sagas, table, column))
+        column++;
+    if (column == NO_COLUMN)
+        return pawl__memory_refuse(commit, PAWL_EUNSUPPORTED,
+                                   "saga '%.*s': rows have values of %d other correlation "
+                                   "properties, the limit of the memory store",
+                                   PAWL_TEXT_ARGS(table->type), MEMORY_PROPERTIES_MAX);
+    char *name = pawl_allocate(correlation->property.size + 1);
+    if (name == NULL)
+        return PAWL_ENOMEM;
+    memcpy(name, correlation->property.data, correlation->property.size);
+    pawl_free((char *)(uintptr_t)sagas->properties[column].data);
+    sagas->properties[column] = (pawl_text){.data = name, .size = correlation->property.size};
+    return PAWL_OK;
+}
+
+/* Both of the saga's; `*is_made` false: refused. */
+static pawl_code make_columns(memory_commit *commit, memory_sagas *sagas,
+                              const pawl_saga_table *table, bool *is_made)
+{
+    size_t    refused = commit->refused_count;
+    pawl_code code    = make_column(commit, sagas, table, &table->main);
+    if (code == PAWL_OK && commit->refused_count == refused)
+        code = make_column(commit, sagas, table, &table->transitional);
+    *is_made = commit->refused_count == refused;
+    return code;
+}
+
+void pawl__memory_sagas_destroy(memory_sagas *sagas)
+{
+    pawl__table_clear(&sagas->rows);
+    for (size_t i = 0; i < MEMORY_PROPERTIES_MAX; i++)
+        pawl_free((char *)(uintptr_t)sagas->properties[i].data);
+    pawl_free(sagas);
+}
+
+static saga_row *find_id(const memory_sagas *sagas, pawl_saga_id id)
 {
     const saga_row probe = {.fields.id = id};
-    return table != NULL ? pawl__tree_find(&table->trees[BY_ID], &probe) : NULL;
+    return sagas != NULL ? pawl__tree_find(&sagas->rows.trees[BY_ID], &probe) : NULL;
 }
 
-static saga_row *find_main(const memory_table *table, pawl_value value)
+static saga_row *find_value(const memory_sagas *sagas, const pawl_correlation *correlation,
+                            pawl_value value)
 {
-    const saga_row probe = {.fields.main = value};
-    return value.type != PAWL_VALUE_NONE ? pawl__tree_find(&table->trees[BY_MAIN], &probe) : NULL;
-}
-
-static saga_row *find_transitional(const memory_table *table, pawl_value value)
-{
-    const saga_row probe = {.fields.transitional = value};
-    return value.type != PAWL_VALUE_NONE ? pawl__tree_find(&table->trees[BY_TRANSITIONAL], &probe)
-                                         : NULL;
+    size_t   column = column_of(sagas, correlation);
+    saga_row probe  = {.fields = {.version = 0}};
+    if (column == NO_COLUMN || value.type == PAWL_VALUE_NONE)
+        return NULL;
+    probe.values[column] = value;
+    return pawl__tree_find(&sagas->rows.trees[BY_VALUE + column], &probe);
 }
 
 /* ---- Reads -------------------------------------------------------------- */
 
-static const saga_row *find_key(const memory_table *table, pawl_saga_key key, pawl_value value)
+static const saga_row *find_key(const memory_sagas *sagas, const pawl_saga_table *table,
+                                pawl_saga_key key, pawl_value value)
 {
-    if (table == NULL)
-        return NULL;
     switch (key) {
     case PAWL_SAGA_BY_ID:
-        return value.type == PAWL_VALUE_UUID ? find_id(table, (pawl_saga_id){value.as.uuid}) : NULL;
-    case PAWL_SAGA_BY_MAIN: return find_main(table, value);
-    case PAWL_SAGA_BY_TRANSITIONAL: return find_transitional(table, value);
+        return value.type == PAWL_VALUE_UUID ? find_id(sagas, (pawl_saga_id){value.as.uuid}) : NULL;
+    case PAWL_SAGA_BY_MAIN: return find_value(sagas, &table->main, value);
+    case PAWL_SAGA_BY_TRANSITIONAL: return find_value(sagas, &table->transitional, value);
     }
     return NULL;
 }
 
-static bool show_value(pawl_value *value, pawl_arena *arena)
+/* False when out of memory. */
+static bool show_value(const memory_sagas *sagas, const pawl_correlation *correlation,
+                       const saga_row *row, pawl_arena *arena, pawl_value *value)
 {
+    size_t column = column_of(sagas, correlation);
+    if (column == NO_COLUMN)
+        return true;
+    *value = row->values[column];
     if (value->type != PAWL_VALUE_TEXT)
         return true;
     value->as.text = pawl_arena_text(arena, value->as.text);
     return value->as.text.data != NULL;
 }
 
-static bool show(const memory_table *table, const saga_row *row, pawl_arena *arena,
-                 pawl_saga_row *out)
+static bool show(const memory_sagas *sagas, const pawl_saga_table *table, const saga_row *row,
+                 pawl_arena *arena, pawl_saga_row *out)
 {
-    return pawl__row_show(table, row, arena, out) && show_value(&out->main, arena) &&
-           show_value(&out->transitional, arena);
+    return pawl__row_show(&sagas->rows, row, arena, out) &&
+           show_value(sagas, &table->main, row, arena, &out->main) &&
+           show_value(sagas, &table->transitional, row, arena, &out->transitional);
 }
 
 pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
@@ -145,12 +220,12 @@ pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table
 {
     (void)lock; /* there is no transaction that could keep a lock */
     memory_data        *data  = pawl__memory_enter(store);
-    const memory_table *sagas = find_table(data, table);
+    const memory_sagas *sagas = find_table(data, table);
     bool                is_ok = true;
     for (size_t i = 0; is_ok && i < count; i++) {
-        const saga_row *row = find_key(sagas, key, values[i]);
+        const saga_row *row = find_key(sagas, table, key, values[i]);
         rows[i]             = (pawl_saga_row){0};
-        is_ok               = row == NULL || show(sagas, row, arena, &rows[i]);
+        is_ok               = row == NULL || show(sagas, table, row, arena, &rows[i]);
     }
     pawl__memory_leave(data);
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("load of sagas", error);
@@ -161,8 +236,8 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
 {
     (void)error;
     memory_data        *data  = pawl__memory_enter(store);
-    const memory_table *sagas = find_table(data, table);
-    *count                    = sagas != NULL ? (int64_t)sagas->trees[BY_ID].count : 0;
+    const memory_sagas *sagas = find_table(data, table);
+    *count                    = sagas != NULL ? (int64_t)sagas->rows.trees[BY_ID].count : 0;
     pawl__memory_leave(data);
     return PAWL_OK;
 }
@@ -170,14 +245,70 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
 bool pawl__memory_saga_behind(const memory_data *data, const pawl_walk *walk,
                               const pawl_walk_row *after, pawl_walk_row *row)
 {
-    const memory_table *sagas = find_table(data, walk->table);
+    const memory_sagas *sagas = find_table(data, walk->table);
     const saga_row      probe = {.fields.id.uuid = after->id};
-    const saga_row *found = sagas != NULL ? pawl__tree_above(&sagas->trees[BY_ID], &probe) : NULL;
+    const saga_row     *found =
+        sagas != NULL ? pawl__tree_above(&sagas->rows.trees[BY_ID], &probe) : NULL;
     if (found != NULL)
         *row = (pawl_walk_row){.id           = found->fields.id.uuid,
                                .type_version = found->fields.type_version,
                                .message.body = found->fields.data};
     return found != NULL;
+}
+
+/* ---- Sagas out of reach ------------------------------------------------- */
+
+/* Has the row a value in a column before `end` that is, or is not, one of the saga's own? */
+static bool has_value(const saga_row *row, const bool *is_own, bool own, size_t end)
+{
+    for (size_t i = 0; i < end; i++)
+        if (is_own[i] == own && row->values[i].type != PAWL_VALUE_NONE)
+            return true;
+    return false;
+}
+
+/* Rows in which no value but those of properties that the saga has no more finds it; each is
+ * counted at the first of them. */
+static int64_t count_unreached(const memory_sagas *sagas, const bool *is_own)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < MEMORY_PROPERTIES_MAX; i++) {
+        const memory_tree *tree = &sagas->rows.trees[BY_VALUE + i];
+        if (is_own[i])
+            continue;
+        for (const saga_row *row = pawl__tree_first(tree); row != NULL;
+             row                 = pawl__tree_next(tree, row))
+            count += !has_value(row, is_own, false, i) &&
+                     !has_value(row, is_own, true, MEMORY_PROPERTIES_MAX);
+    }
+    return count;
+}
+
+static pawl_code check_table(const memory_sagas *sagas, const pawl_saga_table *table,
+                             pawl_error *error)
+{
+    bool is_own[MEMORY_PROPERTIES_MAX + 1] = {false};
+    char names[PAWL__REACH_NAMES_SIZE]     = "";
+    if (sagas == NULL || table->main.type == PAWL_VALUE_NONE)
+        return PAWL_OK;
+    is_own[column_of(sagas, &table->main)]         = true;
+    is_own[column_of(sagas, &table->transitional)] = true;
+    int64_t count                                  = count_unreached(sagas, is_own);
+    for (size_t i = 0; count != 0 && i < MEMORY_PROPERTIES_MAX; i++)
+        if (!is_own[i] && sagas->rows.trees[BY_VALUE + i].count != 0)
+            pawl__reach_name(names, sagas->properties[i]);
+    return count == 0 ? PAWL_OK : pawl__reach_refuse(table, names, count, error);
+}
+
+pawl_code pawl__memory_check_reach(pawl_store *store, const pawl_saga_table *const *tables,
+                                   size_t count, pawl_error *error)
+{
+    memory_data *data = pawl__memory_enter(store);
+    pawl_code    code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = check_table(find_table(data, tables[i]), tables[i], error);
+    pawl__memory_leave(data);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "memory store");
 }
 
 /* ---- Changes ------------------------------------------------------------ */
@@ -212,78 +343,96 @@ static pawl_text text_of(const pawl_value *value)
     return value->type == PAWL_VALUE_TEXT ? value->as.text : (pawl_text){0};
 }
 
+/* Puts the value, borrowed, into its property's column. */
+static void put_value(const memory_sagas *sagas, const pawl_correlation *correlation,
+                      const pawl_value *value, saga_row *row)
+{
+    size_t column = column_of(sagas, correlation);
+    if (column == NO_COLUMN)
+        return;
+    row->values[column] = *value;
+    row->texts[column]  = text_of(value);
+}
+
 /* Lets the values of a row that has its packs point into them. */
 static saga_row *with_values(saga_row *row)
 {
-    if (row != NULL && row->fields.main.type == PAWL_VALUE_TEXT)
-        row->fields.main.as.text = row->main_text;
-    if (row != NULL && row->fields.transitional.type == PAWL_VALUE_TEXT)
-        row->fields.transitional.as.text = row->transitional_text;
+    for (size_t i = 0; row != NULL && i < MEMORY_PROPERTIES_MAX; i++)
+        if (row->values[i].type == PAWL_VALUE_TEXT)
+            row->values[i].as.text = row->texts[i];
     return row;
 }
 
 pawl_code pawl__memory_apply_saga_delete(memory_commit *commit, const void *item)
 {
     const pawl_saga_delete *change = item;
-    memory_table           *table  = find_table(commit->data, change->table);
-    saga_row               *row    = find_id(table, change->id);
+    memory_sagas           *sagas  = find_table(commit->data, change->table);
+    saga_row               *row    = find_id(sagas, change->id);
     if (row == NULL || row->fields.version != change->version)
         return refuse_version(commit, change->table, change->id, change->version, row);
-    return pawl__journal_remove(&commit->data->journal, table, row);
+    return pawl__journal_remove(&commit->data->journal, &sagas->rows, row);
+}
+
+static pawl_code insert_row(memory_commit *commit, memory_sagas *sagas,
+                            const pawl_saga_insert *change)
+{
+    saga_row model = {.fields = {.id           = change->id,
+                                 .presence     = PAWL_SAGA_THERE,
+                                 .version      = 1,
+                                 .metadata     = change->metadata,
+                                 .data         = change->data,
+                                 .type_version = change->type_version}};
+    put_value(sagas, &change->table->main, &change->main, &model);
+    put_value(sagas, &change->table->transitional, &change->transitional, &model);
+    return pawl__journal_insert(&commit->data->journal, &sagas->rows,
+                                with_values(pawl__row_create(&sagas->rows, &model)));
 }
 
 pawl_code pawl__memory_apply_saga_insert(memory_commit *commit, const void *item)
 {
     const pawl_saga_insert *change = item;
-    memory_table           *table  = make_table(commit->data, change->table);
-    if (table == NULL)
+    const pawl_saga_table  *table  = change->table;
+    memory_sagas           *sagas  = make_table(commit->data, table);
+    if (sagas == NULL)
         return PAWL_ENOMEM;
     pawl_value id = pawl_value_uuid(change->id.uuid);
-    if (find_id(table, change->id) != NULL)
-        return refuse_duplicate(commit, change->table, change->id, PAWL_TEXT("id"), &id);
-    if (find_main(table, change->main) != NULL)
-        return refuse_duplicate(commit, change->table, change->id, change->table->main.property,
-                                &change->main);
-    if (find_transitional(table, change->transitional) != NULL)
-        return refuse_duplicate(commit, change->table, change->id,
-                                change->table->transitional.property, &change->transitional);
-    const saga_row model = {
-        .fields            = {.id           = change->id,
-                              .presence     = PAWL_SAGA_THERE,
-                              .version      = 1,
-                              .main         = change->main,
-                              .transitional = change->transitional,
-                              .metadata     = change->metadata,
-                              .data         = change->data,
-                              .type_version = change->type_version},
-        .main_text         = text_of(&change->main),
-        .transitional_text = text_of(&change->transitional),
-    };
-    return pawl__journal_insert(&commit->data->journal, table,
-                                with_values(pawl__row_create(table, &model)));
+    if (find_id(sagas, change->id) != NULL)
+        return refuse_duplicate(commit, table, change->id, PAWL_TEXT("id"), &id);
+    if (find_value(sagas, &table->main, change->main) != NULL)
+        return refuse_duplicate(commit, table, change->id, table->main.property, &change->main);
+    if (find_value(sagas, &table->transitional, change->transitional) != NULL)
+        return refuse_duplicate(commit, table, change->id, table->transitional.property,
+                                &change->transitional);
+    bool      is_made;
+    pawl_code code = make_columns(commit, sagas, table, &is_made);
+    return code == PAWL_OK && is_made ? insert_row(commit, sagas, change) : code;
 }
 
 pawl_code pawl__memory_apply_saga_update(memory_commit *commit, const void *item)
 {
-    const pawl_saga_update *change = item;
-    memory_table           *table  = find_table(commit->data, change->table);
-    saga_row               *row    = find_id(table, change->id);
+    const pawl_saga_update *change         = item;
+    const pawl_correlation *other_property = &change->table->transitional;
+    memory_sagas           *sagas          = find_table(commit->data, change->table);
+    saga_row               *row            = find_id(sagas, change->id);
     if (row == NULL || row->fields.version != change->version)
         return refuse_version(commit, change->table, change->id, change->version, row);
-    const saga_row *other = find_transitional(table, change->transitional);
+    const saga_row *other = find_value(sagas, other_property, change->transitional);
     if (other != NULL && other != row)
-        return refuse_duplicate(commit, change->table, change->id,
-                                change->table->transitional.property, &change->transitional);
-    saga_row *copy = pawl__row_clone(table, row);
+        return refuse_duplicate(commit, change->table, change->id, other_property->property,
+                                &change->transitional);
+    bool      is_made;
+    pawl_code code = make_columns(commit, sagas, change->table, &is_made);
+    if (code != PAWL_OK || !is_made)
+        return code;
+    saga_row *copy = pawl__row_clone(&sagas->rows, row);
     if (copy == NULL)
         return PAWL_ENOMEM;
     copy->fields.version      = change->version + 1;
-    copy->fields.transitional = change->transitional;
-    copy->transitional_text   = text_of(&change->transitional);
     copy->fields.metadata     = change->metadata;
     copy->fields.data         = change->data;
     copy->fields.type_version = change->type_version;
-    if (!pawl__row_repack(table, copy))
+    put_value(sagas, other_property, &change->transitional, copy);
+    if (!pawl__row_repack(&sagas->rows, copy))
         return PAWL_ENOMEM;
-    return pawl__journal_replace(&commit->data->journal, table, row, with_values(copy));
+    return pawl__journal_replace(&commit->data->journal, &sagas->rows, row, with_values(copy));
 }

@@ -9,6 +9,7 @@
 #include "store/mysql/mysql.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- The catalog -------------------------------------------------------- */
@@ -147,9 +148,19 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
     return pawl__mysql_query(&pawl__mysql_of(base)->main, statement, error);
 }
 
-#define SCHEMA_OPS                                                                    \
-    .connect = connect, .begin = begin, .end = end, .execute = execute, .look = look, \
-    .verify_own = verify_own, .has_keys = true
+static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
+{
+    MYSQL_RES *rows;
+    pawl_code  code = pawl__mysql_ask(&pawl__mysql_of(base)->main, select, &rows, error);
+    MYSQL_ROW  row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
+    *number         = row != NULL && row[0] != NULL ? strtoll(row[0], NULL, 10) : 0;
+    mysql_free_result(rows);
+    return code;
+}
+
+#define SCHEMA_OPS                                                                        \
+    .connect = connect, .begin = begin, .end = end, .execute = execute, .number = number, \
+    .look = look, .verify_own = verify_own, .has_keys = true
 
 static const pawl__sql_schema_ops mysql_ops   = {SCHEMA_OPS, .type_name = mysql_type,
                                                  .collation = "utf8mb4_0900_bin"};

@@ -201,6 +201,9 @@ pawl_code pawl__pg_run(pawl__pg_request *request);
 /* The same for a statement without parameters and rows. */
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
                            pawl_error *error);
+/* The same for a select of one number. */
+pawl_code pawl__pg_number(pawl__pg_connection *connection, const char *select, int64_t *number,
+                          pawl_error *error);
 /* How many rows the statement changed, or returned. */
 int64_t pawl__pg_rows(const pawl__pg_request *request);
 bool    pawl__pg_next(pawl__pg_request *request);

@@ -251,17 +251,29 @@ pawl_code pawl__pg_run(pawl__pg_request *request)
     return request->code;
 }
 
-pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
-                           pawl_error *error)
+/* A statement that runs once is not prepared, so it needs no name. `number` NULL: it gives none. */
+static pawl_code run_once(pawl__pg_connection *connection, const char *statement, int64_t *number,
+                          pawl_error *error)
 {
-    /* A statement that runs once is not prepared, so it needs no name. */
     bool               is_named = connection->is_named;
     pawl__pg_statement once     = {.text = (char *)(uintptr_t)statement};
     pawl__pg_request   request;
     connection->is_named = false;
     pawl__pg_begin_with(&request, connection, &once, error);
-    pawl_code code       = pawl__pg_run(&request);
+    pawl_code code = number != NULL ? pawl__pg_one_int(&request, number) : pawl__pg_run(&request);
     connection->is_named = is_named;
     pawl__pg_end(&request);
     return code;
+}
+
+pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
+                           pawl_error *error)
+{
+    return run_once(connection, statement, NULL, error);
+}
+
+pawl_code pawl__pg_number(pawl__pg_connection *connection, const char *select, int64_t *number,
+                          pawl_error *error)
+{
+    return run_once(connection, select, number, error);
 }

@@ -45,6 +45,11 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
     return pawl__pg_execute(&pawl__pg_of(base)->main, statement, error);
 }
 
+static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
+{
+    return pawl__pg_number(&pawl__pg_of(base)->main, select, number, error);
+}
+
 /* search_path is the schema alone: the script has no schema in its names, printed or run. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
@@ -123,6 +128,7 @@ static const pawl__sql_schema_ops schema_ops = {
     .end        = end,
     .prepare    = prepare,
     .execute    = execute,
+    .number     = number,
     .look       = pawl__pg_look,
     .verify_own = pawl__pg_verify_own,
     .type_name  = pawl__pg_type_name,
@@ -135,6 +141,7 @@ pawl__sql_schema pawl__pg_schema_of(pawl__pg *store)
     return (pawl__sql_schema){.store   = &store->sql.base,
                               .ops     = &schema_ops,
                               .dialect = &pawl__pg_dialect,
+                              .names   = &store->main.dialect,
                               .prefix  = store->sql.base.system_prefix,
                               .given   = store->given,
                               .scheme  = "",

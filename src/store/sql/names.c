@@ -105,7 +105,7 @@ static pawl_code check_correlation(const pawl__sql_dialect *dialect, const pawl_
     return check_made(dialect, "index", &index, error);
 }
 
-static bool are_alike(const pawl__sql_dialect *dialect, pawl_text one, pawl_text other)
+bool pawl__sql_are_alike(const pawl__sql_dialect *dialect, pawl_text one, pawl_text other)
 {
     return one.size == other.size &&
            (dialect->tells_case ? memcmp(one.data, other.data, one.size) == 0
@@ -120,7 +120,8 @@ pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_
     pawl_code               code  = check_identifier(dialect, "saga table", table->name, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(dialect, table, list[i], error);
-    if (code == PAWL_OK && count == 2 && are_alike(dialect, list[0]->property, list[1]->property))
+    if (code == PAWL_OK && count == 2 &&
+        pawl__sql_are_alike(dialect, list[0]->property, list[1]->property))
         code = pawl_error_set(
             error, PAWL_EINVAL, "the columns of properties '%.*s' and '%.*s' have one name in %s",
             PAWL_TEXT_ARGS(list[0]->property), PAWL_TEXT_ARGS(list[1]->property), dialect->name);
@@ -144,7 +145,7 @@ static pawl_code check_indexes(const pawl__sql_dialect *dialect, const pawl_saga
         pawl__sql_correlation_index(&b, dialect, other, others[i % other_count]);
         if (a.is_failed || b.is_failed)
             code = no_memory(error);
-        else if (are_alike(dialect, pawl__sql_text_of(&a), pawl__sql_text_of(&b)))
+        else if (pawl__sql_are_alike(dialect, pawl__sql_text_of(&a), pawl__sql_text_of(&b)))
             code = pawl_error_set(error, PAWL_EINVAL,
                                   "sagas %.*s and %.*s: indexes of their tables %.*s and %.*s have "
                                   "one name in %s, %s",
@@ -160,7 +161,7 @@ static pawl_code check_indexes(const pawl__sql_dialect *dialect, const pawl_saga
 static pawl_code check_pair(const pawl__sql_dialect *dialect, const pawl_saga_table *one,
                             const pawl_saga_table *other, pawl_error *error)
 {
-    if (are_alike(dialect, one->name, other->name))
+    if (pawl__sql_are_alike(dialect, one->name, other->name))
         return pawl_error_set(error, PAWL_EINVAL,
                               "sagas %.*s and %.*s: their tables %.*s and %.*s have one name in %s",
                               PAWL_TEXT_ARGS(one->type), PAWL_TEXT_ARGS(other->type),

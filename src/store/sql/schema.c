@@ -39,6 +39,7 @@ typedef struct look {
     pawl_arena                   *arena;
     pawl_error                   *error;
     pawl__sql_catalog             catalog;
+    bool                          is_purge;
     int64_t                       version; /* 0 when there is no such table or row */
     pawl__sql_emit_fn            *emit;    /* runs a statement, or says it; NULL: none is written */
     void                         *context;
@@ -234,6 +235,8 @@ pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
         code = check_types(&l);
     for (size_t i = 0; code == PAWL_OK && i < saga_count; i++)
         code = check_saga(&l, sagas[i]);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_reach(schema, &l.catalog, sagas, saga_count, error);
     pawl_arena_destroy(l.arena);
     return code;
 }
@@ -315,6 +318,8 @@ static pawl_code make_all(look *l)
     pawl_code               code    = look_at(l, true);
     if (code == PAWL_OK)
         code = check_types(l);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_reach(schema, &l->catalog, l->sagas, l->saga_count, l->error);
     if (code == PAWL_OK && schema->ops->prepare != NULL)
         code = schema->ops->prepare(schema->store, l->emit, l->context, l->error);
     if (code == PAWL_OK && is_left)
@@ -322,15 +327,19 @@ static pawl_code make_all(look *l)
     if (code == PAWL_OK)
         code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count, l->emit,
                                 l->context, l->error);
+    if (code == PAWL_OK && l->is_purge)
+        code = pawl__sql_purge(schema, &l->catalog, l->sagas, l->saga_count, l->emit, l->context,
+                               l->error);
     return code == PAWL_OK && is_left ? raise_version(l) : code;
 }
 
 static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
-                            size_t saga_count, pawl_error *error)
+                            size_t saga_count, bool is_purge, pawl_error *error)
 {
     look      l    = {.schema     = schema,
                       .sagas      = sagas,
                       .saga_count = saga_count,
+                      .is_purge   = is_purge,
                       .error      = error,
                       .emit       = run_statement,
                       .context    = (void *)schema};
@@ -348,7 +357,7 @@ pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_
         return PAWL_OK;
     pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
     pawl_code        code = check_names(schema, &spec, error);
-    return code == PAWL_OK ? make_alone(schema, sagas, saga_count, error) : code;
+    return code == PAWL_OK ? make_alone(schema, sagas, saga_count, false, error) : code;
 }
 
 /* ---- The verbs ---------------------------------------------------------- */
@@ -356,6 +365,7 @@ pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_
 typedef struct differences {
     size_t count;
     bool   has_relic;
+    bool   has_obsolete;
 } differences;
 
 static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
@@ -365,13 +375,15 @@ static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec 
         .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
     pawl__sql_verifier v    = {.schema = schema, .line = line, .context = context, .error = error};
     pawl_code          code = look_at(&l, true);
-    v.arena                 = l.arena;
-    v.catalog               = l.catalog;
+    /* A plan that leaves such columns has nothing to say of them. */
+    v.says_obsolete = spec->is_purge || line != pawl__sql_plan_note;
+    v.arena         = l.arena;
+    v.catalog       = l.catalog;
     if (code == PAWL_OK)
         code = pawl__sql_verify(&v, spec, l.version);
     if (code == PAWL_OK && schema->ops->verify_own != NULL)
         code = schema->ops->verify_own(&v);
-    *found = (differences){v.count, v.has_relic};
+    *found = (differences){v.count, v.has_relic, v.has_obsolete};
     pawl_arena_destroy(l.arena);
     return code;
 }
@@ -391,6 +403,11 @@ static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *
                           is_named ? " --app " : "", is_named ? application : "");
 }
 
+static bool has_work(const pawl_schema_spec *spec, const differences *found)
+{
+    return found->count != 0 || found->has_relic || (spec->is_purge && found->has_obsolete);
+}
+
 /* Makes whatever verify misses, which is more than a look at the version tells. Nothing to make, as
  * a rule: then no table is locked. */
 static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
@@ -398,9 +415,9 @@ static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *s
 {
     differences found;
     pawl_code   code = compare(schema, spec, NULL, NULL, &found, error);
-    if (code != PAWL_OK || (found.count == 0 && !found.has_relic))
+    if (code != PAWL_OK || !has_work(spec, &found))
         return code;
-    return make_alone(schema, spec->tables, spec->table_count, error);
+    return make_alone(schema, spec->tables, spec->table_count, spec->is_purge, error);
 }
 
 /* Waits for no lock and takes none. */
@@ -412,11 +429,12 @@ static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *sp
     look           l    = {.schema     = schema,
                            .sagas      = spec->tables,
                            .saga_count = spec->table_count,
+                           .is_purge   = spec->is_purge,
                            .error      = error,
                            .emit       = pawl__sql_plan_statement,
                            .context    = &said};
     pawl_code      code = compare(schema, spec, pawl__sql_plan_note, &said, &found, error);
-    if (code == PAWL_OK && (found.count != 0 || found.has_relic))
+    if (code == PAWL_OK && has_work(spec, &found))
         code = make_all(&l);
     if (code == PAWL_OK)
         pawl__sql_plan_end(&said);

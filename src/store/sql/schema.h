@@ -1,9 +1,11 @@
 /* schema.h - making, checking and removing the tables: one order and one set of
  * texts, over what a driver says of its catalog and of how a script is run there.
  *
- *     open     look, version; of the sagas' tables: types, and whether all is there
+ *     open     look, version; of the sagas' tables: types, whether all is there, and whether every
+ *              row can be found
  *     apply    the comparison of verify; when something is missing: begin, look, version,
- *              prepare, columns that are missing, the script, the version, end
+ *              prepare, columns that are missing, the script, when asked for the columns that
+ *              are obsolete, the version, end
  *     plan     the comparison; then what apply does, each statement said in place of run
  *     verify   look, version, every difference
  *     drop     begin, version, the script backwards, end
@@ -83,6 +85,8 @@ typedef struct pawl__sql_schema_ops {
     pawl_code (*prepare)(pawl_store *store, pawl__sql_emit_fn *emit, void *context,
                          pawl_error *error);
     pawl_code (*execute)(pawl_store *store, const char *statement, pawl_error *error);
+    /* The number that a select of one answers with. */
+    pawl_code (*number)(pawl_store *store, const char *select, int64_t *number, pawl_error *error);
     /* The tables of the list that there are, with all their columns and indexes, in the arena. */
     pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,
                       pawl__sql_catalog *catalog, pawl_error *error);
@@ -99,6 +103,7 @@ typedef struct pawl__sql_schema {
     pawl_store                 *store;
     const pawl__sql_schema_ops *ops;
     const pawl__sql_dialect    *dialect;
+    const pawl__sql_dialect    *names; /* of tables outside of begin and end; NULL: as dialect */
     const char                 *prefix;
     const char                 *given;  /* the store, as error texts name it */
     const char                 *scheme; /* before it in a URL, or "": `given` is one */
@@ -119,6 +124,26 @@ pawl_code pawl__sql_schema_run(const pawl__sql_schema *schema, pawl_schema_verb 
                                const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                                pawl_error *error);
 
+/* ---- Obsolete columns (obsolete.c) -------------------------------------- */
+
+/* The property of a correlation column that the saga's table has and the saga has no more (D30);
+ * empty: the column is none, or of another table. */
+pawl_text pawl__sql_obsolete(const pawl__sql_schema *schema, const pawl_saga_table *saga,
+                             const pawl__sql_found_column *column);
+/* Rows that have values of obsolete columns alone: no message would find these sagas (D31). Not
+ * none: `why` says so, and the answer is PAWL_OK. */
+pawl_code pawl__sql_unreached(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
+                              const pawl_saga_table *saga, pawl_error *why, int64_t *count);
+/* PAWL_ESCHEMA when one of the sagas has such rows. Looking alone is not refused. */
+pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
+                                const pawl_saga_table *const *sagas, size_t saga_count,
+                                pawl_error *error);
+/* Drops the obsolete columns of the sagas' tables and their indexes (D30); a table of which rows
+ * need them is refused. The catalog is that of before. */
+pawl_code pawl__sql_purge(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
+                          const pawl_saga_table *const *sagas, size_t saga_count,
+                          pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
 /* ---- Verify (verify.c) -------------------------------------------------- */
 
 typedef struct pawl__sql_verifier {
@@ -128,10 +153,12 @@ typedef struct pawl__sql_verifier {
     void                   *context;
     pawl_error             *error;
     pawl__sql_catalog       catalog;
+    bool                    says_obsolete; /* a line for each such column */
     /* The result. */
-    size_t count;     /* of differences */
-    bool   has_relic; /* an index that the dialect goes without is there: no difference, it does
+    size_t count;      /* of differences */
+    bool   has_relic;  /* an index that the dialect goes without is there: no difference, it does
                        * no harm but to the speed */
+    bool has_obsolete; /* a column of a property that its saga has no more: no difference either */
     /* Written by verify. */
     pawl_text table; /* of the catalog */
 } pawl__sql_verifier;

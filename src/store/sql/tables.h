@@ -86,6 +86,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
 /* Whether they are identifiers of the dialect, and two; part of the check. */
 pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                               pawl_error *error);
+/* Whether the two are one name there: of tables, of columns. */
+bool pawl__sql_are_alike(const pawl__sql_dialect *dialect, pawl_text one, pawl_text other);
 /* pawl__sql_saga_check of each, and that no two of them have a table or an index of one name. */
 pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
                                 const pawl_saga_table *const *sagas, size_t count,

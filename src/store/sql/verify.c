@@ -281,6 +281,37 @@ static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table 
     return PAWL_OK;
 }
 
+static pawl_code check_reach(pawl__sql_verifier *v, const pawl_saga_table *table)
+{
+    pawl_error why   = PAWL_ERROR_INIT;
+    int64_t    count = 0;
+    pawl_code  code  = pawl__sql_unreached(v->schema, &v->catalog, table, &why, &count);
+    if (code != PAWL_OK)
+        return pawl_error_set(v->error, code, "%s", why.text);
+    if (count != 0)
+        pawl__sql_report(v, "%s", why.text);
+    return PAWL_OK;
+}
+
+/* Not counted: it stands in nobody's way, and programs of the phase before may need it. */
+static void note_obsolete(pawl__sql_verifier *v, const pawl_saga_table *table)
+{
+    const pawl__sql_found_column *columns = v->catalog.columns.items;
+    for (size_t i = 0; i < v->catalog.columns.count; i++) {
+        char text[600];
+        if (pawl__sql_obsolete(v->schema, table, &columns[i]).size == 0)
+            continue;
+        v->has_obsolete = true;
+        (void)snprintf(text, sizeof text,
+                       "table %.*s: column %.*s is of no correlation property of saga %.*s any "
+                       "more: pawl schema apply --purge drops it",
+                       PAWL_TEXT_ARGS(table->name), PAWL_TEXT_ARGS(columns[i].name),
+                       PAWL_TEXT_ARGS(table->type));
+        if (v->line != NULL && v->says_obsolete)
+            v->line(pawl_text_of(text), v->context);
+    }
+}
+
 static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
 {
     const pawl_correlation *list[2];
@@ -291,6 +322,9 @@ static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
     check_columns(v, pawl__sql_saga_columns, pawl__sql_saga_column_count);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(v, table, list[i]);
+    if (code == PAWL_OK)
+        code = check_reach(v, table);
+    note_obsolete(v, table);
     check_strange_columns(v);
     if (v->schema->ops->has_keys)
         check_index(v, &(expected_index){.columns = expand(v, "[Id]"), .is_unique = true});

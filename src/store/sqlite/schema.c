@@ -107,11 +107,26 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
     return pawl__sqlite_execute(pawl__sqlite_of(base)->connection.db, statement, error);
 }
 
+static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
+{
+    pawl__sqlite_connection *connection = &pawl__sqlite_of(base)->connection;
+    pawl__sqlite_request     request;
+    sqlite3_stmt            *statement = NULL;
+    pawl_code                code = pawl__sqlite_prepare(connection->db, select, &statement, error);
+    if (code == PAWL_OK) {
+        pawl__sqlite_request_statement(&request, connection, statement, error);
+        code = pawl__sqlite_one_int(&request, number);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 static const pawl__sql_schema_ops schema_ops = {
     .connect   = connect,
     .begin     = pawl__sqlite_write_begin,
     .end       = pawl__sqlite_write_end,
     .execute   = execute,
+    .number    = number,
     .look      = look,
     .type_name = type_name,
 };

@@ -5,6 +5,7 @@
  */
 #include "support/changes.h"
 
+#include "pawl/operations.h"
 #include "pawl/store_driver.h"
 #include "store/memory/memory.h"
 #include "store/memory/table.h"
@@ -495,6 +496,71 @@ static void rows_of_a_source_come_in_order(void **state)
     pawl_arena_destroy(arena);
 }
 
+/* ---- Correlation properties ------------------------------------------------ */
+
+static pawl_code begin_by(pawl_store *store, const char *property, pawl_saga_row *row,
+                          pawl_error *error)
+{
+    const pawl_saga_table table = {
+        .type = PAWL_TEXT("Order"),
+        .name = PAWL_TEXT("shop_Order"),
+        .main = {.property = pawl_text_of(property), .type = PAWL_VALUE_TEXT}};
+    *row = (pawl_saga_row){.main = pawl_value_text(PAWL_TEXT("o-1"))};
+    return pawl_store_saga_insert(store, &table, row, 10, error);
+}
+
+/* Values of one property are not found by another one; a property of which no row has a value any
+ * more makes room. */
+static void d29_values_of_four_properties_are_apart(void **state)
+{
+    static const char *const properties[] = {"a", "b", "c", "d"};
+    (void)state;
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_store   *store = open_store("memory:shop");
+    pawl_saga_row rows[COUNT(properties)], more;
+    for (size_t i = 0; i < COUNT(properties); i++)
+        if (begin_by(store, properties[i], &rows[i], &error) != PAWL_OK)
+            fail_msg("%s", error.text);
+    assert_int_equal(begin_by(store, "c", &more, &error), PAWL_EDUPLICATE);
+    assert_int_equal(begin_by(store, "e", &more, &error), PAWL_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "values of 4 other correlation properties"));
+    const pawl_saga_table table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("shop_Order")};
+    assert_int_equal(pawl_store_saga_delete(store, &table, &rows[1], 11, &error), PAWL_OK);
+    assert_int_equal(begin_by(store, "e", &more, &error), PAWL_OK);
+    assert_int_equal(begin_by(store, "d", &more, &error), PAWL_EDUPLICATE);
+    assert_int_equal(begin_by(store, "b", &more, &error), PAWL_EUNSUPPORTED);
+    pawl_store_close(store);
+}
+
+/* The commit that removes the last row of a property gives its column to no other: it would come
+ * back with its value when the commit is taken back. */
+static void d29_a_column_is_free_behind_the_commit(void **state)
+{
+    static const char *const properties[] = {"a", "b", "c", "d"};
+    (void)state;
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_store   *store = open_store("memory:shop");
+    pawl_saga_row rows[COUNT(properties)], more;
+    for (size_t i = 0; i < COUNT(properties); i++)
+        assert_int_equal(begin_by(store, properties[i], &rows[i], &error), PAWL_OK);
+    const pawl_saga_table table   = {.type = PAWL_TEXT("Order"),
+                                     .name = PAWL_TEXT("shop_Order"),
+                                     .main = {PAWL_TEXT("e"), PAWL_VALUE_TEXT}};
+    pawl_saga_delete      gone    = {.table = &table, .id = rows[0].id, .version = 1};
+    pawl_saga_insert      insert  = {.table = &table,
+                                     .id    = {{{9}}},
+                                     .main  = pawl_value_text(PAWL_TEXT("o-1")),
+                                     .data  = PAWL_TEXT("{}")};
+    pawl_changes          changes = {.now = 11, .unit_count = 1, .group_count = 1};
+    changes.saga_delete.items     = &gone;
+    changes.saga_delete.count     = 1;
+    changes.saga_insert.items     = &insert;
+    changes.saga_insert.count     = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_EUNSUPPORTED);
+    assert_int_equal(begin_by(store, "a", &more, &error), PAWL_EDUPLICATE);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +580,8 @@ int main(void)
         cmocka_unit_test(a_message_that_is_retried_takes_no_more_memory),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),
+        cmocka_unit_test(d29_values_of_four_properties_are_apart),
+        cmocka_unit_test(d29_a_column_is_free_behind_the_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

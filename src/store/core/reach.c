@@ -1,0 +1,32 @@
+/* reach.c - says that a program would not find sagas which live.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/reach.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pawl__reach_name(char names[PAWL__REACH_NAMES_SIZE], pawl_text property)
+{
+    size_t size = strlen(names);
+    (void)snprintf(names + size, PAWL__REACH_NAMES_SIZE - size, "%s%.*s", size == 0 ? "" : " or ",
+                   PAWL_TEXT_ARGS(property));
+}
+
+pawl_code pawl__reach_refuse(const pawl_saga_table *table, const char names[PAWL__REACH_NAMES_SIZE],
+                             int64_t count, pawl_error *error)
+{
+    char own[PAWL__REACH_NAMES_SIZE] = "";
+    pawl__reach_name(own, table->main.property);
+    if (table->transitional.type != PAWL_VALUE_NONE)
+        pawl__reach_name(own, table->transitional.property);
+    return pawl_error_set(
+        error, PAWL_ESCHEMA,
+        "saga %.*s: in table %.*s %lld%s row%s a value of %s and none of %s: no message would find "
+        "the saga, and a second one would begin; first run the program that has %s as correlation "
+        "and %.*s as transitional property, until every row has a value of it",
+        PAWL_TEXT_ARGS(table->type), PAWL_TEXT_ARGS(table->name), (long long)count,
+        count >= PAWL__REACH_COUNT_MAX ? " or more" : "", count == 1 ? " has" : "s have", names,
+        own, names, PAWL_TEXT_ARGS(table->main.property));
+}
