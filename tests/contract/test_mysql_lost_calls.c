@@ -18,6 +18,7 @@ int main(void)
 #define REQUESTS_MAX 1000 /* a call that needs more has no end */
 #define APPLY_STRIDE 12   /* an apply has many requests that are alike, and takes its time */
 #define APPLY_LAST 3
+#define APPLY_JOINED 3 /* of its requests the proxy may see so many together with another */
 
 /* ---- Losing ----------------------------------------------------------------- */
 
@@ -265,17 +266,17 @@ static pawl_code apply_through(const trip *t)
 }
 
 /* An answer lost behind the last table, that of the lock's end, is no failure. */
-static void try_apply(const trip *t)
+static bool try_apply(const trip *t)
 {
     ground   *p        = t->p;
     pawl_code code     = apply_through(t);
     bool      was      = was_lost(t);
     pawl_code verified = schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL);
-    assert_true(was);
     expect_told(t, code, verified != PAWL_OK || code != PAWL_OK);
     proxy_end_kept(t->between); /* the lost session has the lock, as long as the server knows it */
     apply(p);
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+    return was;
 }
 
 static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(void **state)
@@ -288,11 +289,11 @@ static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(void **s
     assert_false(was_lost(&t));
     count = proxy_requests(t.between);
     assert_in_range(count, 20, REQUESTS_MAX);
-    for (t.number = 1; t.number <= count;
-         t.number += t.number + APPLY_STRIDE <= count - APPLY_LAST ? APPLY_STRIDE : 1) {
+    t.loss = PROXY_LOSES_REQUEST;
+    for (t.number = 1; try_apply(&t);
+         t.number += t.number + APPLY_STRIDE <= count - APPLY_LAST ? APPLY_STRIDE : 1)
         t.loss = t.loss == PROXY_LOSES_ANSWER ? PROXY_LOSES_REQUEST : PROXY_LOSES_ANSWER;
-        try_apply(&t);
-    }
+    assert_true(t.number > count - APPLY_JOINED);
     proxy_close(t.between);
 }
 

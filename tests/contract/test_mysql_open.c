@@ -177,6 +177,27 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **st
     pawl_store_close(b);
 }
 
+/* OpenSSL's list of errors is the thread's: what the end of a session leaves there is no failure of
+ * another session's calls. MySQL speaks TLS unless it is told not to. */
+static void o20_a_session_that_is_ended_ends_no_other_over_tls(void **state)
+{
+    ground *p = ground_of(state);
+    apply(p);
+    pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
+    for (int i = 0; i < 5; i++) {
+        pawl_queue_rows rows = {0};
+        expect_code(p, pawl_store_hold_begin(a, &p->error), PAWL_OK);
+        kill_session(p, a);
+        pawl_store_hold_end(a); /* the rollback fails, and nothing connects again */
+        for (int call = 0; call < 20; call++)
+            expect_code(p, pawl_store_queue_list(b, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                        PAWL_OK);
+        assert_int_equal(living(p, a), 2);
+    }
+    pawl_store_close(a);
+    pawl_store_close(b);
+}
+
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
  * other databases. */
 static void o20_a_worker_has_one_session(void **state)
@@ -287,6 +308,7 @@ int main(void)
         ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
         ON_BOTH(d20_a_session_has_pawls_settings),
         ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it),
+        ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls),
         ON_BOTH(o20_a_worker_has_one_session),
         ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits),
         ON_BOTH(o21_a_wait_is_interrupted_from_another_thread),

@@ -90,11 +90,14 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
  * interrupt, the server is asked to end the statement; where it does not answer that either the
  * socket is shut, which ends the call. */
 int pawl__mysql_poll(pawl__mysql_connection *connection, int status);
+/* OpenSSL's list of errors, which all connections of a thread share, is emptied: the library takes
+ * what another connection left there, one that was ended, for a failure of this one. */
+void pawl__mysql_clear_tls_errors(void);
 
 /* `name` is the library's call, begun with what stands behind, gone on with `handle`. */
 #define PAWL__MYSQL_CALL(connection, result, name, handle, ...)                                  \
     do {                                                                                         \
-        int status_ = name##_start(&(result), __VA_ARGS__);                                      \
+        int status_ = (pawl__mysql_clear_tls_errors(), name##_start(&(result), __VA_ARGS__));    \
         while (status_ != 0)                                                                     \
             status_ = name##_cont(&(result), (handle), pawl__mysql_poll((connection), status_)); \
     } while (0)

@@ -21,6 +21,17 @@
 #define NUMBER_INTERRUPTED 1317
 #define NUMBER_TOO_LARGE 1153
 
+/* ---- TLS ---------------------------------------------------------------- */
+
+/* OpenSSL is the client library's choice: with another one this is no function. */
+extern void ERR_clear_error(void) __attribute__((weak));
+
+void pawl__mysql_clear_tls_errors(void)
+{
+    if (ERR_clear_error != NULL)
+        ERR_clear_error();
+}
+
 /* ---- Waiting ------------------------------------------------------------ */
 
 static void break_off(pawl__mysql_connection *connection, pawl_code why)
@@ -68,7 +79,7 @@ static int ready_status(short events)
     return status;
 }
 
-int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
+static int await_socket(pawl__mysql_connection *connection, int status)
 {
     const pawl__mysql *store         = connection->store;
     int64_t            library_until = 0;
@@ -94,6 +105,13 @@ int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
         if (connection->until_ms != 0 && now >= connection->until_ms)
             break_off(connection, PAWL_ETIMEOUT);
     }
+}
+
+int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
+{
+    int ready = await_socket(connection, status);
+    pawl__mysql_clear_tls_errors(); /* of the connection that killed the statement, say */
+    return ready;
 }
 
 /* ---- Failures ----------------------------------------------------------- */
