@@ -73,7 +73,7 @@ static bool read_microsoft(const form *of, pawl_text text, pawl_time *time)
     bool        is_negative = *at == '-';
     int64_t     number      = 0;
     const char *digits      = at += is_negative;
-    /* One more digit than the greatest has: no overflow before it is found too great. */
+    /* 16 digits, one more than the greatest number has: it is found too great before it overflows. */
     for (; at < end && at - digits < 16 && *at >= '0' && *at <= '9'; at++)
         number = number * 10 + (*at - '0');
     if (is_negative)

@@ -194,7 +194,7 @@ pawl_code pawl__model_aggregators(pawl__model *model, pawl_error *error);
 
 /* effects.c: when all else is built. PAWL_ECONFIG names the row's owner and the effect. */
 pawl_code pawl__model_effects(const pawl__model *model, pawl_error *error);
-/* One effect of a list; false at its end. */
+/* Reads the effect at that index of a row's list `does`; false at the list's end. */
 bool pawl__effect_row(const pawl_application *application, const pawl_effect *does, size_t index,
                       pawl_effect *effect);
 /* `type` NULL: a timeout. `name` is the destination's or the timeout's. */

@@ -77,20 +77,6 @@ typedef struct body_look {
     char                path[PATH_SIZE]; /* "lines[]." before the names of this record's members */
 } body_look;
 
-static const pawl_field *field_at(const pawl_record *record, size_t index)
-{
-    return (const pawl_field *)(const void *)((const char *)record->fields +
-                                              index * record->field_size);
-}
-
-static const pawl_field *field_of(const pawl_record *record, const char *name)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (strcmp(pawl_field_json(field_at(record, i)), name) == 0)
-            return field_at(record, i);
-    return NULL;
-}
-
 /* Whether a member of that value could have become this field by another name alone. */
 static bool could_hold(const pawl_field *field, yyjson_val *value)
 {
@@ -115,7 +101,7 @@ static const pawl_field *find_renamed(const pawl_record *record, yyjson_val *obj
                                       yyjson_val *value)
 {
     for (size_t i = 0; i < record->field_count; i++) {
-        const pawl_field *field = field_at(record, i);
+        const pawl_field *field = pawl__field_at(record, i);
         if (yyjson_obj_get(object, pawl_field_json(field)) == NULL && could_hold(field, value))
             return field;
     }
@@ -169,7 +155,7 @@ static void look_at_object(const body_look *at, const pawl_record *record, yyjso
     yyjson_val *key, *value;
     yyjson_obj_foreach(object, index, count, key, value)
     {
-        const pawl_field *field = field_of(record, yyjson_get_str(key));
+        const pawl_field *field = pawl__upgrade_field(record, yyjson_get_str(key));
         if (field == NULL && !yyjson_is_null(value))
             report_unknown(at, record, object, yyjson_get_str(key), value);
         else if (field != NULL && field->kind == PAWL_KIND_RECORD && !yyjson_is_null(value))

@@ -28,17 +28,11 @@ static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, c
 
 /* ---- Fields ---------------------------------------------------------------- */
 
-static const pawl_field *field_at(const pawl_record *record, size_t index)
-{
-    return (const pawl_field *)(const void *)((const char *)record->fields +
-                                              index * record->field_size);
-}
-
-static const pawl_field *field_of(const pawl_record *record, const char *name)
+const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name)
 {
     for (size_t i = 0; i < record->field_count; i++)
-        if (strcmp(pawl_field_json(field_at(record, i)), name) == 0)
-            return field_at(record, i);
+        if (strcmp(pawl_field_json(pawl__field_at(record, i)), name) == 0)
+            return pawl__field_at(record, i);
     return NULL;
 }
 
@@ -119,8 +113,8 @@ static const pawl_field *find_new(const pawl_record *from, const pawl_record *to
                                   const pawl_field *lost)
 {
     for (size_t i = 0; i < to->field_count; i++) {
-        const pawl_field *field = field_at(to, i);
-        if (field_of(from, pawl_field_json(field)) == NULL &&
+        const pawl_field *field = pawl__field_at(to, i);
+        if (pawl__upgrade_field(from, pawl_field_json(field)) == NULL &&
             (field->shape == PAWL_LIST) == (lost->shape == PAWL_LIST) && takes_kind(lost, field))
             return field;
     }
@@ -144,8 +138,8 @@ static void compare_fields(const pawl__upgrade_look *look, const pawl_record *fr
 {
     char path[PATH_SIZE];
     for (size_t i = 0; i < from->field_count; i++) {
-        const pawl_field *was = field_at(from, i);
-        const pawl_field *is  = field_of(to, pawl_field_json(was));
+        const pawl_field *was = pawl__field_at(from, i);
+        const pawl_field *is  = pawl__upgrade_field(to, pawl_field_json(was));
         snprintf(path, sizeof path, "%s%s", before, pawl_field_json(was));
         if (is == NULL) {
             report_lost(look, from, to, was, path);
@@ -161,9 +155,9 @@ static void compare_fields(const pawl__upgrade_look *look, const pawl_record *fr
         compare_fields(look, was->record(), is->record(), path, depth + 1);
     }
     for (size_t i = 0; i < to->field_count; i++) {
-        const pawl_field *is = field_at(to, i);
+        const pawl_field *is = pawl__field_at(to, i);
         snprintf(path, sizeof path, "%s%s", before, pawl_field_json(is));
-        if (is->required && field_of(from, pawl_field_json(is)) == NULL)
+        if (is->required && pawl__upgrade_field(from, pawl_field_json(is)) == NULL)
             report(look, PAWL_UPGRADE_NARROWED, path, "it is required, and is not written yet");
     }
 }

@@ -7,6 +7,7 @@
 #define PAWL_RUNTIME_UPGRADE_H
 
 #include "pawl/upgrade.h"
+#include "record/record_internal.h"
 #include "workflow/model.h"
 
 struct pawl_upgrade {
@@ -39,6 +40,8 @@ void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *re
  * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
+/* The field with that name in JSON, or NULL. */
+const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name);
 /* Reports members of the body that the record does not have. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record,
                                 pawl_text body);

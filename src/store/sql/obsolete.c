@@ -148,7 +148,7 @@ typedef struct purge {
     pawl_error             *error;
 } purge;
 
-/* One statement, of which nothing is left. */
+/* Hands a finished statement on, and frees its text. */
 static pawl_code emit_text(const purge *p, pawl__sql_text *text)
 {
     pawl_code code = text->is_failed ? pawl_error_set(p->error, PAWL_ENOMEM, "%s: out of memory",

@@ -209,7 +209,7 @@ static pawl_saga_row row_of(world *it, const char *name)
     return row;
 }
 
-/* One message to the saga "a", and what its row is then. */
+/* A worker of the program handles a message to the saga "a"; its row is compared then. */
 static void go_with(const char *url, const pawl_application *program, const char *data,
                     const char *version)
 {

@@ -178,7 +178,7 @@ static void expect_refused(const char *url, const pawl_application *program, con
     expect_says(lines.text, says);
 }
 
-/* One program goes straight to the other property, and to the third phase too early: with the
+/* A program goes straight to the other property, and to the third phase too early: with the
  * phase between, and each row touched in it, it is let in, and no saga is doubled. */
 static void d31_a_skipped_phase_is_refused_with_the_number_of_rows(const char *url)
 {
