@@ -77,6 +77,54 @@ static void a_flush_row_waits_for_an_add(void **state)
     pawl_store_close(store);
 }
 
+/* ---- The fence ---------------------------------------------------------- */
+
+/* The guarded fence finds the worker's row by the place where this handle has left it. */
+#define RAISE "update pawl_workers set \"Epoch\" = \"Epoch\" + 1"
+
+/* Another handle raises the epoch and has not committed when the fence finds the row. PostgreSQL
+ * may go on with the row's new version, wherever that lies: it depends on its release. */
+static void o32_a_commit_that_waited_for_a_take_over_is_fenced(void **state)
+{
+    ground         *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    PGconn         *other   = raw_open(p->schema);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    job             j;
+    raw_run(other, "begin; " RAISE);
+    start_job(p, &j, store, &changes);
+    wait_for_waiting(p, 1);
+    raw_run(other, "commit");
+    expect_job(p, &j, PAWL_EFENCED);
+    assert_int_equal(queue_count(p), 0);
+    PQfinish(other);
+    pawl_store_close(store);
+}
+
+/* The server gives a place again that no session can see any more: behind a take-over and a commit
+ * the worker's row lies where the old handle has left it. */
+static void o32_a_place_that_was_given_again_does_not_pass_the_fence(void **state)
+{
+    ground         *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    raw_run(p->pg, "create temp table left_at as select ctid as place from pawl_workers");
+    raw_run(p->pg, RAISE);
+    for (int i = 0; raw_number(p->pg, "select count(*) from left_at join pawl_workers as w "
+                                      "on w.ctid = place") == 0;
+         i++) {
+        assert_true(i < 10000); /* a snapshot of some other test keeps the place for a while */
+        raw_run(p->pg, "vacuum pawl_workers");
+        raw_run(p->pg, "update pawl_workers set \"Seen\" = now()");
+    }
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EFENCED);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(store);
+}
+
 /* ---- Locks and transactions ------------------------------------------------ */
 
 /* Two commits that each have both sagas meet at the same one, so that neither waits for the other
@@ -242,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_saga_is_saved_where_it_was_locked),
         CASE(a_flush_row_waits_for_an_add),
+        CASE(o32_a_commit_that_waited_for_a_take_over_is_fenced),
+        CASE(o32_a_place_that_was_given_again_does_not_pass_the_fence),
         CASE(sagas_of_one_set_are_locked_by_their_ids),
         CASE(marks_of_one_set_are_written_by_their_ids),
         CASE(a_claim_of_nothing_leaves_no_transaction),
