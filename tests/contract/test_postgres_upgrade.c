@@ -99,6 +99,18 @@ static void an_older_program_goes_on(void **state)
                     "0");
 }
 
+/* This program starts on tables of the version after it. */
+static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
+{
+    ground *p = *state;
+    make_version_1(p);
+    apply_upgrade(p, PAWL_OK);
+    raw_run(p->pg, NEXT_VERSION);
+    expect_goes_on_a_version_behind(p);
+    raw_run(p->pg, "update pawl_schema set \"Version\" = \"Version\" + 1");
+    expect_refused_as_new(p);
+}
+
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
 static void apply_waits_for_what_is_claimed(void **state)
@@ -210,6 +222,7 @@ int main(void)
         CASE(the_script_lowers_no_version),
         CASE(appliers_wait_for_one_another),
         CASE(an_older_program_goes_on),
+        CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
         CASE(apply_waits_for_what_is_claimed),
         CASE(a_failed_upgrade_leaves_version_1),
         CASE(d34_a_plan_makes_what_apply_makes),

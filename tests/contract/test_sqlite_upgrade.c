@@ -93,6 +93,24 @@ static void an_older_program_goes_on(void **state)
     sqlite3_close(db);
 }
 
+/* This program starts on tables of the version after it. */
+static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
+{
+    ground *p = *state;
+    make_version_1(p);
+    apply_upgrade(p, PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, NEXT_VERSION);
+    int64_t version = raw_number(db, "pragma schema_version");
+    expect_goes_on_a_version_behind(p);
+    assert_int_equal(raw_number(db, "pragma schema_version"), version);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_outbox_attempts where Later = 7"),
+                     raw_number(db, "select count(*) from pawl_outbox_attempts"));
+    raw_run(db, "update pawl_schema set Version = Version + 1");
+    sqlite3_close(db);
+    expect_refused_as_new(p);
+}
+
 /* SQLite cannot say "if not exists" of a column, so the script leaves it, and the
  * version with it: apply does the rest. */
 static void the_script_leaves_the_column_to_apply(void **state)
@@ -150,9 +168,13 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_last_version_is_upgraded),      CASE(the_first_version_is_upgraded),
-        CASE(opening_for_work_upgrades),         CASE(appliers_wait_for_one_another),
-        CASE(an_older_program_goes_on),          CASE(the_script_leaves_the_column_to_apply),
+        CASE(the_last_version_is_upgraded),
+        CASE(the_first_version_is_upgraded),
+        CASE(opening_for_work_upgrades),
+        CASE(appliers_wait_for_one_another),
+        CASE(an_older_program_goes_on),
+        CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
+        CASE(the_script_leaves_the_column_to_apply),
         CASE(a_failed_upgrade_leaves_version_1),
     };
     return cmocka_run_group_tests_name("sqlite_upgrade", tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* upgrade.h - a database of schema version 1: its tables, rows as its programs
- * wrote them, and what has to come of them. Included behind the header of a ground.
+ * wrote them, and what has to come of them; and one of the version after this one. Included behind the header of a ground.
  *
  *     load schema_1_X.sql -> OLD_ROWS -> expect_refused_as_old -> apply
  *         -> expect_differences of none -> expect_delivered
+ *     NEXT_VERSION -> expect_goes_on_a_version_behind -> a version more -> expect_refused_as_new
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +11,7 @@
 #define PAWL_TESTS_CONTRACT_UPGRADE_H
 
 #include "contract/at_once.h"
+#include "store/sql/tables.h"
 #include "support/world.h"
 
 #include "pawl/store_outbox.h"
@@ -178,7 +180,7 @@ static inline void expect_delivered(ground *p)
     pawl_store             *target   = NULL;
     world                   it;
     world_ok(pawl_store_open("memory:upgraded", NULL, &target, &p->error), &p->error);
-    world_open(&it, p->url, &upgrade_application, NULL, &options);
+    world_open_made(&it, p->url, &upgrade_application, NULL, &options);
     assert_int_equal(one_row(&it, PAWL_OUTBOX_PENDING).attempts, 2);
     (void)one_row(&it, PAWL_OUTBOX_DISPATCHED);
     pawl_outbox_row dead = one_row(&it, PAWL_OUTBOX_DEAD);
@@ -196,6 +198,65 @@ static inline void expect_delivered(ground *p)
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 3);
     world_close(&it);
     pawl_store_close(target);
+}
+
+/* ---- The version after this one ------------------------------------------------- */
+
+#define MORE_COLUMN(table) \
+    "alter table pawl_" table " add column \"Later\" integer default 7 not null;"
+
+/* Its steps may make columns with a default, an index, a table. */
+#define NEXT_VERSION                                                                             \
+    MORE_COLUMN("queue")                                                                         \
+    MORE_COLUMN("inbox")                                                                         \
+    MORE_COLUMN("dead")                                                                          \
+    MORE_COLUMN("subscriptions")                                                                 \
+    MORE_COLUMN("outbox")                                                                        \
+    MORE_COLUMN("outbox_attempts")                                                               \
+    MORE_COLUMN("timeouts")                                                                      \
+    MORE_COLUMN("aggregator")                                                                    \
+    MORE_COLUMN("aggregator_flush")                                                              \
+    MORE_COLUMN("events")                                                                        \
+    MORE_COLUMN("folds")                                                                         \
+    MORE_COLUMN("checkpoints")                                                                   \
+    MORE_COLUMN("workers")                                                                       \
+    MORE_COLUMN("leases")                                                                        \
+    "create table pawl_later (id integer); create index pawl_later_due on pawl_queue (\"Due\");" \
+    "update pawl_schema set \"Version\" = \"Version\" + 1"
+
+/* Its tables are opened in every mode, and worked with; only its own command changes them. */
+static inline void expect_goes_on_a_version_behind(ground *p)
+{
+    static const pawl_open_mode   modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK, PAWL_OPEN_CREATE};
+    static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_PLAN,
+                                             PAWL_SCHEMA_VERIFY, PAWL_SCHEMA_DROP};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        pawl_store        *store   = NULL;
+        pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+        options.mode               = modes[i];
+        expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_OK);
+        pawl_store_close(store);
+    }
+    expect_delivered(p);
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        free(run_verb(p, verbs[i], PAWL_ESCHEMA));
+        expect_text(p, "a newer pawl made it");
+    }
+}
+
+static inline void expect_refused_as_new(ground *p)
+{
+    static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK, PAWL_OPEN_CREATE};
+    char                        text[100];
+    snprintf(text, sizeof text, "programs of version %d and newer work on it",
+             PAWL__SQL_SCHEMA_VERSION + 1);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        pawl_store        *store   = NULL;
+        pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+        options.mode               = modes[i];
+        expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_ESCHEMA);
+        expect_text(p, text);
+    }
 }
 
 /* ---- At once ------------------------------------------------------------------- */

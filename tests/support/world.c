@@ -171,8 +171,8 @@ void world_make_tables(const char *url, const pawl_application *application)
         world_make_tables_of(url, application, application->endpoints[i]->name, NULL);
 }
 
-void world_open(world *it, const char *url, const pawl_application *application, const char *name,
-                const pawl_endpoint_options *options)
+void world_open_made(world *it, const char *url, const pawl_application *application,
+                     const char *name, const pawl_endpoint_options *options)
 {
     pawl_error         error = PAWL_ERROR_INIT;
     pawl_store_options look  = PAWL_STORE_OPTIONS_INIT;
@@ -189,10 +189,16 @@ void world_open(world *it, const char *url, const pawl_application *application,
     it->options.business     = it->business;
     it->options.machine      = it->machine;
     it->options.seed         = 7;
-    world_make_tables_of(url, application, name, it->options.saga_prefix);
     world_ok(pawl_endpoint_create(application, name, &it->options, &it->endpoint, &error), &error);
     world_ok(pawl_store_open(url, &look, &it->store, &error), &error);
     world_ok(pawl_sender_open(url, &look, &it->sender, &error), &error);
+}
+
+void world_open(world *it, const char *url, const pawl_application *application, const char *name,
+                const pawl_endpoint_options *options)
+{
+    world_make_tables_of(url, application, name, options != NULL ? options->saga_prefix : NULL);
+    world_open_made(it, url, application, name, options);
 }
 
 void world_close(world *it)

@@ -85,6 +85,9 @@ void world_make_tables(const char *url, const pawl_application *application);
  * are set here. NULL name: the application's only endpoint. */
 void world_open(world *it, const char *url, const pawl_application *application, const char *name,
                 const pawl_endpoint_options *options);
+/* The same where the tables are there already: none is made. */
+void world_open_made(world *it, const char *url, const pawl_application *application,
+                     const char *name, const pawl_endpoint_options *options);
 void world_close(world *it);
 /* A store in memory lives as long as somebody has it open: this one does, until
  * pawl_store_close. NULL, which may be closed, for a store that lives by itself. */

@@ -29,7 +29,7 @@ of_script()
     sed -nE -e '/generated always/ d' \
         -e 's/^create table if not exists ["`](pawl_|orders_)([^"`]*)["`].*/# \2/p' \
         -e '/^    ["`]/ {
-            s/,$//; s/ (character set [^ ]+|collate [^ ]+|check \(.*\)|autoincrement|auto_increment|primary key)//g
+            s/,$//; s/ (character set [^ ]+|collate [^ ]+|check \(.*\)|autoincrement|auto_increment|primary key|default [^ ]+)//g
             s/ not null$//
             s/^    ["`]([^"`]*)["`] ?/\1 /p
         }' "$1" |

@@ -108,7 +108,19 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
     return PAWL_OK;
 }
 
-static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+/* A column that came with a step has its default in a fresh table, too: a program of the version
+ * before writes rows without it. One that may be null needs none. */
+static void append_default(pawl__sql_text *text, const char *table, const pawl__sql_column *column)
+{
+    for (size_t i = 0; !column->is_nullable && i < pawl__sql_step_count; i++) {
+        const pawl__sql_step *step = &pawl__sql_steps[i];
+        if (step->table != NULL && strcmp(step->table, table) == 0 &&
+            strcmp(step->name, column->name) == 0)
+            pawl__sql_appendf(text, " default %s", step->initial);
+    }
+}
+
+static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *table,
                           const pawl__sql_column *column)
 {
     pawl_text name = pawl_text_of(column->name);
@@ -117,6 +129,7 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
     pawl__sql_appendf(text, " %s", dialect->types[column->type]);
     if (column->type == PAWL__SQL_SERIAL)
         return;
+    append_default(text, table, column);
     pawl__sql_append(text, column->is_nullable ? " null" : " not null");
     if (column->type == PAWL__SQL_JSON || column->type == PAWL__SQL_METADATA)
         pawl__sql_append_pattern(text, dialect, dialect->json_check, name);
@@ -198,7 +211,7 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
     begin_table(text, dialect, prefix, pawl_text_of(table->name));
     for (size_t i = 0; i < table->column_count; i++) {
         pawl__sql_append(text, i == 0 ? "" : ",\n");
-        append_column(text, dialect, &table->columns[i]);
+        append_column(text, dialect, table->name, &table->columns[i]);
     }
     if (dialect->indexes_every_row)
         append_computed(text, dialect, table);
@@ -288,7 +301,7 @@ void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *
     size_t                  count = pawl__sql_correlations(table, list);
     begin_table(text, dialect, "", table->name);
     for (size_t i = 0; i < pawl__sql_saga_column_count; i++) {
-        append_column(text, dialect, &pawl__sql_saga_columns[i]);
+        append_column(text, dialect, "", &pawl__sql_saga_columns[i]);
         pawl__sql_append(text, ",\n");
     }
     for (size_t i = 0; i < count; i++) {

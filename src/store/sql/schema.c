@@ -40,6 +40,7 @@ typedef struct look {
     pawl_error                   *error;
     pawl__sql_catalog             catalog;
     bool                          is_purge;
+    int                           ahead;   /* versions by which the schema may be newer */
     int64_t                       version; /* 0 when there is no such table or row */
     pawl__sql_emit_fn            *emit;    /* runs a statement, or says it; NULL: none is written */
     void                         *context;
@@ -90,13 +91,14 @@ static pawl_code read_version(look *l)
 
 static pawl_code check_version(const look *l)
 {
-    if (l->version <= PAWL__SQL_SCHEMA_VERSION)
+    if (l->version <= PAWL__SQL_SCHEMA_VERSION + l->ahead)
         return PAWL_OK;
     return pawl_error_set(l->error, PAWL_ESCHEMA,
                           "%s: %s: its schema has version %lld, this program knows version %d: a "
-                          "newer pawl made it",
+                          "newer pawl made it; programs of version %lld and newer work on it, and "
+                          "its own command makes, verifies and drops its tables",
                           l->schema->dialect->name, l->schema->given, (long long)l->version,
-                          PAWL__SQL_SCHEMA_VERSION);
+                          PAWL__SQL_SCHEMA_VERSION, (long long)l->version - PAWL__SQL_AHEAD);
 }
 
 static pawl_code look_at(look *l, bool has_shared)
@@ -224,7 +226,11 @@ pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
                                  const pawl_saga_table *const *sagas, size_t saga_count,
                                  pawl_error *error)
 {
-    look l = {.schema = schema, .sagas = sagas, .saga_count = saga_count, .error = error};
+    look             l    = {.schema     = schema,
+                             .sagas      = sagas,
+                             .saga_count = saga_count,
+                             .error      = error,
+                             .ahead      = PAWL__SQL_AHEAD};
     pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
     pawl_code        code = check_names(schema, &spec, error);
     if (code == PAWL_OK)

@@ -4,8 +4,12 @@
  * database of an earlier version lacks columns, and has indexes that went. Tables and
  * indexes that are new need no step: the script makes what is missing. So that
  * this stays true, an index never changes under its name: it goes, and an index of another
- * name comes. Each step is harmless when it is done already, and programs of the
- * version before go on working: a column that is new has a default.
+ * name comes. Each step is harmless when it is done already.
+ *
+ * Programs of the version before go on working, and open the tables again after a
+ * restart or a lost connection (PAWL__SQL_AHEAD): a column that is new has a default,
+ * also in a fresh table, and none goes that they write or read. A step that they
+ * cannot live with raises the version by two.
  *
  * Tests: tests/contract/test_sqlite_upgrade.c, test_postgres_upgrade.c
  *
@@ -15,6 +19,9 @@
 #define PAWL_STORE_SQL_STEPS_H
 
 #include "store/sql/tables.h"
+
+/* Versions by which tables may be newer than the program that opens them. */
+#define PAWL__SQL_AHEAD 1
 
 typedef struct pawl__sql_step {
     int         version; /* the first that has it so */

@@ -93,7 +93,7 @@ create table [dbo].[pawl_outbox] (
     [Index] bigint not null,
     [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
     [Destination] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [AttemptsBefore] bigint not null,
+    [AttemptsBefore] bigint default 0 not null,
     [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
     [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
     [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,

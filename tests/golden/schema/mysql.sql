@@ -73,7 +73,7 @@ create table if not exists `pawl_outbox` (
     `Index` bigint not null,
     `Endpoint` varchar(200) not null,
     `Destination` varchar(200) not null,
-    `AttemptsBefore` bigint not null,
+    `AttemptsBefore` bigint default 0 not null,
     `MessageId` varchar(200) not null,
     `Type` varchar(200) not null,
     `CorrelationId` varchar(200) not null,

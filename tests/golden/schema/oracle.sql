@@ -115,7 +115,7 @@ begin
     "INDEX" number(19) not null,
     "ENDPOINT" varchar2(200 byte) not null,
     "DESTINATION" varchar2(200 byte) not null,
-    "ATTEMPTSBEFORE" number(19) not null,
+    "ATTEMPTSBEFORE" number(19) default 0 not null,
     "MESSAGEID" varchar2(200 byte) not null,
     "TYPE" varchar2(200 byte) not null,
     "CORRELATIONID" varchar2(200 byte) not null,

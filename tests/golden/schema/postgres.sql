@@ -143,7 +143,7 @@ create table if not exists "pawl_outbox" (
     "Index" bigint not null,
     "Endpoint" text collate "C" not null,
     "Destination" text collate "C" not null,
-    "AttemptsBefore" bigint not null,
+    "AttemptsBefore" bigint default 0 not null,
     "MessageId" text collate "C" not null,
     "Type" text collate "C" not null,
     "CorrelationId" text collate "C" not null,

@@ -75,7 +75,7 @@ create table if not exists "pawl_outbox" (
     "Index" integer not null,
     "Endpoint" text collate binary not null,
     "Destination" text collate binary not null,
-    "AttemptsBefore" integer not null,
+    "AttemptsBefore" integer default 0 not null,
     "MessageId" text collate binary not null,
     "Type" text collate binary not null,
     "CorrelationId" text collate binary not null,
