@@ -17,6 +17,7 @@ if(driver_targets)
 endif()
 if(TARGET pawl_command)
     install(TARGETS pawl_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    install(FILES "${PROJECT_SOURCE_DIR}/dist/pawl@.service" DESTINATION lib/systemd/system)
 endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/orders" "${PROJECT_SOURCE_DIR}/examples/enlist"

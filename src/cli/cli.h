@@ -49,6 +49,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 /* Declares function, arguments and options of each verb. */
 #define PAWL__VERB_NAMES(X) \
     X(bench)                \
+    X(completion)           \
     X(conformance)          \
     X(events)               \
     X(help)                 \

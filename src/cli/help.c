@@ -1,4 +1,4 @@
-/* help.c - `pawl help`: pages made from the tables that parsing uses.
+/* help.c - `pawl help`: pages made from the tables that parsing uses, for a terminal or for man.
  *
  * main.c calls it for --help, and it reads main.c's table of verbs: help is one of them.
  *
@@ -6,37 +6,108 @@
  */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef struct verb_fields {
     const char *verb;
+    bool        is_man;
 } verb_fields;
 
 const pawl__argument pawl__help_verb_arguments[] = {
     {.name = "VERB", .offset = offsetof(verb_fields, verb), .is_optional = true},
     {.name = NULL},
 };
-const pawl__option pawl__help_verb_options[] = {{.name = NULL}};
+const pawl__option pawl__help_verb_options[] = {
+    {.name   = "man",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_man),
+     .help   = "as the source of a manual page: pawl(1), or pawl-VERB(1)"},
+    {.name = NULL},
+};
+
+/* ---- Pages ------------------------------------------------------------------- */
 
 #define COLUMN_WIDTH 24
 #define LINE_WIDTH 72
 
-static void print_row(const char *left, const char *right, FILE *out)
+/* Where a page goes, and as what: lines for a terminal, or requests of roff's man macros. */
+typedef struct help_page {
+    FILE *out;
+    bool  is_man;
+} help_page;
+
+/* "-" stays one that can be copied; "." and "'" at the start of a line are no requests, since a
+ * line of text begins with \&. */
+static void print_roff(const help_page *page, const char *text)
 {
-    fprintf(out, "  %-*s  %s\n", COLUMN_WIDTH, left, right);
+    for (; *text != '\0'; text++)
+        fputs(*text == '\\'  ? "\\e"
+              : *text == '-' ? "\\-"
+                             : (const char[]){*text, '\0'},
+              page->out);
 }
 
-static void print_arguments(const pawl__verb *verb, FILE *out)
+static void print_text(const help_page *page, const char *text)
 {
-    for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
-        fputs(argument->is_optional ? " [" : " ", out);
-        if (argument->choices == NULL)
-            fputs(argument->name, out);
-        for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++)
-            fprintf(out, "%s%s", i > 0 ? "|" : "", argument->choices[i]);
-        fprintf(out, "%s%s", argument->is_list ? " ..." : "", argument->is_optional ? "]" : "");
+    if (!page->is_man) {
+        fprintf(page->out, "%s\n", text);
+        return;
     }
+    fputs("\\&", page->out);
+    print_roff(page, text);
+    fputc('\n', page->out);
 }
+
+static void print_heading(const help_page *page, const char *heading)
+{
+    if (!page->is_man) {
+        fprintf(page->out, "\n%s:\n", heading);
+        return;
+    }
+    fputs(".SH ", page->out);
+    for (; *heading != '\0'; heading++)
+        fputc(toupper((unsigned char)*heading), page->out);
+    fputc('\n', page->out);
+}
+
+static void print_row(const help_page *page, const char *left, const char *right)
+{
+    if (!page->is_man) {
+        fprintf(page->out, "  %-*s  %s\n", COLUMN_WIDTH, left, right);
+        return;
+    }
+    fputs(".TP\n.B ", page->out);
+    print_roff(page, left[0] != '\0' ? left : " ");
+    fputc('\n', page->out);
+    print_text(page, right);
+}
+
+static void append(char *text, size_t size, const char *what)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", what);
+}
+
+/* "pawl schema apply|drop|print|verify [OPTIONS]" */
+static void usage_of(const pawl__verb *verb, char *text, size_t size)
+{
+    snprintf(text, size, "pawl %s", verb->name);
+    for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
+        append(text, size, argument->is_optional ? " [" : " ");
+        if (argument->choices == NULL)
+            append(text, size, argument->name);
+        for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++) {
+            append(text, size, i > 0 ? "|" : "");
+            append(text, size, argument->choices[i]);
+        }
+        append(text, size, argument->is_list ? " ..." : "");
+        append(text, size, argument->is_optional ? "]" : "");
+    }
+    append(text, size, verb->options[0].name != NULL ? " [OPTIONS]" : "");
+}
+
+/* ---- Options ------------------------------------------------------------------ */
 
 static const char *value_of(const pawl__option *option)
 {
@@ -57,7 +128,7 @@ static const char *limits_of(const pawl__option *option, char *text, size_t size
     return text;
 }
 
-static void print_option(const pawl__verb *verb, const pawl__option *option, FILE *out)
+static void print_option(const help_page *page, const pawl__verb *verb, const pawl__option *option)
 {
     char        left[100], actions[100], limits[100], right[300];
     const char *value = value_of(option);
@@ -66,11 +137,11 @@ static void print_option(const pawl__verb *verb, const pawl__option *option, FIL
     pawl__actions_text(verb->arguments, option->actions, actions, sizeof actions);
     snprintf(right, sizeof right, "%s%s%s%s", actions, actions[0] != '\0' ? ": " : "", option->help,
              limits_of(option, limits, sizeof limits));
-    print_row(left, right, out);
+    print_row(page, left, right);
 }
 
 /* Prints options by name, in whatever order the verb lists them. */
-static void print_options(const pawl__verb *verb, FILE *out)
+static void print_options(const help_page *page, const pawl__verb *verb)
 {
     const pawl__option *sorted[PAWL__OPTIONS_MAX];
     size_t              count = 0;
@@ -80,91 +151,157 @@ static void print_options(const pawl__verb *verb, FILE *out)
             sorted[at] = sorted[at - 1];
         sorted[at] = option;
     }
+    if (count > 0)
+        print_heading(page, "options");
     for (size_t i = 0; i < count; i++)
-        print_option(verb, sorted[i], out);
+        print_option(page, verb, sorted[i]);
 }
 
-/* Prints the keys of one level as a line: "list      id state ...", folded where it is long. */
-static void print_keys(const char *what, const pawl__column *columns, pawl__level level, FILE *out)
+/* ---- Keys of --json -------------------------------------------------------------- */
+
+/* Prints the keys of one level as a row: "list      id state ...", folded where it is long; man
+ * folds by itself. */
+static void print_keys(const help_page *page, const char *what, const pawl__column *columns,
+                       pawl__level level)
 {
-    const char *left                 = what;
-    char        line[LINE_WIDTH + 1] = "";
+    const char *left       = what;
+    char        line[2048] = "";
+    size_t      width      = page->is_man ? sizeof line - 1 : LINE_WIDTH;
     for (const pawl__column *column = columns; column->key != NULL; column++) {
         if (column->level != level)
             continue;
-        if (strlen(line) + strlen(column->key) + 1 > LINE_WIDTH) {
-            print_row(left, line, out);
+        if (strlen(line) + strlen(column->key) + 1 > width) {
+            print_row(page, left, line);
             line[0] = '\0';
             left    = "";
         }
-        size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%s", used > 0 ? " " : "", column->key);
+        append(line, sizeof line, line[0] != '\0' ? " " : "");
+        append(line, sizeof line, column->key);
     }
     if (line[0] != '\0')
-        print_row(left, line, out);
+        print_row(page, left, line);
 }
 
-static void print_report(const pawl__report *report, FILE *out)
+static void print_reports(const help_page *page, const pawl__report *reports)
 {
-    print_keys(report->what, report->columns, PAWL__LEVEL_LIST, out);
-    print_keys("show adds", report->columns, PAWL__LEVEL_SHOW, out);
-    print_keys("show --reveal adds", report->columns, PAWL__LEVEL_REVEAL, out);
+    if (reports == NULL)
+        return;
+    print_heading(page, "keys of --json, null for what a row does not have");
+    for (const pawl__report *report = reports; report->what != NULL; report++) {
+        print_keys(page, report->what, report->columns, PAWL__LEVEL_LIST);
+        print_keys(page, "show adds", report->columns, PAWL__LEVEL_SHOW);
+        print_keys(page, "show --reveal adds", report->columns, PAWL__LEVEL_REVEAL);
+    }
+}
+
+/* ---- Pages of the verbs and of the command ---------------------------------------- */
+
+static void print_exit_codes(const help_page *page)
+{
+    print_heading(page, page->is_man ? "exit status" : "exit codes");
+    print_row(page, "0", "done");
+    print_row(page, "1", "a check said no");
+    print_row(page, "2", "wrong arguments, refused configuration or input");
+    print_row(page, "3", "the store cannot be reached or may not be used");
+    print_row(page, "4", "the schema is missing, older or newer");
+    print_row(page, "5", "stopped part-way; what was committed stays");
+    print_row(page, "6", "not found, or a conflict");
+    print_row(page, "70", "a bug in pawl");
+}
+
+/* The beginning of a page: its title, what it is about and how it is called. `verb` is NULL for
+ * the command as a whole. */
+static void print_beginning(const help_page *page, const char *verb, const char *about,
+                            const char *usage)
+{
+    const char *dash = verb != NULL ? "-" : "";
+    char        name[100];
+    if (!page->is_man) {
+        fprintf(page->out, "usage: %s\n", usage);
+        return;
+    }
+    snprintf(name, sizeof name, "pawl%s%s", dash, verb != NULL ? verb : "");
+    fprintf(page->out, ".TH %s 1 \"\" \"pawl %s\" pawl\n", name, PAWL_VERSION);
+    print_heading(page, "name");
+    print_roff(page, name);
+    fputs(" \\- ", page->out);
+    print_roff(page, about);
+    fputc('\n', page->out);
+    print_heading(page, "synopsis");
+    print_text(page, usage);
+}
+
+static void print_verb(const help_page *page, const pawl__verb *verb)
+{
+    char usage[500];
+    usage_of(verb, usage, sizeof usage);
+    print_beginning(page, verb->name, verb->help, usage);
+    if (!page->is_man)
+        fprintf(page->out, "\n%s\n", verb->help);
+    print_options(page, verb);
+    print_reports(page, verb->reports);
+    if (!page->is_man)
+        return;
+    print_exit_codes(page);
+    print_heading(page, "see also");
+    fputs(".BR pawl (1)\n", page->out);
 }
 
 void pawl__help_print(const pawl__verb *verb, FILE *out)
 {
-    bool has_options = verb->options[0].name != NULL;
-    fprintf(out, "usage: pawl %s", verb->name);
-    print_arguments(verb, out);
-    fprintf(out, "%s\n\n%s\n", has_options ? " [OPTIONS]" : "", verb->help);
-    if (has_options)
-        fputs("\noptions:\n", out);
-    print_options(verb, out);
-    if (verb->reports != NULL)
-        fputs("\nkeys of --json, null for what a row does not have:\n", out);
-    for (const pawl__report *report = verb->reports; report != NULL && report->what != NULL;
-         report++)
-        print_report(report, out);
+    print_verb(&(help_page){.out = out}, verb);
 }
 
-static void print_overview(FILE *out)
+static void print_verbs(const help_page *page)
 {
     size_t            count;
     const pawl__verb *verbs = pawl__verbs(&count);
-    fputs("usage: pawl [--load DRIVER.so ...] VERB [ARGUMENTS] [OPTIONS]\n\nverbs:\n", out);
-    for (size_t i = 0; i < count; i++)
-        print_row(verbs[i].name, verbs[i].help, out);
-    fputs(
-        "\n`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.\n"
-        "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for\n"
-        "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.\n"
-        "\nexit codes:\n",
-        out);
-    print_row("0", "done", out);
-    print_row("1", "a check said no", out);
-    print_row("2", "wrong arguments, refused configuration or input", out);
-    print_row("3", "the store cannot be reached or may not be used", out);
-    print_row("4", "the schema is missing, older or newer", out);
-    print_row("5", "stopped part-way; what was committed stays", out);
-    print_row("6", "not found, or a conflict", out);
-    print_row("70", "a bug in pawl", out);
+    char              name[100];
+    print_heading(page, "verbs");
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%s%s", verbs[i].name, page->is_man ? " - pawl-" : "");
+        append(name, sizeof name, page->is_man ? verbs[i].name : "");
+        append(name, sizeof name, page->is_man ? "(1)" : "");
+        print_row(page, name, verbs[i].help);
+    }
+}
+
+static const char *const overview[] = {
+    "`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.",
+    "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for",
+    "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.",
+};
+
+static void print_overview(const help_page *page)
+{
+    print_beginning(page, NULL, "durable message workflows on the database you already have",
+                    "pawl [--load DRIVER.so ...] VERB [ARGUMENTS] [OPTIONS]");
+    print_verbs(page);
+    if (page->is_man)
+        print_heading(page, "environment");
+    else
+        fputc('\n', page->out);
+    for (size_t i = 0; i < sizeof overview / sizeof overview[0]; i++)
+        print_text(page, overview[i]);
+    print_exit_codes(page);
 }
 
 int pawl__help_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {NULL};
+    verb_fields fields = {NULL, false};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
+    help_page to = {.out = stdout, .is_man = fields.is_man};
     if (fields.verb == NULL) {
-        print_overview(stdout);
+        print_overview(&to);
         return 0;
     }
     const pawl__verb *about = pawl__verb_find(fields.verb);
     if (about == NULL)
         return pawl__fail(pawl__verb_refuse(fields.verb, &error), &error);
-    pawl__help_print(about, stdout);
+    print_verb(&to, about);
     return 0;
 }

@@ -236,13 +236,69 @@ static pawl_code add_text(pawl__texts *texts, const char *text, pawl_error *erro
     return PAWL_OK;
 }
 
+size_t pawl__choice_of(const char *const *choices, pawl_text word)
+{
+    size_t i = 0;
+    while (choices[i] != NULL && !pawl_text_equal(pawl_text_of(choices[i]), word))
+        i++;
+    return i;
+}
+
+/* The text before the next comma, and where the one behind it begins; NULL at the end. */
+static pawl_text cut_word(const char **words)
+{
+    pawl_text word = {.data = *words, .size = strcspn(*words, ",")};
+    *words         = word.data[word.size] == ',' ? word.data + word.size + 1 : NULL;
+    return word;
+}
+
+unsigned pawl__choices_of(const char *const *choices, const char *words)
+{
+    unsigned bits = 0;
+    while (words != NULL) {
+        size_t i = pawl__choice_of(choices, cut_word(&words));
+        if (choices[i] != NULL)
+            bits |= 1U << i;
+    }
+    return bits;
+}
+
+/* "STATE" of the value's word "STATE,...". */
+static pawl_code check_choice(const pawl__option *option, pawl_text value, pawl_error *error)
+{
+    char word[PAWL__WORD_SIZE], shown[PAWL__WORD_SIZE], hint[400];
+    if (option->choices[pawl__choice_of(option->choices, value)] != NULL)
+        return PAWL_OK;
+    snprintf(word, sizeof word, "%.*s", (int)least(value.size, sizeof word - 1), value.data);
+    pawl__suggest(word, "", option->choices, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "'%s' is no %.*s%s", pawl__shown(word, shown),
+                          (int)strcspn(option->value, ","), option->value, hint);
+}
+
+static pawl_code put_text(const pawl__option *option, const char *text, const char **field,
+                          pawl_error *error)
+{
+    pawl_code   code = PAWL_OK;
+    const char *left = option->choices != NULL && !option->is_open ? text : NULL;
+    *field           = text;
+    while (code == PAWL_OK && left != NULL) {
+        pawl_text word = pawl_text_of(left);
+        if (option->is_set)
+            word = cut_word(&left);
+        else
+            left = NULL;
+        code = check_choice(option, word, error);
+    }
+    return code;
+}
+
 static pawl_code put_value(const pawl__option *option, const char *text, void *fields,
                            pawl_error *error)
 {
     void *field = (char *)fields + option->offset;
     switch (option->kind) {
     case PAWL__OPTION_FLAG: *(bool *)field = true; return PAWL_OK;
-    case PAWL__OPTION_TEXT: *(const char **)field = text; return PAWL_OK;
+    case PAWL__OPTION_TEXT: return put_text(option, text, field, error);
     case PAWL__OPTION_YES_NO: return parse_yes_no(text, field, error);
     case PAWL__OPTION_LIST: return add_text(field, text, error);
     case PAWL__OPTION_COUNT:

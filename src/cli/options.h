@@ -46,6 +46,10 @@ typedef struct pawl__option {
     int64_t           min, max;    /* COUNT; DURATION with a max */
     bool              has_default; /* the help says the default and the limits */
     int64_t           value_default;
+    /* TEXT: the valid words, which parsing checks; ends with NULL. NULL: any text. */
+    const char *const *choices;
+    bool               is_set;  /* several of them, with commas between */
+    bool               is_open; /* other words are valid as well: the choices are for completion */
     /* Choices of the verb's first argument that use the option, a bit each in their order; 0:
      * all. */
     unsigned actions;
@@ -66,6 +70,11 @@ typedef struct pawl__argument {
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error);
+
+/* The place of `word` among `choices`; that of the NULL behind them when it is none. */
+size_t pawl__choice_of(const char *const *choices, pawl_text word);
+/* "sagas,outbox" as a bit for each choice; words that are none are left out. */
+unsigned pawl__choices_of(const char *const *choices, const char *words);
 
 /* Up to three of `names` (ends with NULL) that a mistyped `word` may have meant, the nearest
  * alone, else all: "; did you mean X?" or "; valid are A, B". */

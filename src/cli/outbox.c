@@ -29,6 +29,12 @@ const pawl__argument pawl__outbox_verb_arguments[] = {
     {.name = NULL},
 };
 
+static const char *const state_names[] = {
+    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_HELD] = "held",
+    [PAWL_OUTBOX_DISPATCHED] = "dispatched", [PAWL_OUTBOX_DEAD] = "dead",
+    [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
+};
+
 #define OUTBOX_OPTION(name_, kind_, member, value_, actions_, help_)                \
     {                                                                               \
         .name = name_, .kind = PAWL__OPTION_##kind_,                                \
@@ -66,8 +72,14 @@ const pawl__option pawl__outbox_verb_options[] = {
     OUTBOX_OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
     OUTBOX_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OUTBOX_OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
-    OUTBOX_OPTION("state", TEXT, states, "STATE,...", FOR_MANY,
-                  "pending, held, dispatched, dead, discarded"),
+    {.name    = "state",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(pawl__outbox_fields, states),
+     .value   = "STATE,...",
+     .choices = state_names,
+     .is_set  = true,
+     .actions = FOR_MANY,
+     .help    = "pending, held, dispatched, dead, discarded"},
     PAWL__OPTION_STORE(pawl__outbox_fields, at),
     OUTBOX_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
     OUTBOX_OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
@@ -76,11 +88,6 @@ const pawl__option pawl__outbox_verb_options[] = {
 
 /* ---- Columns --------------------------------------------------------------- */
 
-static const char *const state_names[] = {
-    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_HELD] = "held",
-    [PAWL_OUTBOX_DISPATCHED] = "dispatched", [PAWL_OUTBOX_DEAD] = "dead",
-    [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
-};
 static const char *const outcome_names[] = {
     [PAWL_ATTEMPT_SUCCESS]   = "success",
     [PAWL_ATTEMPT_REJECTED]  = "rejected",
@@ -157,25 +164,6 @@ const char *pawl__outbox_state_name(pawl_outbox_state state)
 
 /* ---- Finding --------------------------------------------------------------- */
 
-static pawl_code read_states(const char *list, unsigned *states, pawl_error *error)
-{
-    while (list != NULL) {
-        char   word[40], suggestion[200];
-        size_t size = strcspn(list, ","), i = 0;
-        snprintf(word, sizeof word, "%.*s", (int)(size < 39 ? size : 39), list);
-        while (state_names[i] != NULL && strcmp(state_names[i], word) != 0)
-            i++;
-        if (state_names[i] == NULL) {
-            pawl__suggest(word, "", state_names, suggestion, sizeof suggestion);
-            return pawl_error_set(error, PAWL_EINVAL, "--state: there is no state '%s'%s", word,
-                                  suggestion);
-        }
-        *states |= 1U << i;
-        list = list[size] == ',' ? list + size + 1 : NULL;
-    }
-    return PAWL_OK;
-}
-
 /* An empty filter matches every row in the store: a variable of a script that is not set must not
  * discard them all. */
 static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
@@ -209,9 +197,8 @@ pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_quer
                                          .causation_id = pawl_text_of(fields->causation_id),
                                          .after        = fields->after,
                                          .attempts_min = (int32_t)fields->attempts};
+    query->states  = pawl__choices_of(state_names, fields->states);
     pawl_code code = check_filters(fields, error);
-    if (code == PAWL_OK)
-        code = read_states(fields->states, &query->states, error);
     if (code == PAWL_OK && fields->dispatch_id != NULL)
         code = read_dispatch_id(fields->dispatch_id, &query->dispatch_id, error);
     return code;

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+#include "cli/notify.h"
 #include "cli/settings.h"
 
 #include <pthread.h>
@@ -33,6 +34,9 @@ typedef struct verb_fields {
     bool                 is_shown;
     bool                 is_json;
 } verb_fields;
+
+/* The last is debug, and each call of a store. */
+static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
 
 const pawl__argument pawl__run_verb_arguments[] = {
     {.name = "APP.so", .offset = offsetof(verb_fields, application)},
@@ -64,10 +68,11 @@ const pawl__option pawl__run_verb_options[] = {
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_json),
      .help   = "with --show-options: one JSON object for each option and route"},
-    {.name   = "log",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, log),
-     .value  = "LEVEL",
+    {.name    = "log",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, log),
+     .value   = "LEVEL",
+     .choices = log_levels,
      .help =
          "error, warning, info, debug or trace (each call of a store), on standard error; default info"},
     {.name   = "otlp",
@@ -97,9 +102,6 @@ const pawl__option pawl__run_verb_options[] = {
 
 /* ---- Log ------------------------------------------------------------------ */
 
-/* The last is debug, and each call of a store. */
-static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
-
 static void write_log(pawl_log_level level, const char *text, void *context)
 {
     char now[PAWL_TIME_TEXT_SIZE + 1];
@@ -108,18 +110,11 @@ static void write_log(pawl_log_level level, const char *text, void *context)
     fprintf(stderr, "%s %s %s\n", now, log_levels[level], text);
 }
 
-static pawl_code set_log(const char *level, pawl_error *error)
+static void set_log(const char *level)
 {
-    char suggestion[200], word[PAWL__WORD_SIZE];
-    for (int i = 0; log_levels[i] != NULL; i++)
-        if (strcmp(level, log_levels[i]) == 0) {
-            pawl_log_set(write_log, i < PAWL_LOG_DEBUG ? (pawl_log_level)i : PAWL_LOG_DEBUG, NULL);
-            pawl_store_trace_set(i > PAWL_LOG_DEBUG ? pawl_store_trace_log : NULL, NULL);
-            return PAWL_OK;
-        }
-    pawl__suggest(level, "", log_levels, suggestion, sizeof suggestion);
-    return pawl_error_set(error, PAWL_EINVAL, "--log: there is no level '%s'%s",
-                          pawl__shown(level, word), suggestion);
+    int i = (int)pawl__choice_of(log_levels, pawl_text_of(level));
+    pawl_log_set(write_log, i < PAWL_LOG_DEBUG ? (pawl_log_level)i : PAWL_LOG_DEBUG, NULL);
+    pawl_store_trace_set(i > PAWL_LOG_DEBUG ? pawl_store_trace_log : NULL, NULL);
 }
 
 /* ---- Health, metrics, traces ------------------------------------------------ */
@@ -203,6 +198,7 @@ static void on_signal(int number)
     }
     if (!atomic_load(&has_started))
         _exit(0);
+    pawl__notify("STOPPING=1");
     stop_all();
 }
 
@@ -278,6 +274,7 @@ static pawl_code start_all(pawl_error *error)
         item->is_started = true;
         pawl_log(PAWL_LOG_INFO, "endpoint '%s' is running", item->name);
     }
+    pawl__notify("READY=1");
     if (atomic_load(&signal_count) > 0)
         stop_all(); /* the signal may have come before the last endpoint was listed */
     return PAWL_OK;
@@ -321,6 +318,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
     running_items = pawl_allocate(endpoint_count * sizeof *running_items);
     if (running_items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl__notify_open();
     handle_signals();
     pawl_code code = create_all(fields, application, settings, options, error);
     atomic_store(&has_started, true);
@@ -376,9 +374,8 @@ static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoi
 {
     if (fields->is_json && !fields->is_shown)
         return pawl_error_set(error, PAWL_EINVAL, "--json goes with --show-options");
+    set_log(fields->log);
     pawl_code code = fields->is_shown ? PAWL_OK : pawl__store_url(&fields->at, error);
-    if (code == PAWL_OK)
-        code = set_log(fields->log, error);
     if (code == PAWL_OK)
         code =
             pawl__settings_create(&fields->words, pawl__run_verb_options, arena, settings, error);

@@ -7,6 +7,8 @@
  */
 #include "cli/schema.h"
 
+#include "store/sql/script.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +46,12 @@ const pawl__option pawl__schema_verb_options[] = {
      .value  = "APP.so",
      .help   = "the tables of its sagas as well"},
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name   = "dialect",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, dialect),
-     .value  = "NAME",
+    {.name    = "dialect",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, dialect),
+     .value   = "NAME",
+     .choices = pawl__sql_dialect_names,
+     .is_open = true, /* a driver of its own may have another */
      .help = "print: of which database, without --store: mariadb, mssql, mysql, oracle, postgres, "
              "sqlite"},
     {.name   = "drop",
@@ -73,6 +77,8 @@ const pawl__option pawl__schema_verb_options[] = {
     {.name    = "kind",
      .kind    = PAWL__OPTION_TEXT,
      .offset  = offsetof(verb_fields, kinds),
+     .choices = pawl__sql_table_kind_names,
+     .is_set  = true,
      .value   = "KIND,...",
      .help    = "only messages, outbox, events, timeouts, aggregators, workers, sagas",
      .actions = FOR_PRINT},

@@ -19,32 +19,6 @@ void pawl__schema_line(pawl_text line, void *context)
 
 /* ---- What is asked for --------------------------------------------------- */
 
-static pawl_code refuse_kind(pawl_text word, pawl_error *error)
-{
-    char name[100], hint[300];
-    snprintf(name, sizeof name, "%.*s", (int)(word.size < 90 ? word.size : 90), word.data);
-    pawl__suggest(name, "", pawl__sql_table_kind_names, hint, sizeof hint);
-    return pawl_error_set(error, PAWL_EINVAL, "--kind: '%s' is no kind of table%s", name, hint);
-}
-
-/* "sagas,outbox" as bits. */
-static pawl_code read_kinds(const char *text, unsigned *kinds, pawl_error *error)
-{
-    *kinds = 0;
-    for (const char *at = text; at != NULL;) {
-        pawl_text word = {.data = at, .size = strcspn(at, ",")};
-        unsigned  kind = 0;
-        while (pawl__sql_table_kind_names[kind] != NULL &&
-               !pawl_text_equal(pawl_text_of(pawl__sql_table_kind_names[kind]), word))
-            kind++;
-        if (pawl__sql_table_kind_names[kind] == NULL)
-            return refuse_kind(word, error);
-        *kinds |= 1U << kind;
-        at = at[word.size] == ',' ? at + word.size + 1 : NULL;
-    }
-    return PAWL_OK;
-}
-
 static pawl_code only_for_dialects(const pawl__schema_fields *fields, pawl_error *error)
 {
     const char *name = fields->schema != NULL   ? "schema"
@@ -144,16 +118,14 @@ pawl_code pawl__schema_print(const pawl__schema_fields *fields, const pawl_schem
     pawl__sql_script script = {.dialect = pawl__sql_dialect_find(name),
                                .prefix =
                                    spec->system_prefix != NULL ? spec->system_prefix : "pawl_",
-                               .schema     = fields->schema,
-                               .sagas      = spec->tables,
+                               .schema = fields->schema,
+                               .kinds = pawl__choices_of(pawl__sql_table_kind_names, fields->kinds),
+                               .sagas = spec->tables,
                                .saga_count = spec->table_count,
                                .is_drop    = spec->is_drop};
     *is_printed             = script.dialect != NULL;
     if (!*is_printed)
         return only_for_dialects(fields, error);
-    pawl_code code = read_kinds(fields->kinds, &script.kinds, error);
-    if (code != PAWL_OK)
-        return code;
     if (fields->folder != NULL)
         return print_files(fields, &script, error);
     return pawl__sql_script_print(&script, pawl__schema_line, stdout, error);

@@ -26,23 +26,14 @@ const pawl__option pawl__topology_verb_options[] = {
      .offset = offsetof(verb_fields, application),
      .value  = "APP.so",
      .help   = "the application whose tables are read"},
-    {.name   = "format",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, format),
-     .value  = "NAME",
-     .help   = "text, json (one object), mermaid or dot (drawings); default text"},
+    {.name    = "format",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, format),
+     .value   = "FORMAT",
+     .choices = format_names,
+     .help    = "text, json (one object), mermaid or dot (drawings); default text"},
     {.name = NULL},
 };
-
-static pawl_code check_format(const char *format, pawl_error *error)
-{
-    char hint[300];
-    for (size_t i = 0; format_names[i] != NULL; i++)
-        if (strcmp(format, format_names[i]) == 0)
-            return PAWL_OK;
-    pawl__suggest(format, "", format_names, hint, sizeof hint);
-    return pawl_error_set(error, PAWL_EINVAL, "--format: '%.80s' is no format%s", format, hint);
-}
 
 static pawl_code print(const pawl__topology *topology, const char *format, pawl_arena *arena,
                        pawl_error *error)
@@ -59,8 +50,8 @@ static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_aren
                       pawl_error *error)
 {
     pawl__topology topology;
-    pawl_code      code = check_format(fields->format, error);
-    if (code == PAWL_OK && fields->application == NULL)
+    pawl_code      code = PAWL_OK;
+    if (fields->application == NULL)
         code = pawl_error_set(error, PAWL_EINVAL, "give --app APP.so");
     if (code == PAWL_OK)
         code = pawl__application_load(fields->application, loaded, error);

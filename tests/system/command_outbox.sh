@@ -25,7 +25,7 @@ expect 2 "got 2" pawl outbox show 1 2
 expect 2 "did you mean show 17\?" pawl outbox list 17
 expect 2 "'seventeen' is neither the number of an outbox row nor a dispatch id" \
     pawl outbox retry seventeen --store memory:
-expect 2 "there is no state 'deda'; did you mean dead\?" pawl outbox list --state pending,deda
+expect 2 "--state: 'deda' is no STATE; did you mean dead\?" pawl outbox list --state pending,deda
 expect 2 "--dispatch-id: .*'x'" pawl outbox list --dispatch-id x
 expect 2 "pawl outbox show has no option --limit: it is for list" pawl outbox show 1 --limit 3
 expect 2 "pawl outbox list has no option --yes: it is for discard, retry" pawl outbox list --yes

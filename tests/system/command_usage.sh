@@ -12,7 +12,7 @@ usage()
 }
 
 echo "== verbs"
-usage "give a verb; valid are bench, conformance, events, help, outbox, run, saga, schema, send, stats, topology, version, worker" pawl
+usage "give a verb; valid are bench, completion, conformance, events, help, outbox, run, saga, schema, send, stats, topology, version, worker" pawl
 usage "no verb 'sned'; did you mean send\?" pawl sned
 usage "no verb 'frobnicate'; valid are bench" pawl frobnicate
 usage "no verb 'verzion'; did you mean version\?" pawl help verzion
@@ -48,7 +48,7 @@ usage "pawl run needs APP.so" pawl run
 usage "--workers: 65 is not within 1 and 64" pawl run x.so --workers 65
 usage "--workers: 'many' is no whole number" pawl run x.so --workers=many
 usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
-usage "--log: there is no level 'infos'; did you mean info\?" pawl run x.so --store memory: --log infos
+usage "--log: 'infos' is no LEVEL; did you mean info\?" pawl run x.so --store memory: --log infos
 usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
 usage "--create needs a value: yes or no" pawl run x.so --create
 usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
@@ -77,7 +77,7 @@ for word in "$url" "$url?a=b" u:Sesame@h 'host=h password=Sesame' postgres:u:Ses
     hidden "no whole number" pawl run x.so --workers "$word"
     hidden "neither yes nor no" pawl run x.so --create "$word"
     hidden "is no duration" pawl send --delay "$word"
-    hidden "no level" pawl run x.so --store memory: --log "$word"
+    hidden "is no LEVEL" pawl run x.so --store memory: --log "$word"
 done
 for word in "$url" "$url#q" "$url?a=b" "=$url" postgres:u:Sesame@h; do
     hidden "--route: " pawl run x.so --store memory: --route "$word"

@@ -31,6 +31,11 @@ cmake --install "$work/build" --prefix "$first" >/dev/null
 test -e "$first/include/pawl/base.h"
 # One unversioned name, one for the loader, one with the full version.
 test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.0"
+for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl zsh/site-functions/_pawl \
+    fish/vendor_completions.d/pawl.fish; do
+    test -s "$first/share/$file" || die "share/$file is not installed"
+done
+test -s "$first/lib/systemd/system/pawl@.service"
 foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' | grep -v '^pawl_' || true)
 [ -z "$foreign" ] || die "libpawl.so exports names that are not its own: $foreign"
 
