@@ -167,6 +167,13 @@ PAWL_API pawl_code pawl_record_encode(const pawl_record *record, const void *in,
 PAWL_API pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text json,
                                       pawl_arena *arena, pawl_text *upcast, pawl_error *error);
 
+/* JSON for people: values of secret members are PAWL_MASKED, those of records and lists as
+ * well; so are members that the record does not have, which may be secret ones of another version, and
+ * what is no object where the record has one. Null stays null. PAWL_EDECODE: no JSON. */
+#define PAWL_MASKED "***"
+PAWL_API pawl_code pawl_record_mask(const pawl_record *record, pawl_text json, pawl_arena *arena,
+                                    pawl_text *masked, pawl_error *error);
+
 /* ---- Structs ----------------------------------------------------------- */
 
 /* A deep copy; texts get a NUL behind them. `from` and `to` may be the same. */

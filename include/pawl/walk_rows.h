@@ -36,8 +36,9 @@ typedef struct pawl_walk_row {
                              a fold; aggregator; endpoint of a dead letter */
     pawl_text name;       /* of a timeout; queue of a dead letter */
     pawl_text code;       /* of a dead letter: "EDECODE" */
-    pawl_text type_version; /* of a saga: "1.0" */
-    int32_t   version;      /* of the record of an event or a fold */
+    pawl_text type_version;        /* of a saga: "1.0" */
+    pawl_text persistence_version; /* of a saga: the pawl that wrote it last */
+    int32_t   version;             /* of the record of an event or a fold */
     pawl_message message; /* of a timeout the type alone, its saga's; of a saga and a fold the body
                                alone, its state; of an event type, body, headers and ids */
 } pawl_walk_row;

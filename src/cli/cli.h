@@ -73,6 +73,7 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
+extern const pawl__report pawl__saga_verb_reports[];
 extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */

@@ -30,7 +30,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(outbox,
                  "look at what is to be delivered elsewhere; retry or discard what is dead"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
-    VERB(saga, "say whether a new program can go on with what is stored"),
+    VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB(send, "send a message, or one for each line of a file"),
     VERB(stats, "count what is in a store"),

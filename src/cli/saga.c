@@ -1,40 +1,44 @@
-/* saga.c - `pawl saga verify-upgrade`: can a new program go on with what is stored?
+/* saga.c - `pawl saga list|show|verify-upgrade`: its words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/verify_upgrade.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define EXIT_FOUND 1
 #define RATE_DEFAULT 10000
 #define RATE_MAX 10000000
 
-typedef pawl__verify_fields verb_fields;
+typedef pawl__saga_fields verb_fields;
 
-static const char *const action_names[] = {"verify-upgrade", NULL};
+enum { ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
+static const char *const action_names[] = {"list", "show", "verify-upgrade", NULL};
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_VERIFY (1U << ACTION_VERIFY)
 
 const pawl__argument pawl__saga_verb_arguments[] = {
     {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = "TYPE/VALUE", .offset = offsetof(verb_fields, shown), .is_optional = true},
     {.name = NULL},
 };
+
+#define SAGA_OPTION(name_, kind_, member, value_, actions_, help_)                            \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
+    }
 const pawl__option pawl__saga_verb_options[] = {
-    {.name   = "app",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, application),
-     .value  = "NEW.so",
-     .help   = "the program that is to go on"},
+    SAGA_OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
+    SAGA_OPTION("app", TEXT, application, "APP.so", 0,
+                "the program that has the sagas; verify-upgrade: that is to go on"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name   = "from",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, from),
-     .value  = "OLD.so",
-     .help   = "the program that runs: what both tables tell; needs no store"},
-    {.name   = "json",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_json),
-     .help   = "print one JSON object"},
+    SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
+                "the program that runs: what both tables tell; needs no store"),
+    SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    SAGA_OPTION("limit", COUNT, limit, "N", FOR_LIST,
+                "at most N sagas; default 100, with --json all"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     {.name          = "rate",
      .kind          = PAWL__OPTION_COUNT,
@@ -44,109 +48,30 @@ const pawl__option pawl__saga_verb_options[] = {
      .min           = 1,
      .max           = RATE_MAX,
      .has_default   = true,
-     .value_default = RATE_DEFAULT},
-    {.name   = "removed",
-     .kind   = PAWL__OPTION_LIST,
-     .offset = offsetof(verb_fields, removed),
-     .value  = "TYPE.MEMBER",
-     .help   = "a member that is stored, and is not to be read any more"},
-    {.name   = "resume",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, resume),
-     .value  = "FILE",
-     .help   = "written while it goes on, removed at the end; when it is there: go on from there"},
-    {.name   = "saga-prefix",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, saga_prefix),
-     .value  = "NAME",
-     .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+     .value_default = RATE_DEFAULT,
+     .actions       = FOR_VERIFY},
+    SAGA_OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
+                "a member that is stored, and is not to be read any more"),
+    SAGA_OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
+                "written while it goes on, removed at the end; when it is there: go on from there"),
+    SAGA_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
+    SAGA_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", 0,
+                "what the names of saga tables begin with; default the endpoint's name and _"),
     PAWL__OPTION_STORE(verb_fields, at),
+    SAGA_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
     {.name = NULL},
 };
 
-/* A program, and the look at it. */
-typedef struct program {
-    pawl__loaded  loaded;
-    pawl_upgrade *upgrade;
-} program;
-
-static pawl_code load(const verb_fields *fields, const char *path, program *made, pawl_error *error)
-{
-    pawl_code code = pawl__application_load(path, &made->loaded, error);
-    if (code != PAWL_OK)
-        return code;
-    code =
-        pawl_upgrade_create(made->loaded.application, fields->saga_prefix, &made->upgrade, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
-}
-
-static void unload(program *made)
-{
-    pawl_upgrade_destroy(made->upgrade);
-    pawl__application_unload(&made->loaded);
-}
-
-static pawl_code look_at_store(const verb_fields *fields, pawl_upgrade *upgrade,
-                               pawl__verify_report *report, pawl_error *error)
-{
-    pawl_store        *store   = NULL;
-    pawl_arena        *arena   = pawl_arena_create(0);
-    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
-    pawl_code code = arena != NULL ? pawl_store_open(fields->at.store, &options, &store, error)
-                                   : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (code == PAWL_OK)
-        code = pawl__verify_rows(fields, store, upgrade, report, arena, error);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
-    return code;
-}
-
-static pawl_code verify(const verb_fields *fields, pawl__verify_report *report, pawl_error *error)
-{
-    program new = {.upgrade = NULL}, old = {.upgrade = NULL};
-    pawl_code code = load(fields, fields->application, &new, error);
-    if (code == PAWL_OK && fields->from != NULL)
-        code = load(fields, fields->from, &old, error);
-    if (code == PAWL_OK && fields->from != NULL)
-        code = pawl_upgrade_compare(old.upgrade, new.upgrade, report->arena, pawl__verify_add,
-                                    report, error);
-    if (code == PAWL_OK && fields->at.store != NULL)
-        code = look_at_store(fields, new.upgrade, report, error);
-    if (code == PAWL_OK)
-        code = pawl__verify_print(report, fields->is_json, error);
-    unload(&old);
-    unload(&new);
-    return code;
-}
-
-/* Without a store the tables of two programs alone are compared. */
 static pawl_code check_fields(verb_fields *fields, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    if (fields->application == NULL)
+    bool is_show = strcmp(fields->action, action_names[ACTION_SHOW]) == 0;
+    if (fields->shown != NULL && !is_show)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl saga verify-upgrade needs --app NEW.so, the program that is to "
-                              "go on");
-    for (size_t i = 0; i < fields->removed.count; i++)
-        if (strchr(fields->removed.items[i], '.') == NULL)
-            return pawl_error_set(error, PAWL_EINVAL, "--removed: '%s' is no TYPE.MEMBER",
-                                  fields->removed.items[i]);
-    if (fields->from == NULL || getenv("PAWL_STORE") != NULL)
-        code = pawl__store_url(&fields->at, error);
-    if (code == PAWL_OK && fields->resume != NULL && fields->at.store == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "--resume: there are no rows to go on with: give --store URL");
-    return code;
-}
-
-static int found(const pawl__verify_report *report)
-{
-    size_t count = pawl__verify_findings(report);
-    if (count == 0)
-        return 0;
-    fprintf(stderr, "pawl: %zu finding%s: the program cannot go on with what is stored\n", count,
-            count == 1 ? "" : "s");
-    return EXIT_FOUND;
+                              "pawl saga %s takes options, not '%s'; did you mean show %s?",
+                              fields->action, fields->shown, fields->shown);
+    return strcmp(fields->action, action_names[ACTION_VERIFY]) == 0
+               ? pawl__verify_check(fields, error)
+               : pawl__saga_look_check(fields, error);
 }
 
 int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
@@ -159,11 +84,6 @@ int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
         code = check_fields(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl__verify_report report = {.arena = pawl_arena_create(0), .removed = &fields.removed};
-    code                       = report.arena != NULL ? verify(&fields, &report, &error)
-                                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    int exit_code =
-        code != PAWL_OK ? pawl__fail_store(code, &error, fields.at.store) : found(&report);
-    pawl_arena_destroy(report.arena);
-    return exit_code;
+    return strcmp(fields.action, action_names[ACTION_VERIFY]) == 0 ? pawl__verify(&fields)
+                                                                   : pawl__saga_look(&fields);
 }

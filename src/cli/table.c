@@ -284,7 +284,7 @@ pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *er
             return no_memory(error);
         if (text.size == 0)
             continue;
-        char label[LABEL_WIDTH + 1];
+        char label[PAWL__SPAN_SIZE]; /* a longer one pushes its value to the right */
         snprintf(label, sizeof label, "%s", column->key);
         for (char *at = strchr(label, '_'); at != NULL; at = strchr(at, '_'))
             *at = ' ';

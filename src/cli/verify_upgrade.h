@@ -9,23 +9,11 @@
 #ifndef PAWL_CLI_VERIFY_UPGRADE_H
 #define PAWL_CLI_VERIFY_UPGRADE_H
 
-#include "cli/cli.h"
+#include "cli/saga.h"
 #include "pawl/upgrade.h"
 
 #define PAWL__VERIFY_EXAMPLES 3  /* of a group */
 #define PAWL__VERIFY_GROUPS 1000 /* beyond them things are only counted */
-
-typedef struct pawl__verify_fields {
-    const char        *action;
-    pawl__store_fields at;
-    const char        *application;
-    const char        *from;
-    const char        *saga_prefix;
-    const char        *resume;
-    pawl__texts        removed; /* TYPE.MEMBER: known to be gone */
-    int64_t            rate;    /* rows in a second */
-    bool               is_json;
-} pawl__verify_fields;
 
 /* ---- The report ----------------------------------------------------------- */
 
@@ -80,10 +68,16 @@ pawl_code pawl__verify_resume_read(const char *path, pawl__verify_cursor *cursor
 pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor *cursor,
                                     const pawl__verify_report *report, pawl_error *error);
 
+/* ---- The action ----------------------------------------------------------- */
+
+pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error);
+/* Returns the exit code. */
+int pawl__verify(const pawl__saga_fields *fields);
+
 /* ---- The rows ------------------------------------------------------------- */
 
 /* Looks at all rows of the store. */
-pawl_code pawl__verify_rows(const pawl__verify_fields *fields, pawl_store *store,
+pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
                             pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
                             pawl_error *error);
 

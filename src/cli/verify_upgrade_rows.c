@@ -13,16 +13,16 @@
 #define PAGE 256
 
 typedef struct run {
-    const pawl__verify_fields *fields;
-    pawl_store                *store;
-    pawl_upgrade              *upgrade;
-    pawl__verify_report       *report;
-    pawl_arena                *arena; /* of a page */
-    pawl__verify_cursor        cursor;
-    char                       stage[300];
-    int64_t                    total; /* rows that the store says it has; events not counted */
-    int64_t                    begun, rows; /* when this run began, and what it has looked at */
-    int64_t                    written;     /* when the cursor was */
+    const pawl__saga_fields *fields;
+    pawl_store              *store;
+    pawl_upgrade            *upgrade;
+    pawl__verify_report     *report;
+    pawl_arena              *arena; /* of a page */
+    pawl__verify_cursor      cursor;
+    char                     stage[300];
+    int64_t                  total;       /* rows that the store says it has; events not counted */
+    int64_t                  begun, rows; /* when this run began, and what it has looked at */
+    int64_t                  written;     /* when the cursor was */
 } run;
 
 static int64_t monotonic_us(void)
@@ -169,7 +169,7 @@ static pawl_code look_at_all(run *it, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__verify_rows(const pawl__verify_fields *fields, pawl_store *store,
+pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
                             pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
                             pawl_error *error)
 {

@@ -35,7 +35,7 @@ expect 0 '' pawl schema apply "${at[@]}" --app "$work/old.so"
 start old "$work/old.so" "${at[@]}" --route "desk=sqlite:$work/no/desk.db#desk"
 for i in 1 2 3; do
     echo "{\"order_id\":\"o-$i\",\"number\":$i,\"dozens\":$((i * 20000)),\"note\":\"n\",\"stage\":\"paid\"," \
-        "\"lines\":[{\"item\":\"a\",\"dozens\":$((i == 1 ? 40000 : 1))}]}"
+        "\"card\":\"4711-$i\",\"lines\":[{\"item\":\"a\",\"dozens\":$((i == 1 ? 40000 : 1))}]}"
 done >"$work/places"
 expect 0 '' pawl send "${at[@]}" --to shop --type place --lines --body-file "$work/places"
 expect 0 '' pawl send "${at[@]}" --to shop --type entry --body '{"account":"a-1","cents":40000}'

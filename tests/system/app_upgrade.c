@@ -1,6 +1,6 @@
 /* app_upgrade.c - an application whose tables change, for the test of `pawl saga verify-upgrade`.
  *
- *     place {order_id, dozens, note, stage, lines}   begins Order, sets its timeouts, collects "sums",
+ *     place {order_id, dozens, note, stage, lines, card}   begins Order, sets its timeouts, collects "sums",
  *                                                    tells the process Ledger
  *     cancel {order_id}                              handled, and nothing done
  *     entry {account, cents}                         the process Ledger emits posted {cents}
@@ -84,7 +84,8 @@ PAWL_RECORD(line, LINE)
 #define PLACE(F)      \
     F(TEXT, order_id) \
     F(INT64, number)  \
-    DOZENS_FIELD(F) NOTE_FIELD(F) F(ENUM, stage, stage) F(LIST_RECORD, lines, line)
+    DOZENS_FIELD(F)   \
+    NOTE_FIELD(F) F(ENUM, stage, stage) F(LIST_RECORD, lines, line) F(TEXT, card, .secret = true)
 PAWL_RECORD_WITH(place, PLACE, AT_VERSION WITH_UPCAST.reserved = 0)
 PAWL_RECORD_WITH(order, PLACE, AT_VERSION WITH_UPCAST.reserved = 0)
 #define CANCEL(F) F(TEXT, order_id)
@@ -101,6 +102,7 @@ static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
     state->dozens      = message->dozens;
     state->NOTE        = message->NOTE;
     state->stage       = message->stage;
+    state->card        = message->card;
     state->lines.items = message->lines.items;
     state->lines.count = message->lines.count;
     pawl_code code     = pawl_timeout(ctx, "late", PAWL_DAYS(9000));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# command_saga.sh - pawl saga verify-upgrade: each thing that it finds, and what it passes.
+# command_saga.sh - pawl saga verify-upgrade: each thing that it finds, and what it passes; list and show.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -7,6 +7,7 @@
 need_sqlite
 store=sqlite:$work/upgrade.db
 . "$source_dir/tests/support/upgrade.sh"
+. "$source_dir/tests/support/sagas.sh"
 
 echo "== refused"
 expect 2 '^pawl: pawl saga verify-upgrade needs --app NEW.so' pawl saga verify-upgrade "${at[@]}"
@@ -14,7 +15,19 @@ expect 2 '^pawl: no store: give --store URL' pawl saga verify-upgrade --app "$wo
 expect 2 "^pawl: --removed: 'note' is no TYPE.MEMBER$" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --removed note
 expect 2 'not within 1 and 10000000' pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --rate 0
-expect 2 'is no ACTION; valid are verify-upgrade' pawl saga lost
+expect 2 'is no ACTION; valid are list, show, verify-upgrade' pawl saga 000000000
+expect 2 '^pawl: pawl saga list needs --app APP.so' pawl saga list "${at[@]}"
+expect 2 '^pawl: pawl saga show needs --app APP.so' pawl saga show Order/o-1 "${at[@]}"
+expect 2 'takes options, not .Order/o-1.; did you mean show Order/o-1\?$' pawl saga list Order/o-1
+expect 2 'pawl saga show needs TYPE/VALUE' pawl saga show --app "$work/old.so" "${at[@]}"
+for word in Order Order/ /o-1; do
+    expect 2 "'$word' is no TYPE/VALUE" pawl saga show "$word" --app "$work/old.so" "${at[@]}"
+done
+expect 2 'TYPE/VALUE: byte 6 is no UTF-8' pawl saga show $'Order/\xff' --app "$work/old.so" "${at[@]}"
+expect 2 "is empty: leave it out" pawl saga list --type '' --app "$work/old.so" "${at[@]}"
+expect 2 "give --type TYPE" pawl saga list --after x --app "$work/old.so" "${at[@]}"
+expect 2 "'x' is no id of a saga" pawl saga list --after x --type Order --app "$work/old.so" "${at[@]}"
+expect 3 'none.db' pawl saga list --app "$work/old.so" --store "sqlite:$work/none.db"
 expect 3 '^pawl: ' pawl saga verify-upgrade --app "$work/old.so" --store "sqlite:$work/none.db"
 expect 2 'cannot load' pawl saga verify-upgrade --app "$work/none.so" "${at[@]}"
 

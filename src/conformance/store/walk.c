@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "conformance/suite/suite.h"
+#include "pawl/pawl.h"
 
 #include <string.h>
 
@@ -53,6 +54,7 @@ static void sagas_are_walked_by_id(suite *s)
         EXPECT_TEXT(s, suite_compact(s, rows[i].message.body),
                     suite_printf(s, "{\"n\":%u}", i + 1));
         EXPECT_TEXT(s, rows[i].type_version, suite_printf(s, "%u.0", i + 1));
+        EXPECT_TEXT(s, rows[i].persistence_version, pawl_text_of(pawl_version()));
     }
 }
 

@@ -250,9 +250,10 @@ bool pawl__memory_saga_behind(const memory_data *data, const pawl_walk *walk,
     const saga_row     *found =
         sagas != NULL ? pawl__tree_above(&sagas->rows.trees[BY_ID], &probe) : NULL;
     if (found != NULL)
-        *row = (pawl_walk_row){.id           = found->fields.id.uuid,
-                               .type_version = found->fields.type_version,
-                               .message.body = found->fields.data};
+        *row = (pawl_walk_row){.id                  = found->fields.id.uuid,
+                               .type_version        = found->fields.type_version,
+                               .persistence_version = pawl_text_of(PAWL_VERSION),
+                               .message.body        = found->fields.data};
     return found != NULL;
 }
 

@@ -20,6 +20,7 @@ static bool keep_texts(pawl_walk_row *row, pawl_arena *arena)
                           &row->name,
                           &row->code,
                           &row->type_version,
+                          &row->persistence_version,
                           &row->message.id,
                           &row->message.type,
                           &row->message.body,

@@ -44,8 +44,9 @@ typedef enum pawl__sql_saga_statement {
 } pawl__sql_saga_statement;
 
 /* Sagas behind an id. Parameters are written as the database's other saga templates have them. */
-#define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                   \
-    "select [Id], [SagaTypeVersion], [Data] from {saga} where [Id] > " id " " \
+#define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                                     \
+    "select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from {saga} where [Id] > " id \
+    " "                                                                                         \
     "order by [Id] limit " limit
 
 /* The parameters stand in the order of the fields in changes.c; those of a load are its one

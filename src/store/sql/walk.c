@@ -30,8 +30,8 @@ static const pawl__sql_field by_name[]   = {BEHIND(belongs_to, TEXT), LIMIT};
 static const pawl__sql_field by_letter[] = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT),
                                             LIMIT};
 
-static const pawl__sql_field saga_row[]    = {ROW(id, UUID), ROW(type_version, TEXT),
-                                              ROW(message.body, JSON)};
+static const pawl__sql_field saga_row[]    = {ROW(id, UUID), ROW(persistence_version, TEXT),
+                                              ROW(type_version, TEXT), ROW(message.body, JSON)};
 static const pawl__sql_field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
                                               PAWL__SQL_MESSAGE_FIELDS(walk_row)};
 static const pawl__sql_field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),

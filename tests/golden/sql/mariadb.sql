@@ -710,7 +710,8 @@ delete from `shop_Order` where `Id` = ? and `Concurrency` = ?;
 select count(*) from `shop_Order`;
 
 -- saga Order 8
-select `Id`, `SagaTypeVersion`, `Data` from `shop_Order` where `Id` > ? order by `Id` limit ?;
+select `Id`, `PersistenceVersion`, `SagaTypeVersion`, `Data` from `shop_Order` where `Id` > ? order
+by `Id` limit ?;
 
 -- saga Order 9
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
@@ -759,7 +760,8 @@ delete from `shop_Plain` where `Id` = ? and `Concurrency` = ?;
 select count(*) from `shop_Plain`;
 
 -- saga Plain 8
-select `Id`, `SagaTypeVersion`, `Data` from `shop_Plain` where `Id` > ? order by `Id` limit ?;
+select `Id`, `PersistenceVersion`, `SagaTypeVersion`, `Data` from `shop_Plain` where `Id` > ? order
+by `Id` limit ?;
 
 -- saga Plain 9
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =

@@ -1150,7 +1150,8 @@ k.version returning k.n;
 select count(*) from "shop_Order";
 
 -- saga Order 17
-select "Id", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > $1 order by "Id" limit $2;
+select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > $1 order
+by "Id" limit $2;
 
 -- saga Plain 0
 select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
@@ -1200,4 +1201,5 @@ k.version returning k.n;
 select count(*) from "shop_Plain";
 
 -- saga Plain 17
-select "Id", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > $1 order by "Id" limit $2;
+select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > $1 order
+by "Id" limit $2;

@@ -645,7 +645,8 @@ delete from "shop_Order" where "Id" = ?1 and "Concurrency" = ?2;
 select count(*) from "shop_Order";
 
 -- saga Order 8
-select "Id", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > ?1 order by "Id" limit ?2;
+select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > ?1 order
+by "Id" limit ?2;
 
 -- saga Plain 0
 select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion" from "shop_Plain" where
@@ -671,4 +672,5 @@ delete from "shop_Plain" where "Id" = ?1 and "Concurrency" = ?2;
 select count(*) from "shop_Plain";
 
 -- saga Plain 8
-select "Id", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > ?1 order by "Id" limit ?2;
+select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > ?1 order
+by "Id" limit ?2;

@@ -66,6 +66,18 @@ static pawl_code scenario_copy(pawl_arena *arena, const sample *in, pawl_error *
     return pawl_error_set(error, code, "copy");
 }
 
+static pawl_code scenario_mask(pawl_arena *arena, const sample *in, pawl_error *error)
+{
+    pawl_text masked = PAWL_TEXT("");
+    pawl_code code =
+        pawl_record_mask(PAWL_RECORD_OF(sample)(),
+                         (pawl_text){.data = json, .size = sizeof json - 1}, arena, &masked, error);
+    (void)in;
+    if (code == PAWL_OK)
+        assert_true(masked.size > 2);
+    return code;
+}
+
 static pawl_code scenario_values(pawl_arena *arena, const sample *in, pawl_error *error)
 {
     sample     out   = *in;
@@ -107,7 +119,7 @@ static void runs_out(scenario_fn *scenario, const sample *in)
 static void every_allocation_may_fail(void **state)
 {
     static scenario_fn *const scenarios[] = {scenario_decode, scenario_encode, scenario_copy,
-                                             scenario_values};
+                                             scenario_values, scenario_mask};
     const pawl_allocator      allocator   = {resize_until, NULL};
     sample                    in;
     pawl_error                error = PAWL_ERROR_INIT;

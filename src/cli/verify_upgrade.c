@@ -1,0 +1,109 @@
+/* verify_upgrade.c - `pawl saga verify-upgrade`: can a new program go on with what is stored?
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/verify_upgrade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_FOUND 1
+
+/* A program, and the look at it. */
+typedef struct program {
+    pawl__loaded  loaded;
+    pawl_upgrade *upgrade;
+} program;
+
+static pawl_code load(const pawl__saga_fields *fields, const char *path, program *made,
+                      pawl_error *error)
+{
+    pawl_code code = pawl__application_load(path, &made->loaded, error);
+    if (code != PAWL_OK)
+        return code;
+    code =
+        pawl_upgrade_create(made->loaded.application, fields->saga_prefix, &made->upgrade, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
+}
+
+static void unload(program *made)
+{
+    pawl_upgrade_destroy(made->upgrade);
+    pawl__application_unload(&made->loaded);
+}
+
+static pawl_code look_at_store(const pawl__saga_fields *fields, pawl_upgrade *upgrade,
+                               pawl__verify_report *report, pawl_error *error)
+{
+    pawl_store        *store   = NULL;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    pawl_code code = arena != NULL ? pawl_store_open(fields->at.store, &options, &store, error)
+                                   : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl__verify_rows(fields, store, upgrade, report, arena, error);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *report,
+                        pawl_error *error)
+{
+    program new = {.upgrade = NULL}, old = {.upgrade = NULL};
+    pawl_code code = load(fields, fields->application, &new, error);
+    if (code == PAWL_OK && fields->from != NULL)
+        code = load(fields, fields->from, &old, error);
+    if (code == PAWL_OK && fields->from != NULL)
+        code = pawl_upgrade_compare(old.upgrade, new.upgrade, report->arena, pawl__verify_add,
+                                    report, error);
+    if (code == PAWL_OK && fields->at.store != NULL)
+        code = look_at_store(fields, new.upgrade, report, error);
+    if (code == PAWL_OK)
+        code = pawl__verify_print(report, fields->is_json, error);
+    unload(&old);
+    unload(&new);
+    return code;
+}
+
+/* Without a store the tables of two programs alone are compared. */
+pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (fields->application == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl saga verify-upgrade needs --app NEW.so, the program that is to "
+                              "go on");
+    for (size_t i = 0; i < fields->removed.count; i++)
+        if (strchr(fields->removed.items[i], '.') == NULL)
+            return pawl_error_set(error, PAWL_EINVAL, "--removed: '%s' is no TYPE.MEMBER",
+                                  fields->removed.items[i]);
+    if (fields->from == NULL || getenv("PAWL_STORE") != NULL)
+        code = pawl__store_url(&fields->at, error);
+    if (code == PAWL_OK && fields->resume != NULL && fields->at.store == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--resume: there are no rows to go on with: give --store URL");
+    return code;
+}
+
+static int found(const pawl__verify_report *report)
+{
+    size_t count = pawl__verify_findings(report);
+    if (count == 0)
+        return 0;
+    fprintf(stderr, "pawl: %zu finding%s: the program cannot go on with what is stored\n", count,
+            count == 1 ? "" : "s");
+    return EXIT_FOUND;
+}
+
+int pawl__verify(const pawl__saga_fields *fields)
+{
+    pawl_error          error  = PAWL_ERROR_INIT;
+    pawl__verify_report report = {.arena = pawl_arena_create(0), .removed = &fields->removed};
+    pawl_code           code   = report.arena != NULL ? verify(fields, &report, &error)
+                                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    int                 exit_code =
+        code != PAWL_OK ? pawl__fail_store(code, &error, fields->at.store) : found(&report);
+    pawl_arena_destroy(report.arena);
+    return exit_code;
+}

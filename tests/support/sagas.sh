@@ -1,0 +1,50 @@
+# sagas.sh - `pawl saga list|show` on the rows of upgrade.sh, behind which it is sourced.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+saga()
+{
+    local action=$1
+    shift
+    expect 0 '' pawl saga "$action" --app "$work/old.so" "${at[@]}" "$@"
+}
+id_of() { sed -nE "s|.*\"saga\":\"Order/$1\".*\"id\":\"([^\"]*)\".*|\1|p" "$work/sagas"; }
+
+echo "== sagas, for people"
+saga list
+lines 4
+has_line '^saga +id +version +state of +written by +begun$' \
+    '^Order/o-1 +[0-9a-f-]{36} +1  1\.0 +[0-9.]+ +[0-9T:-]+Z \([0-9.]+ m?s ago\)$'
+saga list --limit 2
+lines 3
+expect 0 '' pawl saga list --app "$build_dir/orders.so" "${at[@]}"
+grep -q '^no saga matches$' "$work/err" || die "no word that there is none"
+
+echo "== sagas, for programs"
+saga list --json --type Order
+cp "$work/out" "$work/sagas"
+lines 3
+has_line '^\{"saga":"Order/o-2","type":"Order","table":"shop_Order","value":"o-2","transitional":null,"id":"[0-9a-f-]{36}","version":1,"type_version":"1.0","persistence_version":"[0-9.]+","begun":"[^"]+Z","state_size":[0-9]+\}$'
+saga list --json --type Order --limit 1
+first=$(sed -E 's/.*"id":"([^"]*)".*/\1/' "$work/out")
+saga list --json --type Order --after "$first"
+[ "$(cat "$work/out")" = "$(tail -n 2 "$work/sagas")" ] || die "not those behind the first"
+grep -qF "$first" "$work/out" && die "the first is there again"
+
+echo "== one saga"
+saga show Order/o-1
+has_line '^saga +Order/o-1$' '^type version +1\.0$' '^persistence version +[0-9.]+$' '^original message id +[0-9a-f-]{36}$' \
+    '^timeout +due +attempts +id$' '^late +[0-9T:-]+Z \(in [0-9]+ d\) +0  [0-9a-f-]{36}$'
+grep -q '4711' "$work/out" && die "a secret that nobody asked for"
+saga show Order/o-1 --json
+lines 1
+has_line '"original_message_id":"[0-9a-f-]{36}","metadata":\{.*"SagaType": ?"Order".*\},"state":\{.*"lines":\[\{"item":"a","dozens":40000\}\].*"card":"\*\*\*".*\},"timeouts":\[\{"timeout":"late","due":"[^"]+Z","attempts":0,"id":"[0-9a-f-]{36}"\}\]\}$'
+saga show Order/o-1 --json --reveal
+has_line '"card": ?"4711-1"'
+saga show "Order/$(id_of o-3)"
+has_line '^saga +Order/o-3$'
+expect 6 '^pawl: .*there is no saga Order/o-9$' pawl saga show Order/o-9 --app "$work/old.so" "${at[@]}"
+expect 2 "old.so has no saga 'Ordr'; did you mean Order\?$" pawl saga show Ordr/o-1 --app "$work/old.so" "${at[@]}"
+expect 2 "old.so has no saga 'Ordr'; did you mean Order\?$" pawl saga list --type Ordr --app "$work/old.so" "${at[@]}"
+expect 0 '"state":\{.*"note":"\*\*\*".*\}' pawl saga show Order/o-1 --json --app "$work/renamed.so" "${at[@]}"

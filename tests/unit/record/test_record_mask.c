@@ -1,0 +1,82 @@
+/* test_record_mask.c - JSON of a record for people.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/record/test_record_sample.h"
+
+#include <string.h>
+
+#define CARD(F) F(TEXT, holder) F(TEXT, number, .secret = true, .json = "Number")
+PAWL_RECORD(card, CARD)
+#define WALLET(F)                \
+    F(INT64, count)              \
+    F(RECORD, first, card)       \
+    F(LIST_RECORD, others, card) \
+    F(LIST_TEXT, words)          \
+    F(RECORD, hidden, card, .secret = true)
+PAWL_RECORD(wallet, WALLET)
+
+static void becomes(pawl_arena *arena, const char *json, const char *wanted)
+{
+    pawl_error error  = PAWL_ERROR_INIT;
+    pawl_text  masked = {.data = NULL};
+    pawl_code  code =
+        pawl_record_mask(PAWL_RECORD_OF(wallet)(), pawl_text_of(json), arena, &masked, &error);
+    if (code != PAWL_OK)
+        fail_msg("%s", error.text);
+    assert_string_equal(masked.data, wanted);
+    assert_int_equal(masked.size, strlen(wanted));
+}
+
+static void secret_members_are_masked_at_any_depth(void **state)
+{
+    becomes(*state, "{\"count\":3,\"words\":[\"a\"]}", "{\"count\":3,\"words\":[\"a\"]}");
+    becomes(*state, "{\"first\":{\"holder\":\"h\",\"Number\":\"1\"}}",
+            "{\"first\":{\"holder\":\"h\",\"Number\":\"***\"}}");
+    becomes(*state, "{\"others\":[{\"Number\":\"1\"},{\"holder\":\"h\",\"Number\":null},null]}",
+            "{\"others\":[{\"Number\":\"***\"},{\"holder\":\"h\",\"Number\":null},null]}");
+    becomes(*state, "{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
+    becomes(*state, "{\"count\":123456789012345678901234567890}",
+            "{\"count\":123456789012345678901234567890}");
+}
+
+static void what_the_record_does_not_know_is_masked(void **state)
+{
+    becomes(*state, "{\"number\":\"1\",\"card\":{\"Number\":\"1\"},\"gone\":null}",
+            "{\"number\":\"***\",\"card\":\"***\",\"gone\":null}");
+    becomes(*state, "{\"first\":[{\"holder\":\"h\"}],\"others\":{\"x\":1}}",
+            "{\"first\":\"***\",\"others\":{\"x\":\"***\"}}");
+    becomes(*state, "[1]", "\"***\"");
+    becomes(*state, "null", "null");
+}
+
+static void no_json_is_refused(void **state)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  masked;
+    assert_int_equal(
+        pawl_record_mask(PAWL_RECORD_OF(wallet)(), PAWL_TEXT("{"), *state, &masked, &error),
+        PAWL_EDECODE);
+}
+
+static int setup(void **state)
+{
+    *state = pawl_arena_create(0);
+    return *state == NULL;
+}
+
+static int teardown(void **state)
+{
+    pawl_arena_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(secret_members_are_masked_at_any_depth, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_record_does_not_know_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_json_is_refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
