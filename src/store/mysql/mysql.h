@@ -69,9 +69,9 @@ pawl_code pawl__mysql_connect(pawl__mysql *store, pawl__mysql_connection *connec
 /* Begins every operation: refuses a handle of a parent process, makes a lost connection anew, and
  * forgets interrupts that came before. */
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
-/* Asks the server, over a connection of its own, to end the statement that runs on this one. False:
- * it could not be asked. */
-bool pawl__mysql_kill(pawl__mysql_connection *connection);
+/* Asks the server, over a connection of its own, to end the statement that runs on this one ("query"), or
+ * the session with all that it was sent ("connection"). False: it could not be asked. */
+bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what);
 /* The server and its database as a text that is the same by whatever way they were reached. */
 pawl_code pawl__mysql_database_id(pawl__mysql_connection *connection,
                                   char                    database_id[PAWL__MYSQL_DATABASE_ID_SIZE],
@@ -114,6 +114,11 @@ extern const pawl__sql_lock_ops pawl__mysql_lock_ops;
 pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
                             const void *const *items, size_t count, pawl__sql_fate *fates,
                             size_t *failed, pawl_error *error);
+/* Of a commit's first try (sql/connection.h). */
+pawl_code pawl__mysql_write_ahead(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error);
+pawl_code pawl__mysql_settle(pawl_store *base, bool *is_right, pawl_error *error);
 pawl_code pawl__mysql_hold_back(pawl__mysql_connection        *connection,
                                 const pawl_outbox_hold *const *holds, size_t count,
                                 pawl_error *error);

@@ -269,7 +269,7 @@ pawl_code pawl__mysql_connect(pawl__mysql *store, pawl__mysql_connection *connec
     return code;
 }
 
-bool pawl__mysql_kill(pawl__mysql_connection *connection)
+bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 {
     const pawl__mysql_url *url     = &connection->store->url;
     const MYSQL           *of      = connection->mysql;
@@ -282,7 +282,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection)
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
-    (void)snprintf(text, sizeof text, "kill query %lu", connection->id);
+    (void)snprintf(text, sizeof text, "kill %s %lu", what, connection->id);
     if (mysql_real_connect(mysql, of->host, url->parts.user, url->parts.password, NULL, of->port,
                            of->unix_socket, 0) != NULL)
         is_done = mysql_query(mysql, text) == 0;

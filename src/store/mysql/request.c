@@ -450,9 +450,28 @@ static pawl_code send_ahead(pawl__mysql_connection      *connection,
     return code;
 }
 
+static pawl_code run_ahead(pawl__mysql_connection *connection, MYSQL_STMT *stmt, pawl_error *error)
+{
+    int       failed = 0;
+    my_bool   skips  = 1;
+    pawl_code code   = pawl__mysql_may_send_ahead(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    (void)mysql_optionsv(connection->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
+    PAWL__MYSQL_CALL(connection, failed, mysql_stmt_execute, stmt, stmt);
+    skips = 0;
+    (void)mysql_optionsv(connection->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
+    if (failed != 0)
+        return stmt_failed(connection, stmt, error);
+    pawl__mysql_sent_ahead(connection);
+    return PAWL_OK;
+}
+
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error)
 {
+    if (connection->is_ahead && statement->column_count == 0)
+        return run_ahead(connection, statement->stmt, error);
     MYSQL_STMT *stmt   = statement->stmt;
     int         failed = 0;
     pawl_code   code   = pawl__mysql_may_send(connection, error);

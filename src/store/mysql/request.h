@@ -24,6 +24,9 @@
 #define PAWL__MYSQL_MARKERS_MAX 40   /* of a statement's text */
 #define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
 #define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
+/* Answers that are read later. At most 600 bytes each: together they fit into the buffers of the socket,
+ * so a server that answers never waits for a client that still writes. */
+#define PAWL__MYSQL_UNREAD_MAX 64
 
 /* ---- A connection and its statements ------------------------------------ */
 
@@ -64,6 +67,13 @@ typedef struct pawl__mysql_saga {
     pawl__mysql_statement    statements[pawl__sql_saga_statement_count];
 } pawl__mysql_saga;
 
+/* A statement sent ahead, whose answer is unread. */
+typedef struct pawl__mysql_unread {
+    const void *item;   /* the first that it writes */
+    unsigned    wanted; /* rows that it is to find */
+    bool        leaves; /* a row whose key exists is left, and that is as right */
+} pawl__mysql_unread;
+
 typedef struct pawl__sql_connection {
     struct pawl__mysql *store;
     MYSQL              *mysql;      /* NULL: there is none */
@@ -80,12 +90,38 @@ typedef struct pawl__sql_connection {
     struct pawl__sql_request *spare; /* ended, for the next */
     void                     *set;   /* memory for the parameters of a set */
     size_t                    set_size;
+    pawl__mysql_unread        unread[PAWL__MYSQL_UNREAD_MAX];
+    unsigned                  unread_from; /* answers before this one are read */
+    unsigned                  unread_count;
+    bool                      is_ahead;   /* writes are sent ahead */
+    bool                      was_unlike; /* one of them failed alone, or found fewer rows */
+    bool is_manual; /* autocommit is off: no statement but a commit makes anything stay */
 } pawl__mysql_connection;
 
 /* ---- Calls (wire.c) ------------------------------------------------------ */
 
-/* Before a call: its deadline begins. PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
+/* Before a call: answers that are unread are read, and its deadline begins. PAWL_ELOST, PAWL_EBUSY:
+ * nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
+/* Before a call whose answer is read later, and behind it. */
+pawl_code pawl__mysql_may_send_ahead(pawl__mysql_connection *connection, pawl_error *error);
+void      pawl__mysql_sent_ahead(pawl__mysql_connection *connection);
+/* About the last one that was sent. */
+static inline void pawl__mysql_expect(pawl__mysql_connection *connection, pawl__mysql_unread unread)
+{
+    connection->unread[connection->unread_count - 1] = unread;
+}
+/* Reads what is unread. A failure of a statement alone shows in `was_unlike`, that of more is the
+ * code, and the store's `late` says which item's it was. */
+pawl_code pawl__mysql_read_answers(pawl__mysql_connection *connection, pawl_error *error);
+/* Whether the transaction can go on behind that failure of a statement. */
+bool pawl__mysql_may_go_on(const pawl__mysql_connection *connection, pawl_code code);
+/* Before the first write is sent ahead: autocommit is off behind it, until the transaction ends.
+ * The answer is awaited. */
+pawl_code pawl__mysql_go_ahead(pawl__mysql_connection *connection, pawl_error *error);
+/* Behind a commit or a rollback that was answered. A session that cannot be made as it was is given
+ * up. */
+void pawl__mysql_come_back(pawl__mysql_connection *connection);
 /* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
  * interrupt, the server is asked to end the statement; where it does not answer that either the
  * socket is shut, which ends the call. */
@@ -146,7 +182,7 @@ void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Of a put, in the order in which the statement's text has them. */
 void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
                              MYSQL_BIND *markers);
-/* Runs it with the parameters that are bound. */
+/* Runs it with the parameters that are bound, or sends it ahead: then pawl__mysql_expect follows. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
 /* Prepares a text; `statement` says how many markers it has. */

@@ -430,27 +430,43 @@ static size_t take(const set *s, size_t count, bool is_bulk)
     return rows >= ROWS_MIN ? rows : 1;
 }
 
-/* A failure of the statement alone may be that of one item, which is found by writing it alone. */
-static bool may_go_on(const pawl__mysql_connection *connection, pawl_code code)
+static pawl_code run(set *s, bool is_bulk, pawl_error *error)
 {
-    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->is_lost &&
-           !connection->is_undone && connection->why == PAWL_OK;
+    pawl_code code = PAWL_OK;
+    if (is_bulk)
+        return run_bulk(s, error);
+    (void)run_rows(s, &code, error);
+    return code;
 }
 
+/* A set that is not as expected undoes the round, so no savepoint is needed. */
+static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_done,
+                                pawl_error *error)
+{
+    pawl_code code = run(s, is_bulk, error);
+    if (s->is_refused)
+        return PAWL_OK;
+    *is_done = code == PAWL_OK;
+    if (*is_done)
+        pawl__mysql_expect(s->connection,
+                           (pawl__mysql_unread){.item   = s->items[0],
+                                                .wanted = is_counted ? (unsigned)s->count : 0});
+    return code;
+}
+
+/* A failure of the statement alone may be that of one item, which is found by writing it alone. */
 static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
 {
     bool is_insert  = s->statement->shape == PAWL__MYSQL_VALUES;
     bool is_counted = s->statement->shape == PAWL__MYSQL_UPDATE ||
                       (!is_insert && pawl__sql_expects(s->write, PAWL__SQL_MISSED));
+    if (s->connection->is_ahead)
+        return send_set_ahead(s, is_bulk, is_counted, is_done, error);
     pawl_code code =
         is_insert ? PAWL_OK : pawl__mysql_query(s->connection, "savepoint pawl_set", error);
-    if (code != PAWL_OK)
-        return code;
-    if (is_bulk)
-        code = run_bulk(s, error);
-    else
-        (void)run_rows(s, &code, error);
-    if (code != PAWL_OK && !s->is_refused && !may_go_on(s->connection, code))
+    if (code == PAWL_OK)
+        code = run(s, is_bulk, error);
+    if (code != PAWL_OK && !s->is_refused && !pawl__mysql_may_go_on(s->connection, code))
         return code;
     *is_done = code == PAWL_OK && !s->is_refused && (!is_counted || s->affected >= s->count);
     if (*is_done || is_insert)
@@ -466,7 +482,8 @@ pawl_code pawl__mysql_write_set(pawl__mysql_connection *connection, const pawl__
     pawl_code code = PAWL_OK;
     *taken         = 1;
     *is_done       = false;
-    if (count < SET_MIN || connection->is_callers)
+    bool is_undone = write->is_there && connection->is_ahead; /* by the first row that is there */
+    if (count < SET_MIN || connection->is_callers || is_undone)
         return PAWL_OK;
     s.statement =
         pawl__mysql_prepared(connection, write->statement, table_of(write, items[0]), &code, error);

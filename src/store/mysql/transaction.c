@@ -25,6 +25,7 @@ void pawl__mysql_rollback(pawl__mysql_connection *connection)
         connection->is_lost |= !connection->is_undone;
     connection->is_undone      = false;
     connection->in_transaction = false;
+    pawl__mysql_come_back(connection);
 }
 
 /* START TRANSACTION; on `main` it takes the row locks of the claims, too. */
@@ -66,6 +67,7 @@ pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error)
         why = error != NULL ? *error : why;
     if (code == PAWL_OK) {
         connection->in_transaction = false;
+        pawl__mysql_come_back(connection);
         return PAWL_OK;
     }
     bool was_sent = connection->mysql != NULL && mysql_errno(connection->mysql) != 0;

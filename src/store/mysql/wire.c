@@ -43,10 +43,13 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
     bool is_second   = connection->why != PAWL_OK;
     if (!is_second)
         connection->why = why;
-    if (!is_second && pawl__mysql_kill(connection)) {
+    if (!is_second && pawl__mysql_kill(connection, "query")) {
         connection->until_ms = pawl__sql_clock_ms() + patience;
         return;
     }
+    /* Statements of a flight that are still to be run would wait on, with the locks of those before. */
+    if (is_second && connection->unread_from + 1 < connection->unread_count)
+        (void)pawl__mysql_kill(connection, "connection");
     connection->until_ms = 0;
     (void)shutdown((int)mysql_get_socket(connection->mysql), SHUT_RDWR);
 }
@@ -143,20 +146,107 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
     return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
 }
 
-pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error)
+bool pawl__mysql_may_go_on(const pawl__mysql_connection *connection, pawl_code code)
+{
+    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->is_lost &&
+           !connection->is_undone && connection->why == PAWL_OK;
+}
+
+static pawl_code begin_call(pawl__mysql_connection *connection, pawl_error *error)
 {
     const pawl__mysql *store  = connection->store;
     const char        *scheme = store->sql.base.scheme;
     if (connection->mysql == NULL || connection->is_lost)
         return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
-    if (connection->is_undone)
-        return pawl_error_set(error, PAWL_EBUSY,
-                              "%s: the server rolled the transaction back before", scheme);
     connection->why      = PAWL_OK;
     connection->until_ms = store->server.until_ms != 0
                                ? store->server.until_ms
                                : pawl__sql_clock_ms() + store->sql.base.deadline_ms;
+    if (connection->is_undone)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              "%s: the server rolled the transaction back before", scheme);
     return PAWL_OK;
+}
+
+/* ---- Ahead -------------------------------------------------------------- */
+
+/* The answer to a statement that changes rows is the same whichever way it was sent. */
+static pawl_code read_answer(pawl__mysql_connection *connection, const pawl__mysql_unread *unread,
+                             pawl_error *error)
+{
+    MYSQL  *mysql  = connection->mysql;
+    my_bool failed = 0;
+    PAWL__MYSQL_CALL(connection, failed, mysql_read_query_result, mysql, mysql);
+    connection->was_unlike |= !failed && mysql_affected_rows(mysql) < unread->wanted;
+    if (!failed)
+        return PAWL_OK;
+    pawl_code code = pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
+    if (code == PAWL_EDUPLICATE && unread->leaves)
+        return PAWL_OK;
+    connection->was_unlike = true;
+    if (pawl__mysql_may_go_on(connection, code))
+        return PAWL_OK;
+    return connection->why != PAWL_OK ? say_broken_off(connection, error) : code;
+}
+
+/* All of them, also behind a failure: the next answer has to be the next statement's. Each has the whole
+ * deadline, until the call is broken off. */
+pawl_code pawl__mysql_read_answers(pawl__mysql_connection *connection, pawl_error *error)
+{
+    pawl__sql_store *store = &connection->store->sql;
+    pawl_code        code  = PAWL_OK;
+    for (; connection->unread_from < connection->unread_count && !connection->is_lost;
+         connection->unread_from++) {
+        const pawl__mysql_unread *unread = &connection->unread[connection->unread_from];
+        if (connection->why == PAWL_OK)
+            (void)begin_call(connection, NULL);
+        pawl_code one = read_answer(connection, unread, code == PAWL_OK ? error : NULL);
+        store->late   = code == PAWL_OK && one != PAWL_OK ? unread->item : store->late;
+        code          = code == PAWL_OK ? one : code;
+    }
+    connection->unread_from = connection->unread_count = 0;
+    return code;
+}
+
+pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error)
+{
+    pawl_code code = pawl__mysql_read_answers(connection, error);
+    return code == PAWL_OK ? begin_call(connection, error) : code;
+}
+
+pawl_code pawl__mysql_may_send_ahead(pawl__mysql_connection *connection, pawl_error *error)
+{
+    bool      is_full  = connection->unread_count == PAWL__MYSQL_UNREAD_MAX;
+    bool      is_ended = connection->unread_count != 0 && connection->why != PAWL_OK;
+    pawl_code code = is_full || is_ended ? pawl__mysql_read_answers(connection, error) : PAWL_OK;
+    return code == PAWL_OK ? begin_call(connection, error) : code;
+}
+
+void pawl__mysql_sent_ahead(pawl__mysql_connection *connection)
+{
+    connection->unread[connection->unread_count++] = (pawl__mysql_unread){.item = NULL};
+}
+
+/* Statements behind one that was the end of its transaction (a deadlock, a commit that a cluster refuses)
+ * are run by the server before anybody has read of that end. With autocommit they would be committed;
+ * without, they are in a transaction that is rolled back. So nothing is sent ahead before the server has
+ * said that autocommit is off: that statement may itself be the one that fails. */
+pawl_code pawl__mysql_go_ahead(pawl__mysql_connection *connection, pawl_error *error)
+{
+    if (connection->is_manual)
+        return PAWL_OK;
+    connection->is_manual = true; /* perhaps, behind a failure */
+    return pawl__mysql_query(connection, "set autocommit = 0", error);
+}
+
+/* Autocommit is on again; to switch it on commits what is open, which nothing is. */
+void pawl__mysql_come_back(pawl__mysql_connection *connection)
+{
+    if (!connection->is_manual || connection->is_lost)
+        return;
+    connection->is_manual = false;
+    if (pawl__mysql_query(connection, "set autocommit = 1", NULL) != PAWL_OK)
+        connection->is_lost = true;
 }
 
 /* ---- Texts -------------------------------------------------------------- */
@@ -208,4 +298,8 @@ void pawl__mysql_disconnect(pawl__mysql_connection *connection)
     connection->is_lost        = false;
     connection->is_undone      = false;
     connection->in_transaction = false;
+    connection->unread_from    = 0;
+    connection->unread_count   = 0;
+    connection->was_unlike     = false;
+    connection->is_manual      = false;
 }

@@ -4,6 +4,8 @@
  */
 #include "store/mysql/mysql.h"
 
+#include <string.h>
+
 /* ---- Items -------------------------------------------------------------- */
 
 #define NUMBER_NULL 1048
@@ -35,6 +37,15 @@ static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_
     if (code != PAWL_OK)
         return pawl__mysql_is_refusal(statement, write, fate) ? PAWL_OK : code;
     bool has_rows = statement->column_count != 0;
+    *fate         = PAWL__SQL_APPLIED;
+    if (connection->is_ahead && !has_rows) {
+        bool is_wanted = pawl__sql_expects(write, PAWL__SQL_MISSED);
+        pawl__mysql_expect(connection,
+                           (pawl__mysql_unread){.item   = item,
+                                                .wanted = is_wanted,
+                                                .leaves = statement->ignores && !is_wanted});
+        return PAWL_OK;
+    }
     bool is_found = (has_rows ? mysql_stmt_num_rows(stmt) : mysql_stmt_affected_rows(stmt)) != 0;
     *fate         = is_found ? PAWL__SQL_APPLIED : PAWL__SQL_MISSED;
     if (has_rows)
@@ -62,6 +73,42 @@ pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_
             code    = write_item(connection, write, items[i], &fates[i], error);
         }
     }
+    return code;
+}
+
+/* ---- Ahead -------------------------------------------------------------- */
+
+/* A change that may well miss its row, and is written otherwise then, waits for its answer. An insert
+ * misses where its row is there, which is rare. */
+static bool goes_ahead(const pawl__sql_write *write)
+{
+    const char *text = pawl__mysql_template(write->statement, write->is_saga);
+    return write->then[PAWL__SQL_MISSED].next == NULL || strncmp(text, "insert ", 7) == 0;
+}
+
+pawl_code pawl__mysql_write_ahead(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    bool      goes = goes_ahead(write);
+    *failed        = 0;
+    if (goes)
+        code = pawl__mysql_go_ahead(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    connection->is_ahead = goes;
+    code = pawl__mysql_write_looking(connection, write, items, count, fates, failed, error);
+    connection->is_ahead = false;
+    return code;
+}
+
+pawl_code pawl__mysql_settle(pawl_store *base, bool *is_right, pawl_error *error)
+{
+    pawl__mysql_connection *connection = pawl__mysql_of(base)->sql.connection;
+    pawl_code               code       = pawl__mysql_read_answers(connection, error);
+    *is_right                          = !connection->was_unlike;
+    connection->was_unlike             = false;
     return code;
 }
 

@@ -35,12 +35,19 @@
         offsetof(struct pawl__sql_fence, member), PAWL__WIRE_##as \
     }
 
+static pawl_code why_fenced(const void *item, pawl_error *why)
+{
+    const pawl__sql_fence *fence = item;
+    return pawl__sql_fenced(fence->store, fence->driver, why);
+}
+
 const pawl__sql_write pawl__sql_write_fence = {
     .statement  = PAWL__SQL_WORKER_FENCE,
     .parameters = FIELDS(FENCE(commit_id, UUID), FENCE(now, TIME), FENCE(counters.messages, INT),
                          FENCE(counters.timeouts, INT), FENCE(counters.flushes, INT),
                          FENCE(counters.failures, INT), FENCE(counters.conflicts, INT),
                          FENCE(counters.dead, INT), FENCE(worker, UUID), FENCE(epoch, INT)),
+    .then       = {[PAWL__SQL_MISSED] = {.why = why_fenced}},
 };
 
 /* ---- Queue and inbox ---------------------------------------------------- */
@@ -395,6 +402,7 @@ static const pawl__sql_write *choose_outbox_hold(const void *change)
 #define OF(member, as) PAWL__SQL_FIELD(aggregator_add, member, as)
 
 static const pawl__sql_write flush_add = {
+    .is_there   = true,
     .statement  = PAWL__SQL_FLUSH_ADD,
     .parameters = FIELDS(OF(partition, TEXT), OF(name, TEXT), OF(due, TIME)),
 };
@@ -487,7 +495,8 @@ static const pawl__sql_write *choose_dead_set(const void *change)
 #define OF(member, as) PAWL__SQL_FIELD(subscription_set, member, as)
 
 static const pawl__sql_write subscription_sets[] = {
-    {.statement  = PAWL__SQL_SUBSCRIPTION_ADD,
+    {.is_there   = true,
+     .statement  = PAWL__SQL_SUBSCRIPTION_ADD,
      .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},
     {.statement  = PAWL__SQL_SUBSCRIPTION_DELETE,
      .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},

@@ -11,6 +11,8 @@
 #define RUN_MAX 256
 /* Two keys with one bit end a run early, which costs a statement and nothing else. */
 #define KEY_BITS 65536
+/* Fewer changes are not sent ahead. */
+#define AHEAD_MIN 3
 
 /* ---- Writing items ------------------------------------------------------ */
 
@@ -48,18 +50,27 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
     return code;
 }
 
-/* The number of a change in its kind, for the text of a failure. */
+/* The number of a change in its kind; the count of the kind where it is no change of it. */
 static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
 {
-    const char *first = pawl__sql_items_of(writer->changes, kind);
-    return (size_t)((const char *)change - first) / pawl__sql_kinds[kind].size;
+    uintptr_t first = (uintptr_t)pawl__sql_items_of(writer->changes, kind);
+    size_t    count = pawl__sql_count_of(writer->changes, kind);
+    size_t    index = ((uintptr_t)change - first) / pawl__sql_kinds[kind].size;
+    return (uintptr_t)change >= first && index < count ? index : count;
 }
 
-static pawl_code fail(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
-                      pawl_code code)
+/* The text of a failure names the change, which is an earlier one where its answer was read late. */
+static pawl_code fail(const pawl__sql_writer *writer, const void *change, pawl_code code)
 {
-    return pawl_error_wrap(writer->error, code, "%s %zu", pawl_change_kind_name(kind),
-                           index_of(writer, kind, change));
+    const void *late = ((const pawl__sql_store *)writer->store)->late;
+    for (int i = 0; i < pawl_change_kind_count; i++) {
+        pawl_change_kind kind  = (pawl_change_kind)i;
+        size_t           index = index_of(writer, kind, late != NULL ? late : change);
+        if (index < pawl__sql_count_of(writer->changes, kind))
+            return pawl_error_wrap(writer->error, code, "%s %zu", pawl_change_kind_name(kind),
+                                   index);
+    }
+    return code;
 }
 
 static pawl_code refuse(pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
@@ -149,16 +160,22 @@ static pawl_code follow(const run *r, const void *const *items, size_t count,
     return code == PAWL_OK ? write_run(&next) : code;
 }
 
+static pawl_code write_now(const pawl__sql_writer *writer, const pawl__sql_write *write,
+                           const void *const *items, size_t count, pawl__sql_fate *fates,
+                           size_t *failed)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(writer->store);
+    return (writer->is_ahead ? ops->write_ahead : ops->write)(writer->connection, write, items,
+                                                              count, fates, failed, writer->error);
+}
+
 static pawl_code write_items(const run *r, const void *const *items, size_t count)
 {
     pawl__sql_writer *writer = r->writer;
     pawl__sql_fate    fates[RUN_MAX];
     size_t            failed = 0;
-    pawl_code         code =
-        pawl__sql_ops_of(writer->store)
-            ->write(writer->connection, r->write, items, count, fates, &failed, writer->error);
-    return code == PAWL_OK ? follow(r, items, count, fates)
-                           : fail(writer, r->kind, items[failed], code);
+    pawl_code         code   = write_now(writer, r->write, items, count, fates, &failed);
+    return code == PAWL_OK ? follow(r, items, count, fates) : fail(writer, items[failed], code);
 }
 
 static int by_table(const void *left, const void *right)
@@ -205,7 +222,7 @@ static pawl_code apply_change(const run *r, const void *change, bool *is_refused
         return PAWL_OK;
     if (writer->error != NULL)
         *writer->error = why;
-    return fail(writer, r->kind, change, code);
+    return fail(writer, change, code);
 }
 
 static pawl_code add_change(run *r, const pawl__sql_way *way, const void *change)
@@ -266,25 +283,47 @@ static pawl_code fence(pawl__sql_writer *writer)
                                .now       = writer->changes->now,
                                .counters  = writer->changes->counters,
                                .worker    = store->worker.uuid,
-                               .epoch     = store->epoch};
+                               .epoch     = store->epoch,
+                               .driver    = pawl__sql_ops_of(store)->name,
+                               .store     = store};
+    const void       *item  = &row;
     pawl__sql_fate    fate  = PAWL__SQL_APPLIED;
-    pawl_code code = pawl__sql_write_one(writer->store, writer->connection, &pawl__sql_write_fence,
-                                         &row, &fate, writer->error);
+    size_t            failed;
+    pawl_code         code = write_now(writer, &pawl__sql_write_fence, &item, 1, &fate, &failed);
     if (code == PAWL_OK && fate == PAWL__SQL_MISSED)
-        return pawl__sql_fenced(store, pawl__sql_ops_of(store)->name, writer->error);
+        return pawl__sql_write_fence.then[fate].why(item, writer->error);
+    return code;
+}
+
+/* A round in which an item was not what it was said to be refuses nothing: what came behind that item may
+ * be its consequence. The next rounds look at each answer. */
+static pawl_code settle(pawl__sql_writer *writer, pawl_code code, size_t refused_before,
+                        bool *is_right)
+{
+    pawl_error *error = code == PAWL_OK ? writer->error : NULL;
+    pawl_code   end   = pawl__sql_ops_of(writer->store)->settle(writer->store, is_right, error);
+    if (!*is_right)
+        writer->refused->count = refused_before;
+    writer->is_ahead = *is_right;
+    if (code == PAWL_OK && end != PAWL_OK)
+        code = fail(writer, NULL, end);
+    ((pawl__sql_store *)writer->store)->late = NULL;
     return code;
 }
 
 /* Inside the transaction, which is over behind it. */
 static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
 {
-    const pawl__sql_ops *ops    = pawl__sql_ops_of(writer->store);
-    size_t               before = writer->refused->count;
-    writer->has_held            = false;
-    pawl_code code              = fence(writer);
+    const pawl__sql_ops *ops      = pawl__sql_ops_of(writer->store);
+    size_t               before   = writer->refused->count;
+    bool                 is_right = true;
+    writer->has_held              = false;
+    pawl_code code                = fence(writer);
     if (code == PAWL_OK)
         code = apply_all(writer, before);
-    *is_done = code == PAWL_OK && writer->refused->count == before;
+    if (writer->is_ahead)
+        code = settle(writer, code, before, &is_right);
+    *is_done = code == PAWL_OK && is_right && writer->refused->count == before;
     if (*is_done)
         return ops->commit(writer->store, writer->error);
     ops->rollback(writer->store);
@@ -308,10 +347,20 @@ static pawl_code commit_held(pawl__sql_writer *writer)
                                             pawl__sql_ops_of(writer->store)->name);
 }
 
+/* A few changes take no more trips one by one than it takes to go ahead and to come back. */
+static bool goes_ahead(const pawl__sql_writer *writer)
+{
+    size_t count = 0;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++)
+        count += pawl__sql_count_of(writer->changes, (pawl_change_kind)kind);
+    return pawl__sql_ops_of(writer->store)->write_ahead != NULL && count >= AHEAD_MIN;
+}
+
 static pawl_code commit_rounds(pawl__sql_writer *writer)
 {
     bool      is_done = false;
     pawl_code code    = PAWL_OK;
+    writer->is_ahead  = goes_ahead(writer);
     while (code == PAWL_OK && !is_done) {
         code = pawl__sql_ops_of(writer->store)->begin(writer->store, writer->error);
         if (code == PAWL_OK)

@@ -4,6 +4,7 @@
  *     fence                   the worker's row, where worker and epoch match
  *     kinds, in their order   every refusal of the round is collected
  *       any refused:          roll back, leave their groups out, begin again
+ *       sent ahead, not right: roll back, begin again, and look at each answer
  *     commit
  *
  * Rounds end: each leaves out at least one group more.
@@ -29,6 +30,7 @@ typedef struct pawl__sql_writer {
     pawl_refusals        *refused;
     bool                 *is_dropped; /* by group: left out of this round */
     bool                  has_held;   /* all holds of the set are done */
+    bool                  is_ahead;   /* writes are sent ahead in this round */
     pawl_error           *error;
 } pawl__sql_writer;
 

@@ -7,7 +7,7 @@
  *     end        always, once for each request
  *
  *     begin, or hold_take
- *     write, claim_check, hold_back   any number
+ *     write, claim_check, hold_back   any number; or write_ahead, then settle
  *     commit, or rollback             then claims_end, once for each commit
  *
  * A statement is in one request at a time, until that is ended: a driver may read its rows
@@ -111,6 +111,15 @@ typedef struct pawl__sql_ops {
     pawl_code (*write)(pawl__sql_connection *connection, const pawl__sql_write *write,
                        const void *const *items, size_t count, pawl__sql_fate *fates,
                        size_t *failed, pawl_error *error);
+    /* The same in a round that can be done again: answers may be read later, and until then an item is
+     * said to be applied. Nothing that was sent may stay unless `commit` says so. */
+    pawl_code (*write_ahead)(pawl__sql_connection *connection, const pawl__sql_write *write,
+                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             size_t *failed, pawl_error *error);
+    /* At the end of such a round: waits for all answers. `*is_right` is false where an item was not what
+     * it was said to be: the round is undone, and done again with `write`. NULL, as write_ahead:
+     * `write` is as fast. */
+    pawl_code (*settle)(pawl_store *store, bool *is_right, pawl_error *error);
     /* A transaction for stamps, which need not survive a power cut. `code` decides the end. */
     pawl_code (*stamp_begin)(pawl_store *store, pawl_error *error);
     pawl_code (*stamp_end)(pawl_store *store, pawl_code code, pawl_error *error);
@@ -140,6 +149,7 @@ typedef struct pawl__sql_store {
     pawl__sql_connection    *connection; /* the one that writes */
     bool                     in_hold;    /* a hold is open, and everything runs inside it */
     bool                     has_worker; /* its row is there */
+    const void              *late;       /* the item whose failure was read behind it, or NULL */
     struct pawl__sql_claims *claims;     /* NULL: claims are not row locks (queue_lock.h) */
     pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */
 } pawl__sql_store;

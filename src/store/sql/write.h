@@ -46,6 +46,7 @@ struct pawl__sql_write {
     int              statement; /* of a saga's table: a pawl__sql_saga_statement */
     bool             is_saga;   /* the item has its table behind what every change begins with */
     bool             is_alone;  /* an insert of what a select finds: in no set with others */
+    bool             is_there;  /* an insert whose row is there as a rule, which is as good */
     pawl__sql_fields parameters;
     /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
     pawl__sql_then then[pawl__sql_fate_count];
@@ -98,11 +99,13 @@ extern const pawl__sql_way pawl__sql_ways[pawl_change_kind_count];
 
 /* The worker's row, where id and epoch match; PAWL__SQL_MISSED: it was replaced. */
 typedef struct pawl__sql_fence {
-    pawl_uuid     commit_id;
-    pawl_time     now;
-    pawl_counters counters;
-    pawl_uuid     worker;
-    int64_t       epoch;
+    pawl_uuid         commit_id;
+    pawl_time         now;
+    pawl_counters     counters;
+    pawl_uuid         worker;
+    int64_t           epoch;
+    const char       *driver; /* of pawl__sql_ops; not a parameter, as all behind it */
+    const pawl_store *store;
 } pawl__sql_fence;
 
 extern const pawl__sql_write pawl__sql_write_fence;
