@@ -26,6 +26,8 @@ static const example_option rows[] = {
     {"keep", EXAMPLE_FLAG, AT(is_kept), 0, NULL, "leave the tables of this run in the store"},
     {"late", EXAMPLE_DURATION, AT(late), 0, "DURATION",
      "a transfer that takes longer says that it is overdue [1m]"},
+    {"resume", EXAMPLE_TEXT, AT(resume), 0, "RUN",
+     "bring a run that broke off to its end; with its --seed, --transfers, --accounts"},
     {"run", EXAMPLE_TEXT, AT(run), 0, "RUN", NULL},
     {"runners", EXAMPLE_COUNT, AT(runners), TRANSFER_RUNNERS_MAX, "N",
      "processes that run the bank [4]"},
@@ -42,10 +44,13 @@ static pawl_code refuse_word(const char *word, void *into, pawl_error *error)
     return pawl_error_set(error, PAWL_EINVAL, "'%s' is no option; --help lists all of them", word);
 }
 
-/* The run becomes part of the tables' names. */
-static pawl_code check_run(const char *option, const char *run, pawl_error *error)
+/* The run becomes part of the tables' names, and its requests are made of its seed. */
+static pawl_code check_run(const char *option, const char *run, int64_t seed, pawl_error *error)
 {
-    if (strlen(run) == TRANSFER_RUN_SIZE && strspn(run, "0123456789abcdef") == TRANSFER_RUN_SIZE)
+    if (run != NULL && seed == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "--%s: the --seed of the run is needed", option);
+    if (run == NULL ||
+        (strlen(run) == TRANSFER_RUN_SIZE && strspn(run, "0123456789abcdef") == TRANSFER_RUN_SIZE))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL,
                           "--%s: '%s' is no name of a run: expected %d of 0-9 and a-f", option, run,
@@ -63,11 +68,14 @@ pawl_code transfer_options_parse(int count, char **words, transfer_options *opti
     pawl_code code = example_options_parse(&table, count, words, options, refuse_word, error);
     if (code == PAWL_OK && options->accounts < 2)
         return pawl_error_set(error, PAWL_EINVAL, "--accounts: money moves between 2 at least");
-    if (code == PAWL_OK && options->check != NULL && options->seed == 0)
-        return pawl_error_set(error, PAWL_EINVAL, "--check: the --seed of the run is needed");
-    if (code == PAWL_OK && options->check != NULL)
-        return check_run("check", options->check, error);
-    return code == PAWL_OK && options->run != NULL ? check_run("run", options->run, error) : code;
+    if (code == PAWL_OK && options->check != NULL && options->resume != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--check reads what --resume would write: one of them");
+    if (code == PAWL_OK)
+        code = check_run("check", options->check, options->seed, error);
+    if (code == PAWL_OK)
+        code = check_run("resume", options->resume, options->seed, error);
+    return code == PAWL_OK ? check_run("run", options->run, 1, error) : code;
 }
 
 void transfer_options_help(void)

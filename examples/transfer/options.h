@@ -12,8 +12,9 @@
 
 typedef struct transfer_options {
     const char *store;
-    const char *check; /* a run that stayed, to be read only; NULL: a new one */
-    const char *run;   /* of a runner: the name of the run it belongs to */
+    const char *check;  /* a run that stayed, to be read only; NULL: a new one */
+    const char *resume; /* a run that broke off, to be brought to its end; NULL: none */
+    const char *run;    /* of a runner: the name of the run it belongs to */
     int64_t     transfers;
     int64_t     accounts;
     int64_t     runners;

@@ -118,8 +118,11 @@ static pawl_code draw_moments(transfer_supervisor *self, pawl_error *error)
     if (self->moments == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     size_t last = self->plan->transfer_count - reserve(self);
+    if (last < self->settled) /* by a run that broke off at its end */
+        last = self->settled;
     for (size_t i = 0; i < count; i++)
-        self->moments[i] = (size_t)pawl_random_below(&self->random, last + 1);
+        self->moments[i] =
+            self->settled + (size_t)pawl_random_below(&self->random, last - self->settled + 1);
     qsort(self->moments, count, sizeof self->moments[0], compare_moments);
     return PAWL_OK;
 }
@@ -286,7 +289,9 @@ static pawl_code await_accounts(transfer_supervisor *self, pawl_error *error)
 {
     size_t    count = 0;
     int64_t   begun = example_monotonic();
-    pawl_code code  = open_accounts(self, error);
+    pawl_code code  = count_opened(self, &count, error);
+    if (code == PAWL_OK && count == 0)
+        code = open_accounts(self, error);
     while (code == PAWL_OK && count < self->plan->account_count) {
         code = rest(self, error);
         if (code == PAWL_OK)
@@ -301,8 +306,10 @@ static pawl_code await_accounts(transfer_supervisor *self, pawl_error *error)
 
 static pawl_code settle(transfer_supervisor *self, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
     self->moved_at = example_monotonic();
+    pawl_code code = look(self, error);
+    if (code == PAWL_OK)
+        code = draw_moments(self, error);
     while (code == PAWL_OK && self->settled < self->plan->transfer_count) {
         code = request_more(self, error);
         if (code == PAWL_OK)
@@ -360,8 +367,9 @@ static pawl_code name_run(transfer_supervisor *self, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     snprintf(self->run, sizeof self->run, "%08x", (unsigned)(drawn & 0xFFFFFFFFu));
-    if (self->options->check != NULL)
-        snprintf(self->run, sizeof self->run, "%s", self->options->check);
+    const char *given = self->options->check != NULL ? self->options->check : self->options->resume;
+    if (given != NULL)
+        snprintf(self->run, sizeof self->run, "%s", given);
     snprintf(self->prefix, sizeof self->prefix, TRANSFER_PREFIX_FORMAT, self->run);
     return PAWL_OK;
 }
@@ -370,7 +378,7 @@ static pawl_code make_tables(const transfer_supervisor *self, pawl_error *error)
 {
     const pawl_schema_spec spec = {.system_prefix = self->prefix};
     pawl_code              code = example_store_stays(self->options->store, error);
-    if (code != PAWL_OK || self->options->check != NULL)
+    if (code != PAWL_OK || self->options->check != NULL || self->options->resume != NULL)
         return code;
     return example_store_schema(self->options->store, PAWL_SCHEMA_APPLY, &spec, error);
 }
@@ -407,9 +415,7 @@ pawl_code transfer_supervisor_open(transfer_supervisor *self, const transfer_opt
     self->is_settled = pawl_allocate(plan->transfer_count * sizeof self->is_settled[0]);
     if (self->arena == NULL || self->is_settled == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = draw_moments(self, error);
-    if (code == PAWL_OK)
-        code = make_tables(self, error);
+    code = make_tables(self, error);
     return code == PAWL_OK ? open_store(self, error) : code;
 }
 
