@@ -50,7 +50,7 @@ extern "C" {
     X(aggregator_remove, true) \
     X(snapshot_release, false) \
     X(flush_set, false)        \
-    X(dead_set, false)         \
+    X(dead_set, true)          \
     X(subscription_set, false)
 
 typedef enum pawl_change_kind {

@@ -257,10 +257,13 @@ typedef struct pawl_aggregator_remove {
 } pawl_aggregator_remove;
 
 /* A dead letter, unique by endpoint and message id: a second one changes
- * nothing. With `is_remove` the letter and its inbox mark go. */
+ * nothing. With `is_remove` the letter goes, and its inbox mark unless `keeps_mark`; with
+ * `is_checked` that is refused with PAWL_EGONE unless there is a letter. */
 typedef struct pawl_dead_set {
     PAWL__CHANGE_BASE
     bool         is_remove;
+    bool         is_checked;
+    bool         keeps_mark;
     pawl_text    endpoint;
     pawl_text    queue; /* where a retry sends it */
     pawl_message message;

@@ -1,5 +1,5 @@
 /* operations.h - the stores' contract as single calls: sagas, timeouts,
- * aggregators, outbox rows, the journal.
+ * aggregators, outbox rows, dead letters, the journal.
  *
  *     pawl_store_open -> { one operation = one read, or one commit of one change }
  *                     -> pawl_store_close
@@ -30,7 +30,8 @@
  *                         PAWL_EDUPLICATE: saga_insert, saga_update (transitional
  *                             value), timeout_insert
  *                         PAWL_EGONE: timeout_remove and timeout_release with an
- *                             owner, outbox_settle, outbox_enable, outbox_discard
+ *                             owner, outbox_settle, outbox_enable, outbox_discard,
+ *                             dead_settle, dead_retry, dead_edit, dead_discard
  *     mismatch            PAWL_EMISMATCH: outbox_insert, append
  *     CONFIG              PAWL_ECONFIG: append
  *     PERSISTENCE         PAWL_EPERSIST; the text has the lower error (A23)
@@ -48,6 +49,7 @@
 #define PAWL_OPERATIONS_H
 
 #include "pawl/store_aggregator.h"
+#include "pawl/store_dead.h"
 #include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
 #include "pawl/store_saga.h"

@@ -240,6 +240,11 @@ struct pawl_store_ops {
     pawl_code (*walk)(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                       pawl_walk_rows *rows, pawl_error *error);
 
+    /* For people and tools: letters that the query matches, by time; those of one time by endpoint
+     * and id, in the order of their bytes. */
+    pawl_code (*dead_find)(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                           pawl_dead_rows *rows, pawl_error *error);
+
     /* Append below. */
 };
 

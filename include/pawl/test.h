@@ -117,6 +117,14 @@ PAWL_API pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
 /* An event from outside: to every queue that subscribes to it. */
 PAWL_API pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record,
                                      const void *message, pawl_error *error);
+/* Settles the dead letter of a message as an operator does (store_dead.h), by "test"; then runs until
+ * nothing is due. `endpoint` NULL: whichever gave it up. PAWL_EGONE: there is no such letter. */
+PAWL_API pawl_code pawl_test_dead_retry(pawl_test *test, const char *endpoint,
+                                        const char *message_id, pawl_error *error);
+PAWL_API pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint,
+                                       const char *message_id, const char *json, pawl_error *error);
+PAWL_API pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint,
+                                          const char *message_id, pawl_error *error);
 /* Moves both clocks, stopping at every time at which something becomes due, so
  * that what happens at 9:05 is over before what is due at 9:10 begins, in all
  * endpoints; retries of messages, deliveries and projections too. PAWL_EINVAL for a negative duration. */

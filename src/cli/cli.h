@@ -51,6 +51,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(bench)                \
     X(completion)           \
     X(conformance)          \
+    X(dead)                 \
     X(events)               \
     X(help)                 \
     X(outbox)               \
@@ -70,6 +71,7 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
 
 /* Reports of the verbs whose JSON objects are made from columns. */
+extern const pawl__report pawl__dead_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
@@ -162,6 +164,10 @@ void pawl__progress_end(int64_t count);
  * other answer; both say that nothing was `done`: "dropped". */
 pawl_code pawl__agree(const char *action, const char *done, const char *question,
                       pawl_error *error);
+
+/* The name of the user who runs the command, or "user NUMBER". */
+#define PAWL__USER_SIZE 100
+const char *pawl__user(char name[PAWL__USER_SIZE]);
 
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,16 @@ pawl_code pawl__agree(const char *action, const char *done, const char *question
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
         return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was %s", done);
     return PAWL_OK;
+}
+
+const char *pawl__user(char name[PAWL__USER_SIZE])
+{
+    const struct passwd *user = getpwuid(getuid());
+    if (user != NULL)
+        snprintf(name, PAWL__USER_SIZE, "%s", user->pw_name);
+    else
+        snprintf(name, PAWL__USER_SIZE, "user %ld", (long)getuid());
+    return name;
 }
 
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error)

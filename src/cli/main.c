@@ -25,6 +25,7 @@ static const pawl__verb verbs[] = {
     VERB(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB(conformance, "check that a store keeps every promise, on tables of its own"),
+    VERB_REPORTS(dead, "look at messages that were given up; retry, edit or discard them"),
     VERB_REPORTS(events, "look at what happened: the journal"),
     VERB(help, "say what the command or one verb can do"),
     VERB_REPORTS(outbox,

@@ -12,9 +12,7 @@
 #include "cli/outbox.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMIT_ROWS 256
 
@@ -121,12 +119,9 @@ static pawl_code ask(const pawl__outbox_fields *fields, const reset_kind *kind, 
 static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MAX + 1],
                            pawl_error *error)
 {
-    const struct passwd *user = getpwuid(getuid());
-    char                 name[100];
-    snprintf(name, sizeof name, "user %ld", (long)getuid());
-    int size = snprintf(text, PAWL_ERROR_TEXT_SIZE_MAX + 1, "by %s%s%s",
-                        user != NULL ? user->pw_name : name, reason != NULL ? ": " : "",
-                        reason != NULL ? reason : "");
+    char name[PAWL__USER_SIZE];
+    int  size = snprintf(text, PAWL_ERROR_TEXT_SIZE_MAX + 1, "by %s%s%s", pawl__user(name),
+                        reason != NULL ? ": " : "", reason != NULL ? reason : "");
     if (size <= PAWL_ERROR_TEXT_SIZE_MAX)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_ELIMIT,

@@ -283,3 +283,43 @@ pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const vo
     pawl_code         code = pawl_sender_publish(test->sender, &own, record, message, error);
     return code == PAWL_OK ? commit_and_drain(test, error) : code;
 }
+
+/* ---- Dead letters ----------------------------------------------------------------- */
+
+static pawl_code settle(pawl_test *test, const char *endpoint, const char *message_id,
+                        pawl_dead_action action, const char *json, pawl_error *error)
+{
+    const pawl_dead_settle by = {
+        .action = action, .by = PAWL_TEXT("test"), .body = pawl_text_of(json)};
+    const pawl_dead_query query = {
+        .endpoint = pawl_text_of(endpoint), .message_id = pawl_text_of(message_id), .count_max = 2};
+    pawl_dead_rows rows;
+    pawl_code      code = pawl_store_dead_find(test->store, &query, test->arena, &rows, error);
+    if (code == PAWL_OK && rows.count != 1)
+        return pawl_error_set(error, rows.count == 0 ? PAWL_EGONE : PAWL_EINVAL, "message %s is %s",
+                              message_id,
+                              rows.count == 0 ? "no dead letter"
+                                              : "a dead letter of several endpoints: say of which");
+    if (code == PAWL_OK)
+        code = pawl_store_dead_settle(test->store, rows.items, rows.count, &by, pawl_test_now(test),
+                                      NULL, error);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_dead_retry(pawl_test *test, const char *endpoint, const char *message_id,
+                               pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_RETRY, NULL, error);
+}
+
+pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint, const char *message_id,
+                              const char *json, pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_EDIT, json, error);
+}
+
+pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint, const char *message_id,
+                                 pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_DISCARD, NULL, error);
+}

@@ -432,6 +432,25 @@ static pawl_code walk_from_the_start(pawl_store *store, const pawl_walk *walk, p
     return SELF->walk(store, &changed, arena, rows, error);
 }
 
+/* Pages of letters that begin with the first one. */
+static pawl_code find_dead_from_the_start(pawl_store *store, const pawl_dead_query *query,
+                                          pawl_arena *arena, pawl_dead_rows *rows,
+                                          pawl_error *error)
+{
+    pawl_dead_query changed = *query;
+    changed.after           = NULL;
+    return SELF->dead_find(store, &changed, arena, rows, error);
+}
+
+/* Letters whatever their error says. */
+static pawl_code find_dead_of_any_error(pawl_store *store, const pawl_dead_query *query,
+                                        pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
+{
+    pawl_dead_query changed = *query;
+    changed.error_part      = (pawl_text){0};
+    return SELF->dead_find(store, &changed, arena, rows, error);
+}
+
 /* Whole tables where a page was asked for. */
 static pawl_code walk_all(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                           pawl_walk_rows *rows, pawl_error *error)
@@ -504,6 +523,8 @@ const defect broken_reads[] = {
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
     {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
     {"walks that begin again", "E28", NULL, {.walk = walk_from_the_start}},
+    {"letters that are found again", "E34", NULL, {.dead_find = find_dead_from_the_start}},
+    {"letters of another error", "E34", NULL, {.dead_find = find_dead_of_any_error}},
     {"walks without pages", "S27", NULL, {.walk = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},

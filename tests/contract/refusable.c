@@ -381,6 +381,30 @@ static bool is_removed(const trial *t)
     return suite_rows(t->s, t->other, trial_name(t, "Bills/")).count == 0;
 }
 
+/* ---- Dead letters ------------------------------------------------------- */
+
+/* One letter; another trial's has no such endpoint. */
+static void prepare_letter(trial *t)
+{
+    COMMIT_ONE(t->s, t->other, dead_set, .endpoint = trial_name(t, "dead/"),
+               .queue = TEXT("orders"), .message = suite_message(t->s, TEXT("m-1")),
+               .code = TEXT("EPERSIST"), .error = TEXT("x"), .attempts = 1, .at = SUITE_NOW);
+}
+
+static void add_take(trial *t, suite_set *set)
+{
+    ADD(set, dead_set, .is_remove = true, .is_checked = true, .endpoint = trial_name(t, "dead/"),
+        .message = suite_message(t->s, t->is_refused ? TEXT("m-2") : TEXT("m-1")));
+}
+
+static bool is_taken(const trial *t)
+{
+    pawl_dead_rows rows = {.count = 0};
+    EXPECT_OK(t->s, pawl_store_dead_list(t->other, trial_name(t, "dead/"), 0, t->s->arena, &rows,
+                                         &t->s->error));
+    return rows.count == 0;
+}
+
 /* ---- The kinds ---------------------------------------------------------- */
 
 const refusable refusables[] = {
@@ -402,6 +426,7 @@ const refusable refusables[] = {
     {pawl_change_timeout_set, PAWL_EDUPLICATE, prepare_set, add_timeout, is_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, prepare_add, add_out, is_out},
     {pawl_change_aggregator_remove, PAWL_ECONFLICT, prepare_snapshot, add_remove, is_removed},
+    {pawl_change_dead_set, PAWL_EGONE, prepare_letter, add_take, is_taken},
 };
 const size_t refusable_count = sizeof refusables / sizeof refusables[0];
 

@@ -72,6 +72,10 @@ ENTRY(lead_list,
       (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
+ENTRY(dead_find,
+      (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
+       pawl_error *error),
+      rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(walk,
       (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
        pawl_error *error),

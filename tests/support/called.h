@@ -52,7 +52,8 @@
     F(checkpoint_get)     \
     F(lead_list)          \
     F(timeout_foreign)    \
-    F(walk)
+    F(walk)               \
+    F(dead_find)
 
 /* Emptied by called_open. */
 extern struct called {

@@ -52,6 +52,10 @@ HAND_ON(timeout_foreign,
         (pawl_store * store, pawl_text own, pawl_time now, pawl_arena *arena,
          pawl_foreign_rows *rows, pawl_error *error),
         (inner, own, now, arena, rows, error))
+HAND_ON(dead_find,
+        (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
+         pawl_error *error),
+        (inner, query, arena, rows, error))
 HAND_ON(walk,
         (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
          pawl_error *error),

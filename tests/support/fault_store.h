@@ -60,7 +60,8 @@
     X(checkpoint_get)   \
     X(lead_list)        \
     X(timeout_foreign)  \
-    X(walk)
+    X(walk)             \
+    X(dead_find)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

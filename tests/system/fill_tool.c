@@ -7,6 +7,9 @@
  *     fill URL neighbour   a row of Order/1 of another endpoint, "stall", and one of
  *                          Order/2 of "shop"
  *     fill URL dead COUNT  more dead rows, of the type Bulk
+ *     fill URL letters COUNT [FROM]  so many dead letters of "billing", by turns of the types charge
+ *                          (EREJECT), parcel (EREJECT) and note (EUNREACHABLE), a second apart and
+ *                          with their inbox marks; their ids and bodies count from FROM, else 0
  *     fill URL events      three events of Account/7 and one of Account/8
  *     fill URL events COUNT  so many of Account/9
  *
@@ -132,6 +135,52 @@ static void fill_dead(size_t count)
     must(pawl_store_commit(store, &settle, NULL, &error));
 }
 
+/* ---- Dead letters ---------------------------------------------------------- */
+
+#define LETTERS 500 /* of one commit */
+
+static void put_letters(size_t from, size_t count)
+{
+    static const char *const types[] = {"charge", "parcel", "note"};
+    static pawl_dead_set     letters[LETTERS];
+    static pawl_inbox_mark   marks[LETTERS];
+    for (size_t i = 0; i < count; i++) {
+        const char *type = types[(from + i) % 3];
+        pawl_time   at   = now - PAWL_DAYS(1) + PAWL_SECONDS((int64_t)(from + i));
+        letters[i]       = (pawl_dead_set){
+                  .endpoint = PAWL_TEXT("billing"),
+                  .queue    = PAWL_TEXT("billing"),
+                  .code     = pawl_text_of(*type == 'n' ? "EUNREACHABLE" : "REJECT"),
+                  .error    = pawl_text_of(*type == 'n' ? "no route to the bank" : "the bank is closed"),
+                  .attempts = 6,
+                  .history  = PAWL_TEXT("[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00Z\","
+                                               "\"code\":\"REJECT\",\"error\":\"closed\"}]"),
+                  .at       = at};
+        letters[i].message =
+            (pawl_message){.id             = pawl_arena_printf(arena, "m-%zu", from + i),
+                           .type           = pawl_text_of(type),
+                           .body           = pawl_arena_printf(arena, "{\"n\":%zu}", from + i),
+                           .headers        = PAWL_TEXT("{\"tenant\":\"blue\"}"),
+                           .correlation_id = PAWL_TEXT("c-1")};
+        marks[i] = (pawl_inbox_mark){.endpoint   = PAWL_TEXT("billing"),
+                                     .message_id = letters[i].message.id,
+                                     .outcome    = PAWL_INBOX_DEAD,
+                                     .at         = at};
+    }
+    pawl_changes changes = {.now         = now,
+                            .unit_count  = 1,
+                            .group_count = 1,
+                            .inbox_mark  = {marks, count},
+                            .dead_set    = {letters, count}};
+    must(pawl_store_commit(store, &changes, NULL, &error));
+}
+
+static void fill_letters(size_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i += LETTERS)
+        put_letters(from + i, count - i < LETTERS ? count - i : LETTERS);
+}
+
 /* ---- Events ---------------------------------------------------------------- */
 
 static void append(const char *stream, int64_t version, const char *type, const char *message_id)
@@ -163,7 +212,8 @@ static void fill_events(size_t count)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: fill URL outbox | neighbour | dead COUNT | events [COUNT]\n");
+        fprintf(stderr, "usage: fill URL outbox | neighbour | dead COUNT | letters COUNT [FROM] | "
+                        "events [COUNT]\n");
         return 2;
     }
     size_t count = argc > 3 ? (size_t)atoi(argv[3]) : 0;
@@ -176,6 +226,8 @@ int main(int argc, char **argv)
         fill_neighbour();
     else if (strcmp(argv[2], "dead") == 0)
         fill_dead(count);
+    else if (strcmp(argv[2], "letters") == 0)
+        fill_letters(argc > 4 ? (size_t)atoi(argv[4]) : 0, count);
     else
         fill_events(count);
     pawl_store_close(store);

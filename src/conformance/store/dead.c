@@ -95,6 +95,83 @@ static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
         EXPECT_TEXT(s, rows.items[i + 2].message.id, pawl_text_of(order[i]));
 }
 
+/* The ids of the letters that the query matches, in their order: "m-1 m-2 ". */
+static pawl_text ids_of(suite *s, pawl_store *store, pawl_dead_query query)
+{
+    pawl_dead_rows rows;
+    pawl_text      ids = TEXT("");
+    EXPECT_OK(s, pawl_store_dead_find(store, &query, s->arena, &rows, &s->error));
+    for (size_t i = 0; i < rows.count; i++)
+        ids = suite_printf(s, "%.*s%.*s ", PAWL_TEXT_ARGS(ids),
+                           PAWL_TEXT_ARGS(rows.items[i].message.id));
+    return ids;
+}
+
+#define FOUND(wanted, ...) \
+    EXPECT_TEXT(s, ids_of(s, a, (pawl_dead_query){__VA_ARGS__}), TEXT(wanted))
+
+static void bury_four(suite *s, pawl_store *store)
+{
+    pawl_message other = suite_message(s, TEXT("m-4"));
+    other.type         = TEXT("Other");
+    bury(s, store, "orders", "m-3", SUITE_NOW + 3, "100% of _it_ failed");
+    bury(s, store, "orders", "m-1", SUITE_NOW + 1, "the bank is closed");
+    bury(s, store, "billing", "m-2", SUITE_NOW + 2, "the Bank is closed");
+    COMMIT_ONE(s, store, dead_set, .endpoint = TEXT("billing"), .queue = TEXT("orders"),
+               .message = other, .code = TEXT("EDECODE"), .error = TEXT(""), .at = SUITE_NOW + 4);
+}
+
+static void letters_are_found_by_what_they_have_in_common(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    bury_four(s, a);
+    FOUND("m-1 m-2 m-3 m-4 ", .endpoint = TEXT(""));
+    FOUND("m-1 m-3 ", .endpoint = TEXT("orders"));
+    FOUND("", .endpoint = TEXT("Orders"));
+    FOUND("m-2 ", .message_id = TEXT("m-2"));
+    FOUND("", .endpoint = TEXT("orders"), .message_id = TEXT("m-2"));
+    FOUND("m-3 ", .endpoint = TEXT("orders"), .message_id = TEXT("m-3"));
+    FOUND("", .endpoint = TEXT("orders"), .message_id = TEXT("m-3"), .type = TEXT("Other"));
+    FOUND("m-4 ", .type = TEXT("Other"));
+    FOUND("m-1 m-2 m-3 ", .code = TEXT("EPERSIST"));
+    FOUND("m-2 m-3 ", .at_min = SUITE_NOW + 2, .at_max = SUITE_NOW + 3);
+    FOUND("m-1 ", .at_max = SUITE_NOW + 1);
+}
+
+/* The part stands for itself: no character of it is a wildcard, and its case counts. */
+static void letters_are_found_by_a_part_of_their_error(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    bury_four(s, a);
+    FOUND("m-1 m-2 ", .error_part = TEXT("is closed"));
+    FOUND("m-1 ", .error_part = TEXT("bank"));
+    FOUND("m-3 ", .error_part = TEXT("%"));
+    FOUND("m-3 ", .error_part = TEXT("_it_"));
+    FOUND("m-1 ", .error_part = TEXT("the bank is closed"));
+    FOUND("", .error_part = TEXT("the bank is closed."));
+}
+
+/* A walk through pages that takes letters away on the way misses none: the letter that
+ * a page begins behind need not be there. */
+static void letters_are_found_behind_one_that_went(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    bury_four(s, a);
+    bury(s, a, "orders", "m-2", SUITE_NOW + 2, "");
+    const pawl_dead_row second = {
+        .endpoint = TEXT("billing"), .message.id = TEXT("m-2"), .at = SUITE_NOW + 2};
+    FOUND("m-1 m-2 ", .count_max = 2);
+    FOUND("m-2 m-3 ", .after = &second, .count_max = 2);
+    FOUND("m-3 ", .after = &second, .count_max = 1, .code = TEXT("EPERSIST"),
+          .at_min = SUITE_NOW + 3);
+    COMMIT_ONE(s, a, dead_set, .is_remove = true, .endpoint = second.endpoint,
+               .message = suite_message(s, TEXT("m-2")));
+    FOUND("m-2 m-3 m-4 ", .after = &second);
+    const pawl_dead_row last = {
+        .endpoint = TEXT("billing"), .message.id = TEXT("m-4"), .at = SUITE_NOW + 4};
+    FOUND("", .after = &last);
+}
+
 /* A retry, as an operator asks for it: letter and mark go, the message is sent. */
 static void a_retry_removes_letter_and_mark(suite *s)
 {
@@ -181,6 +258,10 @@ static const suite_case cases[] = {
     {"E34 listing is by time", listing_is_by_time},
     {"E34 letters of one time are listed by endpoint and id",
      letters_of_one_time_are_listed_by_endpoint_and_id},
+    {"E34 letters are found by what they have in common",
+     letters_are_found_by_what_they_have_in_common},
+    {"E34 letters are found by a part of their error", letters_are_found_by_a_part_of_their_error},
+    {"E34 letters are found behind one that went", letters_are_found_behind_one_that_went},
     {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},
     {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
 };

@@ -107,6 +107,13 @@ static void bad_aggregator_remove(const suite_world *world, suite_set *set)
         .is_checked = true);
 }
 
+static void bad_dead_set(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, dead_set, .is_remove = true, .is_checked = true, .endpoint = TEXT("suite"),
+        .message = suite_message(set->s, TEXT("none")), .at = SUITE_NOW);
+}
+
 static const struct {
     pawl_change_kind kind;
     pawl_code        reason;
@@ -126,6 +133,7 @@ static const struct {
     {pawl_change_timeout_set, PAWL_EDUPLICATE, bad_timeout_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, bad_outbox_add},
     {pawl_change_aggregator_remove, PAWL_ECONFLICT, bad_aggregator_remove},
+    {pawl_change_dead_set, PAWL_EGONE, bad_dead_set},
 };
 #define BAD_COUNT (sizeof bad_rows / sizeof bad_rows[0])
 #define COUNT_REFUSABLE(name, is_refusable) +(is_refusable)

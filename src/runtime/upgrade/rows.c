@@ -6,6 +6,7 @@
 
 #include "engine/fold.h"
 #include "engine/version.h"
+#include "pawl/store_dead.h"
 
 #include <string.h>
 
@@ -251,7 +252,7 @@ static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *ro
             code = look_at_projected(look, model, row, &is_known);
         }
     }
-    if (!is_known)
+    if (!is_known && !pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)))
         report_foreign(look, "process, entity or projection for streams of", name);
     return code;
 }

@@ -252,6 +252,16 @@ pawl_code pawl_store_dead_list(pawl_store *store, pawl_text endpoint, size_t cou
     return PAWL__CALL_END(code, rows, no_letters);
 }
 
+pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                               pawl_dead_rows *rows, pawl_error *error)
+{
+    *rows          = no_letters;
+    pawl_code code = PAWL__CALL_BEGIN(dead_find);
+    if (code == PAWL_OK)
+        code = store->ops->dead_find(store, query, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_letters);
+}
+
 pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                  size_t *count, pawl_error *error)
 {

@@ -4,6 +4,8 @@
  */
 #include "store/memory/memory.h"
 
+#include <string.h>
+
 /* ---- Dead letters -------------------------------------------------------- */
 
 typedef struct dead_row {
@@ -77,6 +79,54 @@ pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t c
     return PAWL_OK;
 }
 
+static bool has_part(pawl_text text, pawl_text part)
+{
+    for (size_t i = 0; i + part.size <= text.size; i++)
+        if (part.size == 0 || memcmp(text.data + i, part.data, part.size) == 0)
+            return true;
+    return false;
+}
+
+static bool is_same(pawl_text wanted, pawl_text text)
+{
+    return wanted.size == 0 || pawl_text_equal(wanted, text);
+}
+
+static bool is_wanted(const pawl_dead_query *query, const pawl_dead_row *letter)
+{
+    return is_same(query->endpoint, letter->endpoint) &&
+           is_same(query->message_id, letter->message.id) &&
+           is_same(query->type, letter->message.type) && is_same(query->code, letter->code) &&
+           has_part(letter->error, query->error_part) &&
+           (query->at_min == 0 || letter->at >= query->at_min) &&
+           (query->at_max == 0 || letter->at <= query->at_max);
+}
+
+pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                                 pawl_dead_rows *rows, pawl_error *error)
+{
+    memory_data       *data  = pawl__memory_enter(store);
+    const memory_tree *tree  = &data->dead.trees[BY_TIME];
+    dead_row           probe = {.fields = {.at = INT64_MIN}};
+    memory_list        list  = {0};
+    void              *items = NULL;
+    bool               is_ok = true;
+    if (query->after != NULL)
+        probe.fields = *query->after;
+    for (dead_row *row = pawl__tree_above(tree, &probe);
+         is_ok && row != NULL && (query->count_max == 0 || list.count < query->count_max);
+         row = pawl__tree_next(tree, row))
+        if (is_wanted(query, &row->fields))
+            is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->dead, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("search of dead letters", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
 bool pawl__memory_letter_behind(const memory_data *data, const pawl_walk *walk,
                                 const pawl_walk_row *after, pawl_walk_row *row)
 {
@@ -96,9 +146,13 @@ static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *chang
 {
     memory_data *data = commit->data;
     pawl_code    code = PAWL_OK;
+    if (row == NULL && change->is_checked)
+        return pawl__memory_refuse(commit, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
+                                   PAWL_TEXT_ARGS(change->message.id),
+                                   PAWL_TEXT_ARGS(change->endpoint));
     if (row != NULL)
         code = pawl__journal_remove(&data->journal, &data->dead, row);
-    return code != PAWL_OK
+    return code != PAWL_OK || change->keeps_mark
                ? code
                : pawl__memory_inbox_remove(commit, change->endpoint, change->message.id);
 }

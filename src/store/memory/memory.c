@@ -193,6 +193,7 @@ const pawl_store_ops pawl__memory_driver = {
     .outbox_list      = pawl__memory_outbox_list,
     .outbox_attempts  = pawl__memory_outbox_attempts,
     .dead_list        = pawl__memory_dead_list,
+    .dead_find        = pawl__memory_dead_find,
     .outbox_find      = pawl__memory_outbox_find,
     .stream_load      = pawl__memory_stream_load,
     .event_list       = pawl__memory_event_list,

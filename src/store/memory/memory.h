@@ -277,6 +277,8 @@ pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena
                                        pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                  pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                                 pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__memory_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,

@@ -15,12 +15,14 @@ typedef struct set_write {
     int                    statement;
     const pawl__sql_field *fields;
     size_t                 field_count;
+    pawl__pg_check_fn     *check;
 } set_write;
 
 static pawl_code send_items(pawl__pg_writer *writer, const set_write *with, pawl_change_kind kind,
                             const void **items, size_t count)
 {
-    pawl__pg_write *write = pawl__pg_write_add(writer, with->statement, kind, items, count, NULL);
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, with->statement, kind, items, count, with->check);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, with->fields, with->field_count);
@@ -36,10 +38,19 @@ static int compare_letters(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(a->message.id, b->message.id);
 }
 
+static int way_of(const pawl_dead_set *letter)
+{
+    return letter->is_remove ? 1 + letter->is_checked + 2 * letter->keeps_mark : 0;
+}
+
 static int by_letter_way(const void *left, const void *right)
 {
-    const pawl_dead_set *a = left, *b = right;
-    return a->is_remove - b->is_remove;
+    return way_of(left) - way_of(right);
+}
+
+static pawl_code check_taken(pawl__pg_writer *writer, pawl__pg_write *write)
+{
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_no_letter);
 }
 
 /* The inbox mark goes with the letter, so that the message can be handled again. */
@@ -60,15 +71,18 @@ static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_
         PAWL__SQL_FIELD(dead_set, endpoint, TEXT),
         PAWL__SQL_FIELD(dead_set, message.id, TEXT),
     };
-    static const set_write put     = {PAWL__PG_DEAD_ADD, all, COUNT(all)};
-    static const set_write takes[] = {{PAWL__PG_DEAD_DELETE, key, COUNT(key)},
-                                      {PAWL__PG_INBOX_DELETE, key, COUNT(key)}};
+    static const set_write put     = {PAWL__PG_DEAD_ADD, all, COUNT(all), NULL};
+    static const set_write takes[] = {{PAWL__PG_DEAD_DELETE, key, COUNT(key), NULL},
+                                      {PAWL__PG_DEAD_DELETE, key, COUNT(key), check_taken}};
+    static const set_write unmark  = {PAWL__PG_INBOX_DELETE, key, COUNT(key), NULL};
     const pawl_dead_set   *first   = items[0];
     if (!first->is_remove)
         return send_items(writer, &put, pawl_change_dead_set, items, count);
-    pawl_code code = send_items(writer, &takes[0], pawl_change_dead_set, items, count);
-    return code == PAWL_OK ? send_items(writer, &takes[1], pawl_change_dead_set, items, count)
-                           : code;
+    pawl_code code =
+        send_items(writer, &takes[first->is_checked], pawl_change_dead_set, items, count);
+    return code == PAWL_OK && !first->keeps_mark
+               ? send_items(writer, &unmark, pawl_change_dead_set, items, count)
+               : code;
 }
 
 pawl_code pawl__pg_send_dead_set(pawl__pg_writer *writer)
@@ -98,8 +112,8 @@ static pawl_code send_pairs(pawl__pg_writer *writer, const void **items, size_t 
         PAWL__SQL_FIELD(subscription_set, type, TEXT),
         PAWL__SQL_FIELD(subscription_set, queue, TEXT),
     };
-    static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_ADD, pair, COUNT(pair)},
-                                           {PAWL__PG_SUBSCRIPTION_DELETE, pair, COUNT(pair)}};
+    static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_ADD, pair, COUNT(pair), NULL},
+                                           {PAWL__PG_SUBSCRIPTION_DELETE, pair, COUNT(pair), NULL}};
     const pawl_subscription_set *first  = items[0];
     return send_items(writer, &ways[first->is_remove], pawl_change_subscription_set, items, count);
 }

@@ -58,6 +58,7 @@ const pawl_store_ops pawl_store_driver = {
     .outbox_list      = pawl__sql_outbox_list,
     .outbox_attempts  = pawl__sql_outbox_attempts,
     .dead_list        = pawl__sql_dead_list,
+    .dead_find        = pawl__sql_dead_find,
     .outbox_find      = pawl__pg_outbox_find,
     .stream_load      = pawl__pg_stream_load,
     .event_list       = pawl__pg_event_list,

@@ -182,9 +182,9 @@
       "queue, code, error, attempts, deaths, history, at, " PAWL__PG_MESSAGE_NAMES ") "              \
       "{ignore:[Endpoint], [MessageId]}")                                                            \
     X(DEAD_DELETE,                                                                                   \
-      "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "         \
-      "(select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "                      \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                \
+      "delete from {dead} as t using unnest(?1, ?2) with ordinality as k (endpoint, id, n) "         \
+      "cross join lateral (select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "   \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid returning k.n")                  \
     X(INBOX_DELETE,                                                                                  \
       "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
       "(select o.ctid as tid from {inbox} as o where o.[Endpoint] = k.endpoint "                     \

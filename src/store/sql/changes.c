@@ -479,16 +479,22 @@ static const pawl__sql_write mark_delete = {
     .statement  = PAWL__SQL_INBOX_DELETE,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)),
 };
-static const pawl__sql_write dead_delete = {
-    .statement  = PAWL__SQL_DEAD_DELETE,
-    .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)),
-    .then       = {APPLIED_NEXT(mark_delete), MISSED_NEXT(mark_delete)},
+#define DEAD_DELETE(...)                                                                       \
+    {                                                                                          \
+        .statement  = PAWL__SQL_DEAD_DELETE,                                                   \
+        .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)), .then = {__VA_ARGS__}, \
+    }
+/* Whether there must have been a letter, then whether its mark stays. */
+static const pawl__sql_write dead_deletes[][2] = {
+    {DEAD_DELETE(APPLIED_NEXT(mark_delete), MISSED_NEXT(mark_delete)), DEAD_DELETE({0})},
+    {DEAD_DELETE(APPLIED_NEXT(mark_delete), MISSED_WHY(no_letter)),
+     DEAD_DELETE(MISSED_WHY(no_letter))},
 };
 
 static const pawl__sql_write *choose_dead_set(const void *change)
 {
     const pawl_dead_set *dead = change;
-    return dead->is_remove ? &dead_delete : &dead_insert;
+    return dead->is_remove ? &dead_deletes[dead->is_checked][dead->keeps_mark] : &dead_insert;
 }
 
 #undef OF

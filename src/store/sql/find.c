@@ -1,4 +1,4 @@
-/* find.c - the oldest row of a queue, outbox rows by a query, positions of events.
+/* find.c - the oldest row of a queue, outbox rows and dead letters by a query, positions of events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,6 +111,50 @@ pawl_code pawl__sql_outbox_find(pawl_store *store, const pawl_outbox_query *quer
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     rows->items                = found.items;
     rows->count                = found.count;
+    return code;
+}
+
+/* ---- Dead letters ------------------------------------------------------- */
+
+typedef struct dead_by {
+    pawl_dead_query query;
+    pawl_dead_row   after;
+    int64_t         limit;
+} dead_by;
+
+static const pawl__sql_field letter_fields[] = {
+    FIELD(dead_by, query.endpoint, TEXT),
+    FIELD(dead_by, query.message_id, TEXT),
+    FIELD(dead_by, query.type, TEXT),
+    FIELD(dead_by, query.code, TEXT),
+    FIELD(dead_by, query.error_part, TEXT),
+    FIELD(dead_by, query.at_min, TIME),
+    FIELD(dead_by, query.at_max, TIME),
+    FIELD(dead_by, after.at, TIME),
+    FIELD(dead_by, after.endpoint, TEXT),
+    FIELD(dead_by, after.message.id, TEXT),
+    FIELD(dead_by, limit, INT),
+};
+static const pawl__sql_fields by_letter = PAWL__SQL_LIST(letter_fields);
+
+pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                              pawl_dead_rows *rows, pawl_error *error)
+{
+    bool            is_one = query->endpoint.size != 0 && query->message_id.size != 0;
+    dead_by         by     = {.query = *query,
+                              .after = {.at = PAWL_TIME_MIN},
+                              .limit = pawl__sql_limit(query->count_max)};
+    pawl__sql_asked asked  = {is_one ? PAWL__SQL_DEAD_FIND_ONE : PAWL__SQL_DEAD_FIND, &by_letter,
+                             &by, &pawl__sql_dead_row, sizeof *rows->items};
+    pawl__sql_rows  found;
+    if (query->at_min == 0)
+        by.query.at_min = PAWL_TIME_MIN;
+    if (query->at_max == 0)
+        by.query.at_max = PAWL_TIME_MAX;
+    if (query->after != NULL)
+        by.after = *query->after;
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
     return code;
 }
 

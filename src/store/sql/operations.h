@@ -86,6 +86,8 @@ pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size
                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
                                     pawl_attempt_rows *rows, pawl_error *error);
+pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                              pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                               pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,

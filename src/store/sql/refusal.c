@@ -153,6 +153,13 @@ pawl_code pawl__sql_why_not_dead(const void *change, pawl_error *why)
     return pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
 }
 
+pawl_code pawl__sql_why_no_letter(const void *change, pawl_error *why)
+{
+    const pawl_dead_set *letter = change;
+    return pawl_error_set(why, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
+                          PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint));
+}
+
 pawl_code pawl__sql_why_differs(const void *change, pawl_error *why)
 {
     const pawl_outbox_add *add = change;

@@ -57,6 +57,16 @@
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
 
+/* The filters of a pawl_dead_query, and its order. A text without a part of it is shorter: the
+ * databases agree on no other function that looks for one. */
+#define PAWL__SQL_DEAD_QUERY                                                \
+    "(?1 = '' or [Endpoint] = ?1) and (?2 = '' or [MessageId] = ?2) "       \
+    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) "            \
+    "and (?5 = '' or length(replace([Error], ?5, '')) <> length([Error])) " \
+    "and [At] >= ?6 and [At] <= ?7 and ([At] > ?8 or ([At] = ?8 and "       \
+    "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) "       \
+    "order by [At], [Endpoint], [MessageId] limit ?11"
+
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
@@ -163,6 +173,9 @@
     X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] limit ?1")                                           \
     X(DEAD_LIST_ENDPOINT,                                                                                                        \
       PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] limit ?2")                                            \
+    X(DEAD_FIND, PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_QUERY)                                                               \
+    X(DEAD_FIND_ONE,                                                                                                             \
+      PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_QUERY)                                 \
     X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \
     X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
     /* Walks over all rows of a table, page by page. */                                                                          \

@@ -189,6 +189,22 @@ select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `A
 `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where `Endpoint` = ?
 order by `At`, `MessageId` limit ?;
 
+-- DEAD_FIND
+select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where (? = '' or
+`Endpoint` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and (? = '' or `Code` =
+?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and `At` >= ? and `At` <= ?
+and (`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) order by
+`At`, `Endpoint`, `MessageId` limit ?;
+
+-- DEAD_FIND_ONE
+select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where `Endpoint` = ? and
+`MessageId` = ? and (? = '' or `Endpoint` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `Type`
+= ?) and (? = '' or `Code` = ?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`))
+and `At` >= ? and `At` <= ? and (`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and
+`MessageId` > ?)))) order by `At`, `Endpoint`, `MessageId` limit ?;
+
 -- DEAD_COUNT
 select count(*) from `pawl_dead`;
 
@@ -782,6 +798,8 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
+-- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
+-- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_WALK: 1 1 2 3
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3

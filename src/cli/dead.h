@@ -1,0 +1,48 @@
+/* dead.h - fields and functions that the parts of `pawl dead` share: dead.c shows letters,
+ * dead_settle.c retries and discards them, dead_edit.c gives one another body.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_DEAD_H
+#define PAWL_CLI_DEAD_H
+
+#include "cli/cli.h"
+
+typedef struct pawl__dead_fields {
+    pawl__store_fields at;
+    const char        *action;
+    pawl__texts        ids;
+    const char        *endpoint, *type, *code, *error_part;
+    const char        *since, *until; /* as they were given */
+    const char        *reason, *body_file, *application;
+    int64_t            newer, older, limit, rate;
+    bool               is_all, is_agreed, is_dry, is_json, is_revealed;
+} pawl__dead_fields;
+
+/* The selection of list and of retry --all: PAWL_EINVAL names the option. */
+pawl_code pawl__dead_query(const pawl__dead_fields *fields, pawl_time now, pawl_dead_query *query,
+                           pawl_error *error);
+/* Finds the letter of a message. PAWL_ENOTFOUND; PAWL_EINVAL when several endpoints have one of
+ * that id, and none was named. */
+pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,
+                                 pawl_arena *arena, pawl_dead_row *letter, pawl_error *error);
+
+/* Letters behind those of the page before, whose key it keeps. */
+typedef struct pawl__dead_cursor {
+    pawl_store     *store;
+    pawl_dead_query query;
+    pawl_dead_row   last;
+    char            endpoint[PAWL_NAME_SIZE_MAX], id[PAWL_MESSAGE_ID_SIZE_MAX];
+} pawl__dead_cursor;
+pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
+                          pawl_dead_rows *found, pawl_error *error);
+
+/* retry, discard and edit; their words are checked before the store is opened. */
+pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
+pawl__look_fn pawl__dead_settle;
+pawl__look_fn pawl__dead_edit;
+/* Prints what became of letters. */
+pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done, size_t count,
+                                size_t gone, size_t unsent, pawl_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+/* dead.c - an operator's operations on dead letters: retry, edit, discard, and what they leave.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+
+#include <string.h>
+
+#define ORDERS TEXT("orders")
+#define ANN TEXT("ann")
+
+static void bury(suite *s, pawl_store *store, const char *id, pawl_time at)
+{
+    COMMIT_ONE(s, store, dead_set, .endpoint = ORDERS, .queue = TEXT("line"),
+               .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
+               .error = TEXT("the \"bank\" is closed"), .attempts = 4,
+               .history = TEXT("[{\"attempt\":1}]"), .at = at);
+    COMMIT_ONE(s, store, inbox_mark, .endpoint = ORDERS, .message_id = pawl_text_of(id),
+               .outcome = PAWL_INBOX_DEAD, .at = at);
+}
+
+static pawl_event_rows actions_of(suite *s, pawl_store *store, const char *id)
+{
+    pawl_event_rows rows;
+    EXPECT_OK(s,
+              pawl_store_dead_actions(store, ORDERS, pawl_text_of(id), s->arena, &rows, &s->error));
+    return rows;
+}
+
+static bool has(pawl_text text, const char *part)
+{
+    size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.data + i, part, size) == 0)
+            return true;
+    return false;
+}
+
+/* The only message of the queue. */
+static pawl_queue_row queued(suite *s, pawl_store *store)
+{
+    pawl_queue_rows rows = suite_queue(s, store, TEXT("line"));
+    EXPECT_EQ(s, rows.count, 1);
+    return rows.items[0];
+}
+
+static void a_retried_letter_is_in_its_queue_again(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open_bare(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    bury(s, a, "m-1", SUITE_NOW);
+    bury(s, a, "m-2", SUITE_NOW);
+    EXPECT_OK(s, pawl_store_dead_retry(b, ORDERS, TEXT("m-1"), ANN, TEXT("it is open"),
+                                       SUITE_NOW + 7, &s->error));
+    pawl_queue_row row = queued(s, a);
+    EXPECT_MESSAGE(s, &row.message, &sent);
+    EXPECT_EQ(s, row.due, SUITE_NOW + 7);
+    EXPECT_EQ(s, row.attempts, 0);
+    EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 1);
+    EXPECT(s, !suite_knows(s, a, ORDERS, TEXT("m-1")));
+    EXPECT(s, suite_knows(s, a, ORDERS, TEXT("m-2")));
+    EXPECT_EQ(s, actions_of(s, a, "m-2").count, 0);
+}
+
+static void a_retry_leaves_who_when_and_why(suite *s)
+{
+    static const char *const parts[] = {"\"by\":\"ann\"",          "\"reason\":\"it is open\"",
+                                        "\"endpoint\":\"orders\"", "\"queue\":\"line\"",
+                                        "\"code\":\"EPERSIST\"",   "the \\\"bank\\\" is closed",
+                                        "\"attempts\":\"4\"",      "\"history\":\"[{"};
+    pawl_store              *a       = suite_open(s);
+    bury(s, a, "m-1", SUITE_NOW);
+    EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT("it is open"),
+                                       SUITE_NOW + 7, &s->error));
+    pawl_event_rows rows = actions_of(s, a, "m-1");
+    EXPECT_EQ(s, rows.count, 1);
+    const pawl_event *event = &rows.items[0].event;
+    EXPECT_TEXT(s, event->type, TEXT(PAWL_DEAD_RETRIED));
+    EXPECT_TEXT(s, event->message_id, TEXT("m-1"));
+    EXPECT_TEXT(s, event->correlation_id, suite_message(s, TEXT("m-1")).correlation_id);
+    EXPECT_EQ(s, event->at, SUITE_NOW + 7);
+    EXPECT_EQ(s, event->body.size, 0);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!has(event->headers, parts[i]))
+            suite_fail(s, __FILE__, __LINE__, "%s is not in %.*s", parts[i],
+                       PAWL_TEXT_ARGS(event->headers));
+}
+
+static void an_edited_letter_goes_with_its_new_body(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    bury(s, a, "m-1", SUITE_NOW);
+    EXPECT_OK(s, pawl_store_dead_edit(a, ORDERS, TEXT("m-1"), TEXT("{\"new\":1}"), ANN, TEXT(""),
+                                      SUITE_NOW + 1, &s->error));
+    pawl_queue_row  row  = queued(s, a);
+    pawl_event_rows rows = actions_of(s, a, "m-1");
+    EXPECT_TEXT(s, row.message.body, TEXT("{\"new\":1}"));
+    EXPECT_TEXT(s, row.message.headers, sent.headers);
+    EXPECT_TEXT(s, row.message.id, sent.id);
+    EXPECT(s, !suite_knows(s, a, ORDERS, TEXT("m-1")));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_DEAD_EDITED));
+    EXPECT_TEXT(s, rows.items[0].event.body, sent.body);
+}
+
+/* The mark stays: a copy that a broker delivers later is dropped, as it was while the letter was
+ * there. */
+static void a_discarded_letter_keeps_its_mark(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    bury(s, a, "m-1", SUITE_NOW);
+    EXPECT_OK(s, pawl_store_dead_discard(a, ORDERS, TEXT("m-1"), ANN, TEXT("a test order"),
+                                         SUITE_NOW + 1, &s->error));
+    pawl_event_rows rows = actions_of(s, a, "m-1");
+    EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 0);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, 0);
+    EXPECT(s, suite_knows(s, a, ORDERS, TEXT("m-1")));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_DEAD_DISCARDED));
+    EXPECT_TEXT(s, rows.items[0].event.body, sent.body);
+}
+
+static const pawl_dead_settle retry = {.action = PAWL_DEAD_RETRY, .by = {.data = "ann", .size = 3}};
+
+/* Both have seen the letters; the second is told which of them went meanwhile, and that it sent
+ * nothing: also when the message was handled, and its mark is there, before the second came. */
+static void a_letter_is_settled_once(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    size_t      gone = 9;
+    bury(s, a, "m-1", SUITE_NOW);
+    bury(s, a, "m-2", SUITE_NOW + 1);
+    pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
+    EXPECT_OK(
+        s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 2, &s->error));
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = ORDERS, .message_id = TEXT("m-1"), .at = SUITE_NOW + 2);
+    COMMIT(&set, a);
+    EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 1, &retry, SUITE_NOW + 3, NULL, &s->error),
+                PAWL_EGONE);
+    EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 2, &retry, SUITE_NOW + 3, NULL, &s->error),
+                PAWL_EGONE);
+    EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 1);
+    EXPECT_OK(s, pawl_store_dead_settle(b, seen.items, 2, &retry, SUITE_NOW + 3, &gone, &s->error));
+    EXPECT_EQ(s, gone, 1);
+    EXPECT(s, suite_knows(s, a, ORDERS, TEXT("m-1")));
+    EXPECT(s, !suite_knows(s, a, ORDERS, TEXT("m-2")));
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, 2);
+    EXPECT_EQ(s, actions_of(s, a, "m-1").count, 1);
+    EXPECT_EQ(s, actions_of(s, a, "m-2").count, 1);
+    EXPECT_CODE(
+        s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 4, &s->error),
+        PAWL_EGONE);
+}
+
+static void a_letter_that_died_again_is_settled_again(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (int i = 0; i < 3; i++) {
+        bury(s, a, "m-1", SUITE_NOW + i);
+        EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + i,
+                                           &s->error));
+    }
+    pawl_event_rows rows = actions_of(s, a, "m-1");
+    EXPECT_EQ(s, rows.count, 3);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(s, rows.items[i].event.at, SUITE_NOW + i);
+}
+
+static void what_cannot_be_sent_can_only_be_discarded(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .message = suite_message(s, TEXT("m-1")),
+               .code = TEXT("X"), .error = TEXT("x"), .at = SUITE_NOW);
+    EXPECT_CODE(s,
+                pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW, &s->error),
+                PAWL_EINVAL);
+    EXPECT_CODE(
+        s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), TEXT(""), TEXT(""), SUITE_NOW, &s->error),
+        PAWL_EINVAL);
+    EXPECT_CODE(s,
+                pawl_store_dead_discard(a, ORDERS, TEXT("m-1"), ANN,
+                                        suite_repeat(s, TEXT("x"), 498), SUITE_NOW, &s->error),
+                PAWL_ELIMIT);
+    EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 1);
+    EXPECT_OK(s, pawl_store_dead_discard(a, ORDERS, TEXT("m-1"), ANN,
+                                         suite_repeat(s, TEXT("x"), 497), SUITE_NOW, &s->error));
+}
+
+/* The stream of the longest names has a name within its limit, and one of its own. */
+static void actions_of_long_names_are_told_apart(suite *s)
+{
+    pawl_store     *a       = suite_open(s);
+    pawl_text       long_id = suite_repeat(s, TEXT("m"), PAWL_MESSAGE_ID_SIZE_MAX);
+    pawl_event_rows rows;
+    COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"),
+               .message = suite_message(s, long_id), .code = TEXT("X"), .error = TEXT("x"),
+               .at = SUITE_NOW);
+    EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, long_id, ANN, TEXT(""), SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_dead_actions(a, ORDERS, long_id, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_OK(s, pawl_store_dead_actions(a, TEXT("billing"), long_id, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 0);
+}
+
+static const suite_case cases[] = {
+    {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
+    {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
+    {"E34 an edited letter goes with its new body", an_edited_letter_goes_with_its_new_body},
+    {"E34 a discarded letter keeps its mark", a_discarded_letter_keeps_its_mark},
+    {"E34 a letter is settled once", a_letter_is_settled_once},
+    {"E34 a letter that died again is settled again", a_letter_that_died_again_is_settled_again},
+    {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
+    {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
+};
+
+const suite_cases cases_op_dead = SUITE_CASES("operations on dead letters", cases);

@@ -1,0 +1,385 @@
+/* op_dead.c - dead letters: what an operator does with them, and what that leaves.
+ *
+ * One commit for each call:
+ *
+ *     letter       retry, edit           discard
+ *     dead_set     goes, its mark too    goes, its mark stays
+ *     queue_send   the message, due now; of a timeout's letter timeout_set
+ *     event        who, when, why; the body where it would be lost
+ *
+ * The event's version is the guard of two who settle one letter at a time; that the letter must be
+ * there guards against those who leave no event.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/operation.h"
+
+#include <string.h>
+#include <yyjson.h>
+
+/* ---- Streams ------------------------------------------------------------ */
+
+pawl_text pawl_dead_stream(pawl_text endpoint, pawl_text message_id, pawl_arena *arena)
+{
+    static const pawl_uuid none;
+    pawl_text              name = pawl_arena_printf(arena, PAWL_DEAD_STREAMS "/%.*s/%.*s",
+                                                    PAWL_TEXT_ARGS(endpoint), PAWL_TEXT_ARGS(message_id));
+    char                   id[PAWL_UUID_TEXT_SIZE + 1];
+    if (name.data == NULL || name.size <= PAWL_STREAM_SIZE_MAX)
+        return name;
+    pawl_uuid_format(pawl_uuid_v5(none, name.data, name.size), id);
+    return pawl_arena_printf(arena, PAWL_DEAD_STREAMS "/%s", id);
+}
+
+pawl_code pawl_store_dead_actions(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_event_query query = {.stream = pawl_dead_stream(endpoint, message_id, arena)};
+    *rows                  = (pawl_event_rows){.count = 0};
+    if (query.stream.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
+    return pawl_store_events(store, &query, arena, rows, error);
+}
+
+/* ---- The event ---------------------------------------------------------- */
+
+static void *json_take(void *context, size_t size)
+{
+    (void)context;
+    return pawl_resize(NULL, size);
+}
+
+static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
+{
+    (void)context;
+    (void)old_size;
+    return pawl_resize(memory, size);
+}
+
+static void json_free(void *context, void *memory)
+{
+    (void)context;
+    pawl_free(memory);
+}
+
+static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
+
+static bool put_text(yyjson_mut_doc *doc, const char *key, pawl_text text)
+{
+    return yyjson_mut_obj_add_strncpy(doc, yyjson_mut_doc_get_root(doc), key,
+                                      text.data != NULL ? text.data : "", text.size);
+}
+
+static bool put_all(yyjson_mut_doc *doc, const pawl_dead_row *letter,
+                    const pawl_dead_settle *settle, pawl_text history, pawl_arena *arena)
+{
+    char      at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_text attempts = pawl_arena_printf(arena, "%d", (int)letter->attempts);
+    pawl_time_format(letter->at, at);
+    return attempts.data != NULL && put_text(doc, "by", settle->by) &&
+           put_text(doc, "reason", settle->reason) && put_text(doc, "endpoint", letter->endpoint) &&
+           put_text(doc, "queue", letter->queue) && put_text(doc, "type", letter->message.type) &&
+           put_text(doc, "code", letter->code) && put_text(doc, "error", letter->error) &&
+           put_text(doc, "attempts", attempts) && put_text(doc, "at", pawl_text_of(at)) &&
+           (history.size == 0 || put_text(doc, "history", history));
+}
+
+/* data NULL: out of memory. */
+static pawl_text make_headers(const pawl_dead_row *letter, const pawl_dead_settle *settle,
+                              pawl_text history, pawl_arena *arena)
+{
+    pawl_text       headers = {0};
+    size_t          size    = 0;
+    yyjson_mut_doc *doc     = yyjson_mut_doc_new(&json_memory);
+    if (doc != NULL)
+        yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+    char *text = doc != NULL && put_all(doc, letter, settle, history, arena)
+                     ? yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &json_memory,
+                                             &size, NULL)
+                     : NULL;
+    if (text != NULL)
+        headers = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
+    pawl_free(text);
+    yyjson_mut_doc_free(doc);
+    return headers;
+}
+
+static pawl_code make_event(const pawl_dead_row *letter, const pawl_dead_settle *settle,
+                            pawl_time now, pawl_arena *arena, pawl_event *event, pawl_error *error)
+{
+    static const char *const types[PAWL_DEAD_ACTIONS] = {PAWL_DEAD_RETRIED, PAWL_DEAD_EDITED,
+                                                         PAWL_DEAD_DISCARDED};
+    pawl_text                headers = make_headers(letter, settle, letter->history, arena);
+    if (headers.size > PAWL_HEADERS_SIZE_MAX)
+        headers = make_headers(letter, settle, (pawl_text){0}, arena);
+    *event = (pawl_event){.type           = pawl_text_of(types[settle->action]),
+                          .type_version   = 1,
+                          .headers        = headers,
+                          .message_id     = letter->message.id,
+                          .correlation_id = letter->message.correlation_id,
+                          .causation_id   = letter->message.causation_id,
+                          .at             = now};
+    if (settle->action != PAWL_DEAD_RETRY)
+        event->body = letter->message.body;
+    return headers.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+/* ---- Settling ----------------------------------------------------------- */
+
+typedef struct parts {
+    pawl_stream_read  *reads;
+    pawl_stream       *streams;
+    pawl_event_append *events;
+    pawl_queue_send   *sends;
+    pawl_timeout_set  *timeouts;
+    pawl_dead_set     *removals;
+    size_t             send_count, timeout_count;
+} parts;
+
+static pawl_code take_parts(size_t count, pawl_arena *arena, parts *made, pawl_error *error)
+{
+    made->reads    = pawl_arena_take(arena, count * sizeof *made->reads);
+    made->streams  = pawl_arena_take(arena, count * sizeof *made->streams);
+    made->events   = pawl_arena_take(arena, count * sizeof *made->events);
+    made->sends    = pawl_arena_take(arena, count * sizeof *made->sends);
+    made->timeouts = pawl_arena_take(arena, count * sizeof *made->timeouts);
+    made->removals = pawl_arena_take(arena, count * sizeof *made->removals);
+    if (made->reads != NULL && made->streams != NULL && made->events != NULL &&
+        made->sends != NULL && made->timeouts != NULL && made->removals != NULL)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu dead letters", count);
+}
+
+static pawl_code check_settle(const pawl_dead_settle *settle, size_t count, pawl_error *error)
+{
+    if ((unsigned)settle->action >= PAWL_DEAD_ACTIONS)
+        return pawl_error_set(error, PAWL_EINVAL, "dead letters: action %d is unknown",
+                              (int)settle->action);
+    if (settle->by.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "dead letters: say by whom they are settled");
+    if (settle->by.size + settle->reason.size > PAWL_ERROR_TEXT_SIZE_MAX)
+        return pawl_error_set(
+            error, PAWL_ELIMIT,
+            "dead letters: the reason and by whom have %zu bytes together, limit %d",
+            settle->by.size + settle->reason.size, PAWL_ERROR_TEXT_SIZE_MAX);
+    if (count > PAWL_BATCH_MESSAGES_MAX)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "dead letters: %zu to settle in one commit, limit %d", count,
+                              PAWL_BATCH_MESSAGES_MAX);
+    return PAWL_OK;
+}
+
+static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
+{
+    yyjson_val *value = yyjson_obj_get(object, key);
+    const char *text  = yyjson_get_str(value);
+    return text == NULL
+               ? (pawl_text){0}
+               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
+}
+
+/* A timeout's letter has the timeout's id and name, and headers that name its saga. A message that a
+ * foreign timeout became has these headers as well, but names what caused it. */
+static bool read_timeout(const pawl_dead_row *letter, pawl_arena *arena, pawl_timeout_set *timeout)
+{
+    const pawl_message *message = &letter->message;
+    if (message->headers.size == 0 || message->causation_id.size != 0 ||
+        pawl_uuid_parse(message->id, &timeout->id.uuid, NULL) != PAWL_OK)
+        return false;
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)message->headers.data, message->headers.size,
+                         YYJSON_READ_NOFLAG, &json_memory, NULL);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    pawl_text   id   = member_of(root, PAWL_HEADER_SAGA_ID, arena);
+    bool is_timeout  = id.size != 0 && pawl_uuid_parse(id, &timeout->saga_id.uuid, NULL) == PAWL_OK;
+    timeout->saga_type      = member_of(root, PAWL_HEADER_SAGA, arena);
+    timeout->name           = message->type;
+    timeout->destination    = letter->queue;
+    timeout->correlation_id = message->correlation_id;
+    timeout->is_new         = true;
+    yyjson_doc_free(doc);
+    return is_timeout;
+}
+
+static pawl_code check_letter(const pawl_dead_row *letter, const pawl_dead_settle *settle,
+                              pawl_error *error)
+{
+    if (settle->action == PAWL_DEAD_DISCARD ||
+        (letter->queue.size != 0 && letter->message.type.size != 0))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "dead letter %.*s of %.*s has no %s: it can only be discarded",
+                          PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint),
+                          letter->queue.size == 0 ? "queue" : "type");
+}
+
+/* The versions of the letters' streams, without their events. */
+static pawl_code load_streams(pawl_store *store, const pawl_dead_row *letters, size_t count,
+                              pawl_arena *arena, parts *made, pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        made->reads[i] = (pawl_stream_read){
+            .stream = pawl_dead_stream(letters[i].endpoint, letters[i].message.id, arena),
+            .after  = INT64_MAX};
+        if (made->reads[i].stream.data == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
+    }
+    return pawl_store_stream_load(store, made->reads, count, arena, made->streams, error);
+}
+
+/* The message, or the timeout, that is to be handled again. */
+static pawl_code make_again(const pawl_dead_row *letter, const pawl_dead_settle *settle,
+                            pawl_time now, const pawl_dead_set *removal, pawl_arena *arena,
+                            parts *made, pawl_error *error)
+{
+    pawl_timeout_set timeout = {.unit = removal->unit, .group = removal->group, .due = now};
+    pawl_queue_send  send    = {.unit    = removal->unit,
+                                .group   = removal->group,
+                                .queue   = letter->queue,
+                                .message = letter->message,
+                                .due     = now};
+    bool             is_edit = settle->action == PAWL_DEAD_EDIT;
+    pawl_code        code    = check_letter(letter, settle, error);
+    if (code != PAWL_OK || settle->action == PAWL_DEAD_DISCARD)
+        return code;
+    if (read_timeout(letter, arena, &timeout)) {
+        made->timeouts[made->timeout_count++] = timeout;
+        return !is_edit ? PAWL_OK
+                        : pawl_error_set(error, PAWL_EINVAL,
+                                         "dead letter %.*s of %.*s is a timeout, which has no body",
+                                         PAWL_TEXT_ARGS(letter->message.id),
+                                         PAWL_TEXT_ARGS(letter->endpoint));
+    }
+    if (is_edit)
+        send.message.body = settle->body;
+    made->sends[made->send_count++] = send;
+    return PAWL_OK;
+}
+
+/* One letter's changes: a unit of its own. */
+static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settle *settle,
+                              pawl_time now, uint32_t unit, uint32_t group, pawl_arena *arena,
+                              parts *made, pawl_error *error)
+{
+    pawl_event_append *event = &made->events[unit];
+    *event                   = (pawl_event_append){.unit     = unit,
+                                                   .group    = group,
+                                                   .stream   = made->reads[unit].stream,
+                                                   .version  = made->streams[unit].version + 1,
+                                                   .is_first = true};
+    made->removals[unit]     = (pawl_dead_set){.unit       = unit,
+                                               .group      = group,
+                                               .is_remove  = true,
+                                               .is_checked = true,
+                                               .keeps_mark = settle->action == PAWL_DEAD_DISCARD,
+                                               .endpoint   = letter->endpoint,
+                                               .queue      = letter->queue,
+                                               .message    = {.id = letter->message.id},
+                                               .at         = now};
+    pawl_code code = make_again(letter, settle, now, &made->removals[unit], arena, made, error);
+    return code == PAWL_OK ? make_event(letter, settle, now, arena, &event->event, error) : code;
+}
+
+/* A refusal names a change; more than one may be of the same letter. */
+static size_t count_gone(const pawl_refusals *refused, parts *made)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < refused->count; i++) {
+        pawl_dead_set *removal = &made->removals[refused->items[i].group];
+        count += removal->is_checked;
+        removal->is_checked = false;
+    }
+    return count;
+}
+
+static pawl_code commit_all(pawl_store *store, const pawl_dead_row *letters, size_t count,
+                            const pawl_dead_settle *settle, pawl_time now, size_t *gone_count,
+                            pawl_arena *arena, pawl_error *error)
+{
+    parts         made    = {.reads = NULL};
+    pawl_refusals refused = {.arena = arena};
+    pawl_code     code    = take_parts(count, arena, &made, error);
+    if (code == PAWL_OK)
+        code = load_streams(store, letters, count, arena, &made, error);
+    for (uint32_t i = 0; code == PAWL_OK && i < count; i++)
+        code = make_changes(&letters[i], settle, now, i, gone_count != NULL ? i : 0, arena, &made,
+                            error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_changes changes = {
+        .now          = now,
+        .unit_count   = (uint32_t)count,
+        .group_count  = gone_count != NULL ? (uint32_t)count : 1,
+        .event_append = {made.events, count},
+        .timeout_set  = {made.timeouts, made.timeout_count},
+        .queue_send   = {made.sends, made.send_count},
+        .dead_set     = {made.removals, count},
+    };
+    code = pawl_store_commit(store, &changes, gone_count != NULL ? &refused : NULL, error);
+    if (gone_count != NULL)
+        *gone_count = count_gone(&refused, &made);
+    return code;
+}
+
+pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters, size_t count,
+                                 const pawl_dead_settle *settle, pawl_time now, size_t *gone_count,
+                                 pawl_error *error)
+{
+    if (gone_count != NULL)
+        *gone_count = 0;
+    pawl_code code = check_settle(settle, count, error);
+    if (code != PAWL_OK || count == 0)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = commit_all(store, letters, count, settle, now, gone_count, arena, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- One letter --------------------------------------------------------- */
+
+static pawl_code settle_one(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                            const pawl_dead_settle *settle, pawl_time now, pawl_error *error)
+{
+    pawl_dead_query query = {.endpoint = endpoint, .message_id = message_id};
+    pawl_dead_rows  rows  = {.count = 0};
+    if (endpoint.size == 0 || message_id.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "dead letter: the %s is empty",
+                              endpoint.size == 0 ? "endpoint" : "message id");
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_code code = pawl_store_dead_find(store, &query, arena, &rows, error);
+    if (code == PAWL_OK && rows.count == 0)
+        code = pawl_error_set(error, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
+                              PAWL_TEXT_ARGS(message_id), PAWL_TEXT_ARGS(endpoint));
+    if (code == PAWL_OK)
+        code = pawl_store_dead_settle(store, rows.items, 1, settle, now, NULL, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl_store_dead_retry(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                                pawl_text by, pawl_text reason, pawl_time now, pawl_error *error)
+{
+    const pawl_dead_settle settle = {.action = PAWL_DEAD_RETRY, .by = by, .reason = reason};
+    return settle_one(store, endpoint, message_id, &settle, now, error);
+}
+
+pawl_code pawl_store_dead_edit(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                               pawl_text body, pawl_text by, pawl_text reason, pawl_time now,
+                               pawl_error *error)
+{
+    const pawl_dead_settle settle = {
+        .action = PAWL_DEAD_EDIT, .by = by, .reason = reason, .body = body};
+    return settle_one(store, endpoint, message_id, &settle, now, error);
+}
+
+pawl_code pawl_store_dead_discard(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                                  pawl_text by, pawl_text reason, pawl_time now, pawl_error *error)
+{
+    const pawl_dead_settle settle = {.action = PAWL_DEAD_DISCARD, .by = by, .reason = reason};
+    return settle_one(store, endpoint, message_id, &settle, now, error);
+}
