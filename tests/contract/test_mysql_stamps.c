@@ -24,7 +24,7 @@ int main(void)
 static void stamp_claims(pawl_store *store)
 {
     pawl__mysql *own       = pawl__mysql_of(store);
-    own->server.beat       = PAWL__MYSQL_WORKER_BEAT;
+    own->server.beats      = true;
     own->server.frees_dead = own->claims.are_stamps = true;
 }
 

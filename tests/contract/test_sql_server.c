@@ -26,8 +26,6 @@ int main(void)
 #include <cmocka.h>
 #include <dlfcn.h>
 
-#define BEAT 4000 /* the number of the heartbeat's statement */
-
 static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
     void (*close)(pawl__sql_server *server);
@@ -104,7 +102,7 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
     (void)arena;
     (void)error;
     it->asked = asked->statement;
-    it->beat_count += asked->statement == BEAT;
+    it->beat_count += asked->statement == PAWL__SQL_WORKER_BEAT;
     it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
     *request = (pawl__sql_request *)store;
     return PAWL_OK;
@@ -351,7 +349,7 @@ static void o21_a_wait_says_that_the_worker_lives(void **state)
     fake it;
     (void)state;
     open_fake(&it, true, 0, PAWL_OK);
-    it.server.beat = BEAT;
+    it.server.beats = true;
     wait_once(&it, 0, PAWL_OK);
     assert_int_equal(it.beat_count, 0); /* no worker */
     it.store.base.is_attached = true;
@@ -366,7 +364,7 @@ static void o21_a_wait_says_that_the_worker_lives(void **state)
     it.server.frees_dead = true;
     wait_once(&it, 0, PAWL_OK);
     assert_int_equal(it.free_count, 1);
-    it.server.beat = 0;
+    it.server.beats = false;
     it.server.beat_ms -= 5001;
     wait_once(&it, 0, PAWL_OK);
     assert_int_equal(it.beat_count, 3);

@@ -1,32 +1,10 @@
 /* connection.c - MySQL and MariaDB as the generic store's connection. A request has run when it was
- * sent, and its rows are here.
+ * sent, and its rows are here. Each statement sees what was committed when it began: the generic reads
+ * look again where that is not enough.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
-
-static pawl_code await(pawl_store *base, pawl_error *error)
-{
-    (void)base;
-    (void)error;
-    return PAWL_OK;
-}
-
-/* Each statement sees what was committed when it began: the generic reads look again where that
- * is not enough. */
-static pawl_code read_begin(pawl_store *base, pawl_error *error)
-{
-    (void)base;
-    (void)error;
-    return PAWL_OK;
-}
-
-static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    (void)base;
-    (void)error;
-    return code;
-}
 
 static void undo(pawl_store *base)
 {
@@ -40,11 +18,8 @@ static int session_fd(pawl_store *base)
 
 const pawl__sql_ops pawl__mysql_ops = {
     .name         = "mysql",
-    .read_begin   = read_begin,
-    .read_end     = read_end,
     .send         = pawl__mysql_send,
     .send_set     = pawl__mysql_send_set,
-    .await        = await,
     .next         = pawl__mysql_next,
     .get          = pawl__mysql_get,
     .changed      = pawl__mysql_changed,

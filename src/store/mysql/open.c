@@ -216,8 +216,7 @@ static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_o
     }
     mysql_free_result(rows);
     /* No lock of a session reaches through a pooler, or another node. */
-    if (store->url.is_pooled || store->is_cluster)
-        store->server.beat = PAWL__MYSQL_WORKER_BEAT;
+    store->server.beats |= store->url.is_pooled || store->is_cluster;
     store->server.frees_dead = store->claims.are_stamps = store->is_cluster;
     return code;
 }

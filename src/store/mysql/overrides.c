@@ -5,10 +5,6 @@
 #include "store/mysql/mysql.h"
 
 const int pawl__mysql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
-    [PAWL__SQL_WORKER_INSERT]            = PAWL__MYSQL_WORKER_INSERT,
-    [PAWL__SQL_WORKER_FENCE]             = PAWL__MYSQL_WORKER_FENCE,
-    [PAWL__SQL_WORKER_REPLACE]           = PAWL__MYSQL_WORKER_REPLACE,
-    [PAWL__SQL_WORKER_KEEP]              = PAWL__MYSQL_WORKER_KEEP,
     [PAWL__SQL_WORKER_FOLD]              = PAWL__MYSQL_WORKER_FOLD,
     [PAWL__SQL_QUEUE_FIRST]              = PAWL__MYSQL_QUEUE_FIRST,
     [PAWL__SQL_OUTBOX_SWEEP]             = PAWL__MYSQL_OUTBOX_SWEEP,

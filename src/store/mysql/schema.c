@@ -14,47 +14,6 @@
 
 /* ---- The catalog -------------------------------------------------------- */
 
-/* The rows of one statement of one table after those that were found before. The name is the one
- * asked for: a server that keeps its names in small letters would answer with another one. */
-static pawl_code add_rows(pawl_store *base, int statement, const pawl_text *table,
-                          const pawl__sql_fields *columns, size_t row_size, pawl_arena *arena,
-                          pawl__sql_rows *rows, pawl_error *error)
-{
-    static const pawl__sql_field  name[] = {{0, PAWL__WIRE_TEXT}};
-    static const pawl__sql_fields by     = PAWL__SQL_LIST(name);
-    const pawl__sql_asked         asked  = {statement, &by, table, columns, row_size};
-    pawl__sql_rows                found  = {0};
-    pawl_code                     code   = pawl__sql_read(base, &asked, arena, &found, error);
-    if (code != PAWL_OK || found.count == 0)
-        return code;
-    char *all = pawl_arena_take(arena, (rows->count + found.count) * row_size);
-    if (all == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", base->scheme);
-    if (rows->count != 0)
-        memcpy(all, rows->items, rows->count * row_size);
-    for (size_t i = 0; i < found.count; i++) /* both kinds of row begin with their table */
-        memcpy((char *)found.items + i * row_size, table, sizeof *table);
-    memcpy(all + rows->count * row_size, found.items, found.count * row_size);
-    rows->items = all;
-    rows->count += found.count;
-    return PAWL_OK;
-}
-
-static pawl_code look(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
-                      pawl__sql_catalog *catalog, pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        code = add_rows(base, PAWL__MYSQL_SCHEMA_COLUMNS, &tables[i], &pawl__sql_found_column_row,
-                        sizeof(pawl__sql_found_column), arena, &catalog->columns, error);
-        if (code == PAWL_OK)
-            code =
-                add_rows(base, PAWL__MYSQL_SCHEMA_INDEXES, &tables[i], &pawl__sql_found_index_row,
-                         sizeof(pawl__sql_found_index), arena, &catalog->indexes, error);
-    }
-    return code;
-}
-
 /* Rows of an engine without transactions would stay where a commit is refused. */
 static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
 {
@@ -80,30 +39,15 @@ static pawl_code verify_own(pawl__sql_verifier *v)
     return code;
 }
 
-/* The first word of the definition; behind it stands how the column is made. */
-static void first_word(const char *definition, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%.*s", (int)strcspn(definition, " "),
-                   definition);
-}
-
-/* MySQL says no width of a whole number (D38). */
-static void mysql_type(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    first_word(pawl__mysql_dialect.types[type], name);
-    if (strncmp(name, "bigint", 6) == 0)
-        name[6] = '\0';
-}
-
-/* MariaDB says it of each, and json is its word for a longtext with a check. */
-static void mariadb_type(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    first_word(pawl__mariadb_dialect.types[type], name);
-    if (strcmp(name, "bigint") == 0)
-        first_word("bigint(20)", name);
-    else if (strcmp(name, "json") == 0)
-        first_word("longtext", name);
-}
+/* MySQL says no width of a whole number (D38); MariaDB says it of each, and json is its word for a
+ * longtext with a check. */
+static const char *const mysql_types[pawl__sql_type_count]   = {[PAWL__SQL_KEY_INT] = "bigint"};
+static const char *const mariadb_types[pawl__sql_type_count] = {
+    [PAWL__SQL_SERIAL]   = "bigint(20)",
+    [PAWL__SQL_INTEGER]  = "bigint(20)",
+    [PAWL__SQL_JSON]     = "longtext",
+    [PAWL__SQL_METADATA] = "longtext",
+};
 
 /* ---- Running a script --------------------------------------------------- */
 
@@ -160,11 +104,12 @@ static pawl_code number(pawl_store *base, const char *select, int64_t *number, p
 
 #define SCHEMA_OPS                                                                        \
     .connect = connect, .begin = begin, .end = end, .execute = execute, .number = number, \
-    .look = look, .verify_own = verify_own, .has_keys = true
+    .columns = PAWL__MYSQL_SCHEMA_COLUMNS, .indexes = PAWL__MYSQL_SCHEMA_INDEXES,         \
+    .verify_own = verify_own, .has_keys = true
 
-static const pawl__sql_schema_ops mysql_ops   = {SCHEMA_OPS, .type_name = mysql_type,
+static const pawl__sql_schema_ops mysql_ops   = {SCHEMA_OPS, .types = mysql_types,
                                                  .collation = "utf8mb4_0900_bin"};
-static const pawl__sql_schema_ops mariadb_ops = {SCHEMA_OPS, .type_name = mariadb_type,
+static const pawl__sql_schema_ops mariadb_ops = {SCHEMA_OPS, .types = mariadb_types,
                                                  .collation = "utf8mb4_nopad_bin"};
 
 static pawl__sql_schema schema_of(pawl__mysql *store, const char *prefix)

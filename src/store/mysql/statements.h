@@ -29,7 +29,6 @@
 
 /* The lease that is a claim, where claims are no row locks (sql/queue_stamp.c). */
 #define PAWL__MYSQL_STAMP "concat('claim:', [Seq])"
-#define PAWL__MYSQL_SEEN(process, now) "if(" process " = 0, utc_timestamp(6), " now ")"
 
 /* name, template */
 #define PAWL__MYSQL_STATEMENTS(X)                                                                                                                            \
@@ -53,27 +52,6 @@
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(OUTBOX_HOLD_BACK, "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                               \
                         "where [State] = 'pending' and [Id] > ?2 and [Source] = ?1")                                                                         \
-    /* Behind a pooler there is no GET_LOCK: [Seen] is a heartbeat by the server's clock. */                                                                 \
-    X(WORKER_INSERT,                                                                                                                                         \
-      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                        \
-      "[Seen], " PAWL__SQL_COUNTERS                                                                                                                          \
-      ") values (?1, ?2, ?3, 1, ?4, ?5, " PAWL__MYSQL_SEEN("?4", "?6") ", 0, 0, 0, 0, 0, 0)")                                                                \
-    X(WORKER_FENCE,                                                                                                                                          \
-      "update {workers} set [LastCommit] = ?1, [Seen] = " PAWL__MYSQL_SEEN(                                                                                  \
-          "[Process]",                                                                                                                                       \
-          "?2") ", "                                                                                                                                         \
-                "[Messages] = [Messages] + ?3, "                                                                                                             \
-                "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "                                                   \
-                "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 and [Epoch] = ?10")                                                    \
-    X(WORKER_REPLACE,                                                                                                                                        \
-      "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "                                                                     \
-      "[Seen] = " PAWL__MYSQL_SEEN("?3", "?5") ", [Epoch] = [Epoch] + 1 where [Id] = ?6")                                                                    \
-    /* The row of zeroes gets a lock to write: two workers that end at once and only share it, as \
-     * after an insert that failed, wait for each other. */                                                          \
-    X(WORKER_KEEP,                                                                                                                                           \
-      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                        \
-      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) "                                                             \
-      "on duplicate key update [Id] = values([Id])")                                                                                                         \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \
@@ -111,8 +89,7 @@
       "where table_schema = database() and table_name = ?1 group by table_name, index_name")                                                                 \
     X(SCHEMA_ENGINE,                                                                                                                                         \
       "select engine from information_schema.tables where table_schema = database() "                                                                        \
-      "and table_name = ?1 and engine <> 'InnoDB'")                                                                                                          \
-    X(WORKER_BEAT, "update {workers} set [Seen] = utc_timestamp(6) where [Id] = ?1")
+      "and table_name = ?1 and engine <> 'InnoDB'")
 
 #define PAWL__MYSQL_NAME_OF(name, text) PAWL__MYSQL_##name,
 enum {

@@ -103,7 +103,7 @@ pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *er
 {
     pawl__mysql *store = pawl__mysql_of(base);
     pawl_code    code  = PAWL_OK;
-    if (store->lock_number == 0 && store->server.beat == 0) {
+    if (store->lock_number == 0 && !store->server.beats) {
         store->lock_number = number_of(base->worker.uuid);
         code               = pawl__mysql_worker_lock(&store->main, error);
         if (code != PAWL_OK)

@@ -7,8 +7,6 @@
  */
 #include "store/postgres/schema.h"
 
-#include <stdio.h>
-
 static const char *const catalog_types[] = {
     [PAWL__SQL_SERIAL]    = "bigint",
     [PAWL__SQL_INTEGER]   = "bigint",
@@ -27,11 +25,6 @@ static const char *const catalog_types[] = {
 };
 _Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
                "a name for each type");
-
-void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%s", catalog_types[type]);
-}
 
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
@@ -131,7 +124,7 @@ static const pawl__sql_schema_ops schema_ops = {
     .number     = number,
     .look       = pawl__pg_look,
     .verify_own = pawl__pg_verify_own,
-    .type_name  = pawl__pg_type_name,
+    .types      = catalog_types,
     .collation  = "C",
     .has_keys   = true,
 };

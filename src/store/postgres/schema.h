@@ -10,8 +10,6 @@
 
 #include "store/postgres/postgres.h"
 
-/* The type as the catalog writes it. */
-void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE]);
 /* The quotes around the function's body in its template. */
 #define PAWL__PG_BODY_QUOTE "$pawl$"
 

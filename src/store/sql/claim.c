@@ -301,15 +301,14 @@ pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, con
                                      size_t type_count, pawl_time now,
                                      pawl_aggregator_counts *counts, pawl_error *error)
 {
-    const pawl__sql_ops  *ops  = pawl__sql_ops_of(store);
     const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &by_text, &partition, &flush_row, 0};
-    pawl_code             code = ops->read_begin(store, error);
+    pawl_code             code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = count_rows(store, partition, types, type_count, now, counts, error);
     if (code == PAWL_OK)
         code = pawl__sql_read_first(store, &gate, NULL, counts, error);
-    return ops->read_end(store, code, error);
+    return pawl__sql_read_end(store, code, error);
 }
 
 /* ---- The outbox --------------------------------------------------------- */
@@ -354,12 +353,11 @@ pawl_code pawl__sql_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_tim
                                  size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                  pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    const outbox_by      by   = {now, (int64_t)count_max + 1, endpoint};
-    pawl_code            code = ops->read_begin(store, error);
+    const outbox_by by   = {now, (int64_t)count_max + 1, endpoint};
+    pawl_code       code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = scan_outbox(store, &by, arena, rows, error);
-    code = ops->read_end(store, code, error);
+    code = pawl__sql_read_end(store, code, error);
     return code == PAWL_OK ? pawl__sql_order_sources(rows, arena, error) : code;
 }

@@ -67,7 +67,7 @@ typedef struct pawl__sql_ops {
     pawl_code (*send_set)(pawl_store *store, const pawl__sql_asked *asked, const void *const *items,
                           size_t count, pawl_arena *arena, pawl__sql_request **request,
                           pawl_error *error);
-    /* The first failure of what was sent since the last one. */
+    /* The first failure of what was sent since the last one. NULL: a request has run when it was sent. */
     pawl_code (*await)(pawl_store *store, pawl_error *error);
     bool (*next)(pawl__sql_request *request);
     /* From the first column on, also where some of the row's were got before. */
@@ -160,6 +160,23 @@ static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)
 }
 
 /* ---- Reading (read.c) --------------------------------------------------- */
+
+/* The driver's, where it has one. */
+static inline pawl_code pawl__sql_read_begin(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    return ops->read_begin != NULL ? ops->read_begin(store, error) : PAWL_OK;
+}
+static inline pawl_code pawl__sql_read_end(pawl_store *store, pawl_code code, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    return ops->read_end != NULL ? ops->read_end(store, code, error) : code;
+}
+static inline pawl_code pawl__sql_await(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    return ops->await != NULL ? ops->await(store, error) : PAWL_OK;
+}
 
 typedef struct pawl__sql_rows {
     void  *items;

@@ -7,10 +7,13 @@
  *     ?1                       a parameter, counted from 1; where a database numbers none, each
  *                              occurrence is one more: pawl__sql_parameter_order says which
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
- *     {keep:[Part]}            the same in the script of the tables
+ *     {keep:[Part]}            the same as words of the statement always, also where a row that
+ *                              exists is told as a failure else: it is locked as if it were written
  *     {integer:sum([A])}       a number as one of 64 bits
  *     {index:dead|ended}       behind a table of a select: this index is to be used; the second where
  *                              no index leaves rows out; nothing where the dialect has it not
+ *     {seen:[Process]|?2}      the second, a time; where the database has a clock for workers without
+ *                              a lock, that clock for those whose first is 0
  *     {epoch}                  the time 0, which stands where no time is set
  *     {empty}                  the text without characters, as it is stored
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
@@ -107,6 +110,8 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
+    const char
+        *clock; /* of the server, in microseconds: a worker without a lock lives by it; or NULL */
     const char *empty;     /* NULL: '' */
     const char *index;     /* %s is the name of an index that a statement is to use; or NULL */
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be

@@ -114,16 +114,15 @@ static pawl_code find_each(pawl_store *store, pawl_text endpoint, const pawl_tex
 pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                 size_t count, bool *known, pawl_error *error)
 {
-    const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
-    bool                 is_whole = false;
-    pawl_code            code     = ops->read_begin(store, error);
+    bool      is_whole = false;
+    pawl_code code     = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     if (count >= RANGE_IDS_MIN)
         code = find_in_range(store, endpoint, ids, count, known, &is_whole, error);
     if (code == PAWL_OK && !is_whole)
         code = find_each(store, endpoint, ids, count, known, error);
-    return ops->read_end(store, code, error);
+    return pawl__sql_read_end(store, code, error);
 }
 
 /* ---- Streams ------------------------------------------------------------ */
@@ -198,13 +197,12 @@ static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pa
 pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
                                 pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->read_begin(store, error);
+    pawl_code code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = load_stream(store, &reads[i], arena, &streams[i], error);
-    return ops->read_end(store, code, error);
+    return pawl__sql_read_end(store, code, error);
 }
 
 /* ---- Next due times ----------------------------------------------------- */
@@ -223,8 +221,7 @@ static pawl_code first_of(pawl_store *store, int statement, pawl_text name, pawl
 pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                              size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->read_begin(store, error);
+    pawl_code code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = first_of(store, PAWL__SQL_QUEUE_FIRST, queue, &next->queue, error);
@@ -232,5 +229,5 @@ pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text
         code = first_of(store, PAWL__SQL_TIMEOUT_FIRST, queue, &next->timeout, error);
     for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)
         code = first_of(store, PAWL__SQL_FLUSH_FIRST, aggregators[i], &next->flush, error);
-    return ops->read_end(store, code, error);
+    return pawl__sql_read_end(store, code, error);
 }

@@ -116,4 +116,24 @@ pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error);
 
+/* The part of a driver's table that is the generic store's, where the driver writes by
+ * store/sql/commit.h. */
+#define PAWL__SQL_OPERATIONS                                                                      \
+    .worker_open = pawl__sql_worker_open, .worker_close = pawl__sql_worker_close,                 \
+    .worker_list = pawl__sql_worker_list, .resolve = pawl__sql_resolve,                           \
+    .queue_oldest = pawl__sql_queue_oldest, .inbox_known = pawl__sql_inbox_known,                 \
+    .saga_load = pawl__sql_saga_load, .saga_count = pawl__sql_saga_count,                         \
+    .timeout_claim = pawl__sql_timeout_claim, .timeout_reap = pawl__sql_timeout_reap,             \
+    .snapshot_claim = pawl__sql_snapshot_claim, .aggregator_get = pawl__sql_aggregator_get,       \
+    .aggregator_count = pawl__sql_aggregator_count, .flush_list = pawl__sql_flush_list,           \
+    .outbox_claim = pawl__sql_outbox_claim, .lead = pawl__sql_lead, .unlead = pawl__sql_unlead,   \
+    .subscriptions = pawl__sql_subscriptions, .stats = pawl__sql_stats, .sweep = pawl__sql_sweep, \
+    .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
+    .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
+    .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
+    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
+    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
+    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
+    .walk = pawl__sql_walk
+
 #endif

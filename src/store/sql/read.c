@@ -17,7 +17,7 @@ pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_ar
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl_code            code    = ops->send(store, asked, arena, request, error);
-    pawl_code            awaited = ops->await(store, code == PAWL_OK ? error : NULL);
+    pawl_code            awaited = pawl__sql_await(store, code == PAWL_OK ? error : NULL);
     return code != PAWL_OK ? code : awaited;
 }
 

@@ -12,6 +12,9 @@
 
 /* OUTBOX_ENABLE: MySQL sets one column after the other, so what is read of a row is set last. */
 
+/* WORKER_KEEP: two workers that end at once and only share the row of zeroes, as after an insert that
+ * failed, would wait for each other where rows are locked. */
+
 /* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
  * refuses. A select that reads the table would have its rows copied to a temporary one first. */
 
@@ -30,19 +33,22 @@
     /* Workers, fence and leases. */                                                                  \
     X(WORKER_INSERT,                                                                                  \
       "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                 \
-      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0)")         \
+      "[Seen], " PAWL__SQL_COUNTERS                                                                   \
+      ") values (?1, ?2, ?3, 1, ?4, ?5, {seen:?4|?6}, 0, 0, 0, 0, 0, 0)")                             \
     X(WORKER_FENCE,                                                                                   \
-      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "           \
-      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "      \
-      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 and [Epoch] = ?10")       \
+      "update {workers} set [LastCommit] = ?1, [Seen] = {seen:[Process]|?2}, "                        \
+      "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "      \
+      "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "           \
+      "where [Id] = ?9 and [Epoch] = ?10")                                                            \
     X(WORKER_REPLACE,                                                                                 \
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
-      "[Seen] = ?5, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                           \
+      "[Seen] = {seen:?3|?5}, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                 \
+    X(WORKER_BEAT, "update {workers} set [Seen] = {seen:[Process]|[Seen]} where [Id] = ?1")           \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \
     X(WORKER_GET, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                      \
     X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \
                    "[Seen], " PAWL__SQL_COUNTERS                                                      \
-                   ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")         \
+                   ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {keep:[Id]}")           \
     X(LEASE_GET,                                                                                      \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
     X(LEASE_LOCK, "select [Epoch] from {leases} where [Name] = ?1{lock}")                             \

@@ -88,7 +88,7 @@ static pawl_code load_set(pawl_store *store, pawl__sql_asked asked, const saga_b
         items[i] = &by[i];
     pawl_code code = ops->send_set(store, &asked, items, count, arena, &request, error);
     if (code == PAWL_OK)
-        code = ops->await(store, error);
+        code = pawl__sql_await(store, error);
     if (code != PAWL_OK) {
         (void)ops->end(request);
         return code;
@@ -154,12 +154,12 @@ pawl_code pawl__sql_saga_load(pawl_store *store, const pawl_saga_table *table, p
     if (lock != PAWL_SAGA_UNLOCKED && ops->lock_begin != NULL)
         return load_locked(store, table, key, values, count, lock == PAWL_SAGA_SKIP_LOCKED, arena,
                            rows, error);
-    pawl_code code = ops->read_begin(store, error);
+    pawl_code code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code =
         load_rows(store, table, PAWL__SQL_SAGA_BY_ID + (int)key, values, count, arena, rows, error);
-    return ops->read_end(store, code, error);
+    return pawl__sql_read_end(store, code, error);
 }
 
 pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,

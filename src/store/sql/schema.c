@@ -68,7 +68,7 @@ static pawl_code read_catalog(look *l, bool has_shared)
     }
     for (size_t i = 0; i < l->saga_count; i++)
         names[count++] = l->sagas[i]->name;
-    return l->schema->ops->look(l->schema->store, names, count, l->arena, &l->catalog, l->error);
+    return pawl__sql_look(l->schema, names, count, l->arena, &l->catalog, l->error);
 }
 
 /* In two steps, the catalog first: a statement that fails may end a transaction. */
@@ -145,7 +145,7 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
     char              expected[PAWL__SQL_TYPE_NAME_SIZE];
     found_correlation found;
     pawl_code         code = find_correlation(l, saga, correlation, &found);
-    l->schema->ops->type_name(pawl__sql_correlation_type(correlation->type), expected);
+    pawl__sql_type_name(l->schema, pawl__sql_correlation_type(correlation->type), expected);
     if (code != PAWL_OK || found.column == NULL || pawl__sql_is_type(found.column, expected))
         return code;
     return pawl_error_set(l->error, PAWL_ESCHEMA,

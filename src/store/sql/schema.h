@@ -87,15 +87,20 @@ typedef struct pawl__sql_schema_ops {
     pawl_code (*execute)(pawl_store *store, const char *statement, pawl_error *error);
     /* The number that a select of one answers with. */
     pawl_code (*number)(pawl_store *store, const char *select, int64_t *number, pawl_error *error);
-    /* The tables of the list that there are, with all their columns and indexes, in the arena. */
+    /* The tables of the list that there are, with all their columns and indexes, in the arena. NULL: two
+     * statements, of which each has the name of one table as its parameter, and the columns of
+     * pawl__sql_found_column_row and pawl__sql_found_index_row. */
     pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,
                       pawl__sql_catalog *catalog, pawl_error *error);
+    int columns;
+    int indexes;
     /* Reports what is wrong with what only this database has. NULL: nothing. */
     pawl_code (*verify_own)(struct pawl__sql_verifier *verifier);
-    /* The type as the catalog writes it; case does not matter. */
-    void (*type_name)(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE]);
-    const char *collation; /* of what is compared bytewise; NULL: not looked at */
-    bool        has_keys;  /* the catalog has an index for each primary key */
+    /* By pawl__sql_type, as the catalog writes it; case does not matter. NULL, of all or of one: the
+     * first word of the dialect's. */
+    const char *const *types;
+    const char        *collation; /* of what is compared bytewise; NULL: not looked at */
+    bool               has_keys;  /* the catalog has an index for each primary key */
 } pawl__sql_schema_ops;
 
 /* The schema of one store. */
@@ -143,6 +148,12 @@ pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_
 pawl_code pawl__sql_purge(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
                           const pawl_saga_table *const *sagas, size_t saga_count,
                           pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+/* ---- The catalog (catalog.c) ---------------------------------------------- */
+
+pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables, size_t count,
+                         pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error);
+void      pawl__sql_type_name(const pawl__sql_schema *schema, pawl__sql_type type,
+                              char name[PAWL__SQL_TYPE_NAME_SIZE]);
 
 /* ---- Verify (verify.c) -------------------------------------------------- */
 

@@ -30,9 +30,9 @@ typedef struct pawl__sql_server {
     int64_t    until_ms;     /* monotonic: the end of a call of several tries; 0: none */
     int64_t    pause_ms;     /* between two checks of a wait */
     int64_t    news[PAWL__SQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
-    int        beat;       /* the statement of a heartbeat; 0: a lock tells that the worker lives */
-    bool       frees_dead; /* claims are rows, which nobody else would free */
-    int64_t    beat_ms;    /* monotonic: of the last heartbeat */
+    bool       beats;                      /* no lock tells that the worker lives */
+    bool       frees_dead;                 /* claims are rows, which nobody else would free */
+    int64_t    beat_ms;                    /* monotonic: of the last heartbeat */
 } pawl__sql_server;
 
 int64_t   pawl__sql_clock_ms(void);

@@ -72,7 +72,7 @@ static pawl_code send_all(reading *r, const pawl_time *now)
                                    sizeof(pawl__sql_life)};
     if (code == PAWL_OK)
         code = ops->send(r->store, &r->workers, r->arena, &r->requests[COUNT_MAX + 1], r->error);
-    pawl_code awaited = ops->await(r->store, code == PAWL_OK ? r->error : NULL);
+    pawl_code awaited = pawl__sql_await(r->store, code == PAWL_OK ? r->error : NULL);
     return code != PAWL_OK ? code : awaited;
 }
 
@@ -121,11 +121,10 @@ static pawl_code read_stats(reading *r, pawl_time now)
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    reading              r    = {.store = store, .arena = arena, .stats = stats, .error = error};
-    pawl_code            code = ops->read_begin != NULL ? ops->read_begin(store, error) : PAWL_OK;
+    reading   r    = {.store = store, .arena = arena, .stats = stats, .error = error};
+    pawl_code code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = read_stats(&r, now);
-    return ops->read_end != NULL ? ops->read_end(store, code, error) : code;
+    return pawl__sql_read_end(store, code, error);
 }

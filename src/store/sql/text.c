@@ -147,12 +147,17 @@ static const char *append_bracketed(pawl__sql_text *text, const pawl__sql_dialec
     return close;
 }
 
-/* "[A], [B]" with the dialect's quotes. */
+static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const char *digits);
+
+/* "[A], ?1" with the dialect's quotes. */
 static void append_columns(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text list)
 {
     for (const char *at = list.data; at < list.data + list.size; at++) {
         if (*at == '[')
             at = append_bracketed(text, dialect, at);
+        else if (*at == '?')
+            at += expand_parameter(text, dialect, at + 1);
         else
             append_char(text, *at);
     }
@@ -211,6 +216,23 @@ static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     pawl__sql_append(text, rest);
 }
 
+/* Of "a|b" the second; by the clock of the dialect, if it has one, where the first is 0. */
+static void append_seen(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text token)
+{
+    const char *bar     = memchr(token.data, '|', token.size);
+    pawl_text   process = {.data = token.data, .size = (size_t)(bar - token.data)};
+    pawl_text   now     = {.data = bar + 1, .size = token.size - process.size - 1};
+    if (dialect->clock == NULL) {
+        append_columns(text, dialect, now);
+        return;
+    }
+    pawl__sql_append(text, "case when ");
+    append_columns(text, dialect, process);
+    pawl__sql_appendf(text, " = 0 then %s else ", dialect->clock);
+    append_columns(text, dialect, now);
+    pawl__sql_append(text, " end");
+}
+
 /* Between '{' and '}' stands a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
@@ -222,6 +244,8 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         append_columns(text, dialect, token);
     } else if (has_word(&token, "index:")) {
         append_index(text, dialect, prefix, token);
+    } else if (has_word(&token, "seen:")) {
+        append_seen(text, dialect, token);
     } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
         if (dialect->free_row != NULL)
             append_columns(text, dialect, pawl_text_of(dialect->free_row));

@@ -97,7 +97,7 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
 {
     char                    expected[PAWL__SQL_TYPE_NAME_SIZE];
     pawl__sql_found_column *found = pawl__sql_find_column(&v->catalog, v->table, name);
-    v->schema->ops->type_name(type, expected);
+    pawl__sql_type_name(v->schema, type, expected);
     if (found == NULL) {
         pawl__sql_report(v, "table %.*s: column %.*s is missing", PAWL_TEXT_ARGS(v->table),
                          PAWL_TEXT_ARGS(name));

@@ -46,13 +46,6 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
     return own->code;
 }
 
-static pawl_code await(pawl_store *base, pawl_error *error)
-{
-    (void)base;
-    (void)error;
-    return PAWL_OK;
-}
-
 static bool next(pawl__sql_request *request)
 {
     return pawl__sqlite_next(&request->own);
@@ -112,7 +105,6 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .read_begin   = pawl__sqlite_read_begin,
     .read_end     = pawl__sqlite_read_end,
     .send         = send,
-    .await        = await,
     .next         = next,
     .get          = get,
     .changed      = changed,

@@ -15,6 +15,8 @@
 /* INBOX_SWEEP: marks stand in the order they were made, but for clocks that differ a
  * little: behind so many newer ones no older one is looked for. */
 
+/* SCHEMA_COLUMNS: a primary key is given by the database, or its column is not null in any case. */
+
 #define PAWL__SQLITE_STATEMENTS(X)                                                               \
     X(TRANSACTION_BEGIN, "begin immediate")                                                      \
     X(TRANSACTION_BEGIN_READ, "begin")                                                           \
@@ -41,7 +43,15 @@
                              "order by [Version] limit ?6")                                      \
     X(EVENT_STREAM_BACK,                                                                         \
       PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS   \
-                             "order by [Version] desc limit ?6")
+                             "order by [Version] desc limit ?6")                                 \
+    X(SCHEMA_COLUMNS,                                                                            \
+      "select ?1, c.name, c.type, '', c.[notnull] <> 0 or c.pk <> 0, "                           \
+      "c.dflt_value is not null or c.pk <> 0 from pragma_table_info(?1) as c "                   \
+      "where exists (select 1 from sqlite_schema where type = 'table' and name = ?1)")           \
+    X(SCHEMA_INDEXES,                                                                            \
+      "select ?1, i.name, (select coalesce(group_concat('\"' || x.name || '\"', ', '), '') "     \
+      "from (select name from pragma_index_info(i.name) order by seqno) as x), "                 \
+      "i.origin = 'pk', i.[unique], 1, i.partial from pragma_index_list(?1) as i")
 
 enum {
     PAWL__SQLITE_BEFORE_FIRST = PAWL__SQL_ROW_STATEMENT_END - 1,

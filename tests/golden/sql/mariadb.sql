@@ -232,11 +232,35 @@ select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `Causa
 `Body` from `pawl_dead` where `Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?) order by
 `Endpoint`, `MessageId` limit ?;
 
+-- WORKER_INSERT
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, case
+when ? = 0 then utc_timestamp(6) else ? end, 0, 0, 0, 0, 0, 0);
+
+-- WORKER_FENCE
+update `pawl_workers` set `LastCommit` = ?, `Seen` = case when `Process` = 0 then utc_timestamp(6)
+else ? end, `Messages` = `Messages` + ?, `Timeouts` = `Timeouts` + ?, `Flushes` = `Flushes` + ?,
+`Failures` = `Failures` + ?, `Conflicts` = `Conflicts` + ?, `Dead` = `Dead` + ? where `Id` = ? and
+`Epoch` = ?;
+
+-- WORKER_REPLACE
+update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = case when
+? = 0 then utc_timestamp(6) else ? end, `Epoch` = `Epoch` + 1 where `Id` = ?;
+
+-- WORKER_BEAT
+update `pawl_workers` set `Seen` = case when `Process` = 0 then utc_timestamp(6) else `Seen` end
+where `Id` = ?;
+
 -- WORKER_RAISE
 update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 
 -- WORKER_GET
 select `Epoch`, `LastCommit` from `pawl_workers` where `Id` = ?;
+
+-- WORKER_KEEP
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
+'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) on duplicate key update `Id` = `Id`;
 
 -- LEASE_GET
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
@@ -620,25 +644,6 @@ for update skip locked;
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
 'pending' and `Id` > ? and `Source` = ?;
 
--- WORKER_INSERT, for WORKER_INSERT
-insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
-`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, if(? =
-0, utc_timestamp(6), ?), 0, 0, 0, 0, 0, 0);
-
--- WORKER_FENCE, for WORKER_FENCE
-update `pawl_workers` set `LastCommit` = ?, `Seen` = if(`Process` = 0, utc_timestamp(6), ?),
-`Messages` = `Messages` + ?, `Timeouts` = `Timeouts` + ?, `Flushes` = `Flushes` + ?, `Failures` =
-`Failures` + ?, `Conflicts` = `Conflicts` + ?, `Dead` = `Dead` + ? where `Id` = ? and `Epoch` = ?;
-
--- WORKER_REPLACE, for WORKER_REPLACE
-update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = if(? = 0,
-utc_timestamp(6), ?), `Epoch` = `Epoch` + 1 where `Id` = ?;
-
--- WORKER_KEEP, for WORKER_KEEP
-insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
-`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
-'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) on duplicate key update `Id` = values(`Id`);
-
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
 w.`Messages`, t.`Timeouts` = t.`Timeouts` + w.`Timeouts`, t.`Flushes` = t.`Flushes` + w.`Flushes`,
@@ -689,9 +694,6 @@ table_name, index_name;
 -- SCHEMA_ENGINE
 select engine from information_schema.tables where table_schema = database() and table_name = ? and
 engine <> 'InnoDB';
-
--- WORKER_BEAT
-update `pawl_workers` set `Seen` = utc_timestamp(6) where `Id` = ?;
 
 -- saga Order 0
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
@@ -801,6 +803,8 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_WALK: 1 1 2 3
+-- WORKER_INSERT: 1 2 3 4 5 4 6
+-- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3
@@ -825,7 +829,5 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- QUEUE_CLAIM_AGAIN: 2 1 3 1
 -- QUEUE_LOCK: 1 2 1
 -- OUTBOX_HOLD_BACK: 2 1
--- WORKER_INSERT: 1 2 3 4 5 4 6
--- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- WORKER_FOLD: 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11

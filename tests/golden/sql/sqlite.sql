@@ -213,6 +213,9 @@ update "pawl_workers" set "LastCommit" = ?1, "Seen" = ?2, "Messages" = "Messages
 update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" = ?4, "Seen" = ?5,
 "Epoch" = "Epoch" + 1 where "Id" = ?6;
 
+-- WORKER_BEAT
+update "pawl_workers" set "Seen" = "Seen" where "Id" = ?1;
+
 -- WORKER_RAISE
 update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = ?1;
 
@@ -626,6 +629,16 @@ select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "C
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
 "Version" < ?2 and (?3 = '' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or
 "CorrelationId" = ?5) order by "Version" desc limit ?6;
+
+-- SCHEMA_COLUMNS
+select ?1, c.name, c.type, '', c."notnull" <> 0 or c.pk <> 0, c.dflt_value is not null or c.pk <> 0
+from pragma_table_info(?1) as c where exists (select 1 from sqlite_schema where type = 'table' and
+name = ?1);
+
+-- SCHEMA_INDEXES
+select ?1, i.name, (select coalesce(group_concat('"' || x.name || '"', ', '), '') from (select name
+from pragma_index_info(i.name) order by seqno) as x), i.origin = 'pk', i."unique", 1, i.partial from
+pragma_index_list(?1) as i;
 
 -- saga Order 0
 select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion", "Correlation_OrderId",

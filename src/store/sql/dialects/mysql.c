@@ -111,7 +111,8 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
 #define COMMON                                                                                   \
     .safety = SAFETY, .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?", \
     .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                           \
-    .index = "force index (%s) ", .locks = {"", " for update", " for update skip locked"},       \
+    .clock = "utc_timestamp(6)", .index = "force index (%s) ",                                   \
+    .locks  = {"", " for update", " for update skip locked"},                                    \
     .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
     .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
     .indexes_inside = true, .has_own_indexes = true, .name_chars_max = 64, .first_version = 3,   \

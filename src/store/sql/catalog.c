@@ -1,0 +1,65 @@
+/* catalog.c - reads a catalog that is asked of one table after the other, and the types that it says.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The rows of one statement of one table after those that were found before. The name is the one
+ * asked for: a server that keeps its names in small letters would answer with another one. */
+static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *table,
+                          const pawl__sql_fields *columns, size_t row_size, pawl_arena *arena,
+                          pawl__sql_rows *rows, pawl_error *error)
+{
+    static const pawl__sql_field  name[] = {{0, PAWL__WIRE_TEXT}};
+    static const pawl__sql_fields by     = PAWL__SQL_LIST(name);
+    const pawl__sql_asked         asked  = {statement, &by, table, columns, row_size};
+    pawl__sql_rows                found  = {0};
+    pawl_code                     code   = pawl__sql_read(store, &asked, arena, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    char *all = pawl_arena_take(arena, (rows->count + found.count) * row_size);
+    if (all == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", store->scheme);
+    if (rows->count != 0)
+        memcpy(all, rows->items, rows->count * row_size);
+    for (size_t i = 0; i < found.count; i++) /* both kinds of row begin with their table */
+        memcpy((char *)found.items + i * row_size, table, sizeof *table);
+    memcpy(all + rows->count * row_size, found.items, found.count * row_size);
+    rows->items = all;
+    rows->count += found.count;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables, size_t count,
+                         pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error)
+{
+    const pawl__sql_schema_ops *ops  = schema->ops;
+    pawl_code                   code = PAWL_OK;
+    if (ops->look != NULL)
+        return ops->look(schema->store, tables, count, arena, catalog, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        code = add_rows(schema->store, ops->columns, &tables[i], &pawl__sql_found_column_row,
+                        sizeof(pawl__sql_found_column), arena, &catalog->columns, error);
+        if (code == PAWL_OK)
+            code = add_rows(schema->store, ops->indexes, &tables[i], &pawl__sql_found_index_row,
+                            sizeof(pawl__sql_found_index), arena, &catalog->indexes, error);
+    }
+    return code;
+}
+
+/* The first word of the definition, as a rule; behind it stands how the column is made. */
+void pawl__sql_type_name(const pawl__sql_schema *schema, pawl__sql_type type,
+                         char name[PAWL__SQL_TYPE_NAME_SIZE])
+{
+    const char *const *own  = schema->ops->types;
+    const char        *text = schema->dialect->types[type];
+    size_t             size = strcspn(text, " ");
+    if (own != NULL && own[type] != NULL) {
+        text = own[type];
+        size = strlen(text);
+    }
+    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%.*s", (int)size, text);
+}
