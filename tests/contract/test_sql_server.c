@@ -61,7 +61,7 @@ static int load(void **state)
 
 /* ---- A database ------------------------------------------------------------- */
 
-/* Every step of it that begins a transaction fails so many times. */
+/* Every step of it that begins a transaction fails so many times; in a hold, every statement. */
 typedef struct fake {
     pawl__sql_store  store; /* first */
     pawl__sql_server server;
@@ -88,11 +88,12 @@ static pawl_code begin(pawl_store *store, pawl_error *error)
     return it->begin_count <= it->failures ? pawl_error_set(error, it->failure, "begin") : PAWL_OK;
 }
 
-static pawl_code end_as(pawl_store *store, pawl_code code, pawl_error *error)
+static pawl_code commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
     (void)store;
+    (void)is_unknown;
     (void)error;
-    return code;
+    return PAWL_OK;
 }
 
 static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
@@ -100,12 +101,11 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
 {
     fake *it = of(store);
     (void)arena;
-    (void)error;
     it->asked = asked->statement;
     it->beat_count += asked->statement == PAWL__SQL_WORKER_BEAT;
     it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
     *request = (pawl__sql_request *)store;
-    return PAWL_OK;
+    return it->store.in_hold ? begin(store, error) : PAWL_OK;
 }
 
 static pawl_code nothing(pawl_store *store, pawl_error *error)
@@ -183,22 +183,20 @@ static void hold_end(pawl_store *store)
     (void)store;
 }
 
-static const pawl__sql_ops ops = {.name        = "fake",
-                                  .send        = send,
-                                  .await       = nothing,
-                                  .next        = next,
-                                  .get         = get,
-                                  .end         = end,
-                                  .changed     = changed,
-                                  .rollback    = rollback,
-                                  .stamp_begin = begin,
-                                  .stamp_end   = end_as,
-                                  .begin       = begin,
-                                  .write       = write_items,
-                                  .commit      = nothing,
-                                  .claims_end  = claims_end,
-                                  .rest        = rest,
-                                  .session_fd  = no_session};
+static const pawl__sql_ops ops = {.name       = "fake",
+                                  .send       = send,
+                                  .await      = nothing,
+                                  .next       = next,
+                                  .get        = get,
+                                  .end        = end,
+                                  .changed    = changed,
+                                  .rollback   = rollback,
+                                  .begin      = begin,
+                                  .write      = write_items,
+                                  .commit     = commit,
+                                  .claims_end = claims_end,
+                                  .rest       = rest,
+                                  .session_fd = no_session};
 
 static const pawl_store_ops store_ops = {
     .scheme = "fake", .ready = begin, .hold_end = hold_end, .interrupt = NULL};

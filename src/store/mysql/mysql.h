@@ -6,7 +6,7 @@
  *     request.c      prepared statements and their parameters
  *     row.c          requests of the generic store, and their rows
  *     connection.c   the generic store's connection (store/sql/connection.h)
- *     transaction.c  begin, commit, stamps, holds
+ *     transaction.c  begin, commit, the second connection
  *     write.c        the writes of a commit
  *     look.c         versions of sagas, looked at before they are written
  *     set.c          a set of them in one statement
@@ -100,14 +100,10 @@ pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes 
 /* Begins a transaction where none is open. Row locks of claims that a rollback lost are taken again;
  * a row that another worker took meanwhile is no longer claimed. */
 pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error);
-pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error);
+pawl_code pawl__mysql_commit(pawl_store *base, bool *is_unknown, pawl_error *error);
 /* Afterwards no transaction is open, whatever happened. */
 void      pawl__mysql_rollback(pawl__mysql_connection *connection);
-pawl_code pawl__mysql_stamp_begin(pawl_store *base, pawl_error *error);
-pawl_code pawl__mysql_stamp_end(pawl_store *base, pawl_code code, pawl_error *error);
-pawl_code pawl__mysql_hold_begin(pawl_store *base, pawl_error *error);
-void      pawl__mysql_hold_end(pawl_store *base);
-pawl_code pawl__mysql_hold_take(pawl_store *base, pawl_error *error);
+pawl_code pawl__mysql_is_open(pawl_store *base, bool *is_open_still, pawl_error *error);
 extern const pawl__sql_lock_ops pawl__mysql_lock_ops;
 
 /* write.c */

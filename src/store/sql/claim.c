@@ -132,16 +132,15 @@ static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *cla
 static pawl_code claim_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = read_due(store, claim, false, arena, rows, error);
+    pawl_code code = read_due(store, claim, false, arena, rows, error);
     if (code != PAWL_OK || rows->count == 0)
         return code;
-    code = ops->stamp_begin(store, error);
+    code = pawl__sql_stamp_begin(store, error);
     if (code == PAWL_OK) {
         code = read_due(store, claim, true, arena, rows, error);
         if (code == PAWL_OK)
             code = stamp_timeouts(store, claim, arena, rows, error);
-        code = ops->stamp_end(store, code, error);
+        code = pawl__sql_stamp_end(store, code, error);
     }
     return code;
 }
@@ -246,14 +245,13 @@ static pawl_code stamp_partition(pawl_store *store, const pawl_snapshot_claim *c
 static pawl_code claim_snapshot(pawl_store *store, const pawl_snapshot_claim *claim,
                                 pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->stamp_begin(store, error);
+    pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = read_partition(store, claim, arena, snapshot, error);
     if (code == PAWL_OK)
         code = stamp_partition(store, claim, arena, snapshot, error);
-    return ops->stamp_end(store, code, error);
+    return pawl__sql_stamp_end(store, code, error);
 }
 
 pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,

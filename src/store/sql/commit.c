@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/commit.h"
+#include "store/sql/transaction.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -325,7 +326,7 @@ static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
         code = settle(writer, code, before, &is_right);
     *is_done = code == PAWL_OK && is_right && writer->refused->count == before;
     if (*is_done)
-        return ops->commit(writer->store, writer->error);
+        return pawl__sql_commit_round(writer->store, writer->error);
     ops->rollback(writer->store);
     pawl__sql_drop_refused(writer->refused, before, writer->is_dropped);
     return code;
@@ -336,7 +337,7 @@ static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
 static pawl_code commit_held(pawl__sql_writer *writer)
 {
     bool      is_done = false;
-    pawl_code code    = pawl__sql_ops_of(writer->store)->hold_take(writer->store, writer->error);
+    pawl_code code    = pawl__sql_hold_take(writer->store, writer->error);
     if (code == PAWL_OK)
         code = run_round(writer, &is_done);
     if (code != PAWL_OK || is_done)

@@ -6,7 +6,7 @@
  *     next, get  row by row
  *     end        always, once for each request
  *
- *     begin, or hold_take
+ *     begin, or a hold                (transaction.h)
  *     write, claim_check, hold_back   any number; or write_ahead, then settle
  *     commit, or rollback             then claims_end, once for each commit
  *
@@ -55,9 +55,9 @@ typedef struct pawl__sql_life {
 
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
-    /* Reads between the two see one state of the data. NULL: those sent together do, or need not. */
+    /* From here to the commit or rollback reads see one state of the data. NULL: those sent together do, or
+     * need not. */
     pawl_code (*read_begin)(pawl_store *store, pawl_error *error);
-    pawl_code (*read_end)(pawl_store *store, pawl_code code, pawl_error *error);
     /* `*request` is NULL when it could not be made, else it is to be ended. Texts that are read live
      * in the arena. The parameters are borrowed until the call is ended. */
     pawl_code (*send)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
@@ -76,7 +76,7 @@ typedef struct pawl__sql_ops {
     int64_t (*changed)(pawl__sql_request *request);
     /* The failure of the request, if there was one. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
-    /* Asks of all of them at once whether they live. Also inside read_begin and read_end, and in transactions. */
+    /* Asks of all of them at once whether they live. Also between reads, and in transactions. */
     pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error);
 
@@ -120,16 +120,19 @@ typedef struct pawl__sql_ops {
      * it was said to be: the round is undone, and done again with `write`. NULL, as write_ahead:
      * `write` is as fast. */
     pawl_code (*settle)(pawl_store *store, bool *is_right, pawl_error *error);
-    /* A transaction for stamps, which need not survive a power cut. `code` decides the end. */
-    pawl_code (*stamp_begin)(pawl_store *store, pawl_error *error);
-    pawl_code (*stamp_end)(pawl_store *store, pawl_code code, pawl_error *error);
+    /* A transaction on the connection in use, with the locks that it is to have; behind a rollback too. */
     pawl_code (*begin)(pawl_store *store, pawl_error *error);
-    /* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was
-     * rolled back before. */
-    pawl_code (*hold_take)(pawl_store *store, pawl_error *error);
-    /* The only operation that answers PAWL_EUNKNOWN. On any failure no transaction is open. */
-    pawl_code (*commit)(pawl_store *store, pawl_error *error);
+    /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows
+     * any failure. */
+    pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
+    /* Afterwards none is open, whatever happened. Nothing where there is none. */
     void (*rollback)(pawl_store *store);
+    /* Whether the transaction of a hold is still there. */
+    pawl_code (*is_open)(pawl_store *store, bool *is_open, pawl_error *error);
+    /* Around a transaction for stamps, which need not survive a power cut; also behind a begin that failed.
+     * NULL: nothing. */
+    pawl_code (*stamps_begin)(pawl_store *store, pawl_error *error);
+    void (*stamps_end)(pawl_store *store);
     /* Whether the row is this worker's; inside the transaction. EGONE, said in `why`: no longer. */
     pawl_code (*claim_check)(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why);
     /* The commit ended with `code`: after PAWL_OK the rows it settled are nobody's, after
@@ -162,16 +165,6 @@ static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)
 /* ---- Reading (read.c) --------------------------------------------------- */
 
 /* The driver's, where it has one. */
-static inline pawl_code pawl__sql_read_begin(pawl_store *store, pawl_error *error)
-{
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    return ops->read_begin != NULL ? ops->read_begin(store, error) : PAWL_OK;
-}
-static inline pawl_code pawl__sql_read_end(pawl_store *store, pawl_code code, pawl_error *error)
-{
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    return ops->read_end != NULL ? ops->read_end(store, code, error) : code;
-}
 static inline pawl_code pawl__sql_await(pawl_store *store, pawl_error *error)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);

@@ -207,9 +207,9 @@ pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *c
     pawl_arena          *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
-    pawl_code code = ops->stamp_begin(store, error);
+    pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code == PAWL_OK)
-        code = ops->stamp_end(
+        code = pawl__sql_stamp_end(
             store, number_events(store, pawl__sql_limit(count_max), arena, count, error), error);
     pawl_arena_destroy(arena);
     return code;

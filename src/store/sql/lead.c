@@ -106,19 +106,19 @@ static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t 
 static pawl_code lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time, bool *is_ours,
                       pawl_error *error)
 {
-    const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
     pawl__sql_lease           row;
     int64_t                   process  = 0;
     bool                      is_taken = false;
     pawl_code                 code     = pawl__sql_lease_name(store, "lead:", name, &full, error);
     if (code == PAWL_OK)
-        code = ops->own_lock(store, &process, error);
+        code = pawl__sql_ops_of(store)->own_lock(store, &process, error);
     if (code == PAWL_OK)
         code = look(store, full.text, now, &row, &is_taken, error);
-    if (code == PAWL_OK && !is_taken && (code = ops->stamp_begin(store, error)) == PAWL_OK) {
+    if (code == PAWL_OK && !is_taken && (code = pawl__sql_stamp_begin(store, error)) == PAWL_OK) {
         code = take(store, full.text, now, time, process, is_ours, error);
-        code = ops->stamp_end(store, code, error); /* a failure's is_ours is false: core/call.c */
+        code =
+            pawl__sql_stamp_end(store, code, error); /* a failure's is_ours is false: core/call.c */
     }
     return code;
 }
@@ -136,16 +136,16 @@ pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64
 
 static pawl_code unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
-    const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
     pawl_code                 code = pawl__sql_lease_name(store, "lead:", name, &full, error);
     if (code == PAWL_OK)
-        code = ops->stamp_begin(store, error);
+        code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     const pawl__sql_lease row   = {.name = full.text, .worker = store->worker.uuid};
     const pawl__sql_asked asked = {PAWL__SQL_LEASE_DELETE, &free_fields, &row, NULL, 0};
-    return ops->stamp_end(store, pawl__sql_read_first(store, &asked, NULL, NULL, error), error);
+    return pawl__sql_stamp_end(store, pawl__sql_read_first(store, &asked, NULL, NULL, error),
+                               error);
 }
 
 pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)

@@ -6,7 +6,7 @@
 #ifndef PAWL_STORE_SQL_OPERATIONS_H
 #define PAWL_STORE_SQL_OPERATIONS_H
 
-#include "store/sql/connection.h"
+#include "store/sql/transaction.h"
 
 /* claim.c, load.c: for drivers that write by store/sql/commit.h */
 pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
@@ -134,6 +134,6 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
     .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
     .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
-    .walk = pawl__sql_walk
+    .hold_begin = pawl__sql_hold_begin, .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
 
 #endif

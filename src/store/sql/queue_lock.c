@@ -261,15 +261,14 @@ static pawl_code claim_rows(pawl_store *store, const pawl_queue_claim *claim, pa
 static pawl_code claim_stamped(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                                pawl_queue_rows *rows, pawl_error *error)
 {
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    *rows                    = (pawl_queue_rows){0};
-    pawl_code code           = ops->stamp_begin(store, error);
+    *rows          = (pawl_queue_rows){0};
+    pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = claim_rows(store, claim, arena, rows, error);
     if (code == PAWL_OK)
         code = pawl__sql_queue_stamp(store, rows, error);
-    return ops->stamp_end(store, code, error);
+    return pawl__sql_stamp_end(store, code, error);
 }
 
 static pawl_code claim_once(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,

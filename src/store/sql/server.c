@@ -107,10 +107,9 @@ pawl_code pawl__sql_server_pause(pawl_store *store, int64_t milliseconds, int wa
 /* The claims of a worker that died with its session are rows, which nobody else would free. */
 static pawl_code free_dead(pawl_store *store, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->stamp_begin(store, error);
+    pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code == PAWL_OK)
-        code = ops->stamp_end(store, pawl__sql_free_dead(store, error), error);
+        code = pawl__sql_stamp_end(store, pawl__sql_free_dead(store, error), error);
     return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does the same */
 }
 

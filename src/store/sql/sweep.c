@@ -49,11 +49,10 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
 pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                           pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->stamp_begin(store, error);
+    pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    return ops->stamp_end(store, sweep_all(store, sweep, count, more, error), error);
+    return pawl__sql_stamp_end(store, sweep_all(store, sweep, count, more, error), error);
 }
 
 /* ---- Leases that are over ----------------------------------------------- */
@@ -64,9 +63,8 @@ pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *coun
     static const pawl__sql_field  now_field[] = {{0, PAWL__WIRE_TIME}};
     static const pawl__sql_fields by_now      = PAWL__SQL_LIST(now_field);
     const pawl__sql_asked         asked       = {PAWL__SQL_TIMEOUT_REAP, &by_now, &now, NULL, 0};
-    const pawl__sql_ops          *ops         = pawl__sql_ops_of(store);
-    pawl_code                     code        = ops->stamp_begin(store, error);
+    pawl_code                     code        = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    return ops->stamp_end(store, pawl__sql_execute(store, &asked, count, error), error);
+    return pawl__sql_stamp_end(store, pawl__sql_execute(store, &asked, count, error), error);
 }

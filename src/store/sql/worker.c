@@ -172,10 +172,10 @@ static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text ty
                                    .now      = now};
     pawl_code            code   = ops->own_lock(store, &worker.process, error);
     if (code == PAWL_OK)
-        code = ops->stamp_begin(store, error);
+        code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = ops->stamp_end(store, take_row(store, &worker, error), error);
+    code = pawl__sql_stamp_end(store, take_row(store, &worker, error), error);
     own->has_worker |= code == PAWL_OK;
     /* After the commit, which fences what the other handle has in hand. */
     if (code == PAWL_OK && worker.epoch > 1 && ops->take_over != NULL)
@@ -209,9 +209,9 @@ static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *erro
     store->ops->hold_end(store);
     pawl_code   code   = ops->claims_leave(store, error);
     pawl_error *second = code == PAWL_OK ? error : NULL;
-    pawl_code   gone   = ops->stamp_begin(store, second);
+    pawl_code   gone   = pawl__sql_stamp_begin(store, second);
     if (gone == PAWL_OK)
-        gone = ops->stamp_end(store, run_steps(store, END_FROM, &self, 1, second), second);
+        gone = pawl__sql_stamp_end(store, run_steps(store, END_FROM, &self, 1, second), second);
     own->has_worker    = gone != PAWL_OK;
     store->is_attached = false;
     if (ops->own_unlock != NULL)
@@ -262,7 +262,7 @@ static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applie
         ops->rollback(store);
         return code;
     }
-    code = ops->commit(store, error);
+    code = pawl__sql_commit_round(store, error);
     if (code == PAWL_OK) {
         store->epoch = worker.epoch;
         *is_applied  = pawl_uuid_compare(worker.last_commit, commit_id) == 0;

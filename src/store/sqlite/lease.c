@@ -126,9 +126,9 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
     if (!alive)
         code = is_alive(store, row.process, &alive, error);
     if (code == PAWL_OK && !alive &&
-        (code = pawl__sqlite_stamp_begin(&store->sql.base, error)) == PAWL_OK) {
+        (code = pawl__sql_stamp_begin(&store->sql.base, error)) == PAWL_OK) {
         code = take_lease(store, name.text, &row, error);
-        code = pawl__sqlite_stamp_end(&store->sql.base, code, error);
+        code = pawl__sql_stamp_end(&store->sql.base, code, error);
     }
     *use = NULL;
     if (code == PAWL_OK && row.process != us) {
@@ -161,14 +161,14 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     pawl__sql_lease_name_text name;
     pawl_code code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(&store->sql.base, error);
+        code = pawl__sql_stamp_begin(&store->sql.base, error);
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
     pawl__sqlite_put_text(&request, name.text);
     pawl__sqlite_put_int(&request, pawl__sqlite_program_number(store->program));
-    return pawl__sqlite_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
+    return pawl__sql_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
 }
 
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)

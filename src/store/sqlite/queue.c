@@ -133,17 +133,17 @@ static pawl_code read_again(claiming *c)
 static pawl_code claim_rows(claiming *c)
 {
     uint64_t  ended = pawl__sqlite_claims_ended(c->store->book);
-    pawl_code code  = pawl__sqlite_read_begin(&c->store->sql.base, c->error);
+    pawl_code code  = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK) {
         code = c->claim->seq_count != 0 ? claim_again(c) : claim_due(c);
-        code = pawl__sqlite_read_end(&c->store->sql.base, code, c->error);
+        code = pawl__sql_read_end(&c->store->sql.base, code, c->error);
     }
     if (code != PAWL_OK || c->rows->count == 0 ||
         ended == pawl__sqlite_claims_ended(c->store->book))
         return code;
-    code = pawl__sqlite_read_begin(&c->store->sql.base, c->error);
+    code = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_read_end(&c->store->sql.base, read_again(c), c->error);
+        code = pawl__sql_read_end(&c->store->sql.base, read_again(c), c->error);
     return code;
 }
 

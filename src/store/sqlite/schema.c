@@ -60,8 +60,8 @@ static pawl_code number(pawl_store *base, const char *select, int64_t *number, p
 
 static const pawl__sql_schema_ops schema_ops = {
     .connect = connect,
-    .begin   = pawl__sqlite_write_begin,
-    .end     = pawl__sqlite_write_end,
+    .begin   = pawl__sqlite_begin,
+    .end     = pawl__sql_end,
     .execute = execute,
     .number  = number,
     .columns = PAWL__SQLITE_SCHEMA_COLUMNS,

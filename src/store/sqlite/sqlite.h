@@ -4,11 +4,11 @@
  *     open.c        URL, connection, settings, close
  *     request.c        prepared statements, binding, reading, error codes; request.h
  *     connection.c  the generic store's connection (store/sql/connection.h)
- *     transaction.c begin, commit, stamps without a sync, reads, holds
+ *     transaction.c begin, commit, stamps without a sync
  *     schema.c      print, apply, verify, drop
  *     process.c     this process's number, its lock and its claim table
  *     lease.c       queue leases of processes, leader leases of workers
- *     write.c       one statement for each item of a write; the transaction of a commit
+ *     write.c       one statement for each item of a write
  *     enlist.c      a change set in a caller's transaction
  *     queue.c saga.c   by noun, where the generic store's will not do
  *     wait.c        wake-up
@@ -20,6 +20,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/sql/schema.h"
+#include "store/sql/transaction.h"
 #include "store/sqlite/program.h"
 #include "store/sqlite/request.h"
 
@@ -98,22 +99,15 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
 pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error);
 void      pawl__sqlite_close(pawl_store *base);
 
-/* transaction.c */
-pawl_code pawl__sqlite_write_begin(pawl_store *base, pawl_error *error);
-/* Commits when `code` is OK, else rolls back. Returns `code`, or what the
- * commit said. */
-pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *error);
-/* The same for stamps, which need not survive a power cut: no sync. */
-pawl_code pawl__sqlite_stamp_begin(pawl_store *base, pawl_error *error);
-pawl_code pawl__sqlite_stamp_end(pawl_store *base, pawl_code code, pawl_error *error);
-/* One snapshot, and one lock, for several reads. */
+/* transaction.c: operations of store/sql/connection.h */
+pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error);
-pawl_code pawl__sqlite_read_end(pawl_store *base, pawl_code code, pawl_error *error);
-/* Afterwards no transaction is open, whatever happened. */
+pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error);
 void      pawl__sqlite_rollback(pawl_store *base);
+pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error);
+pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error);
+void      pawl__sqlite_stamps_end(pawl_store *base);
 int       pawl__sqlite_busy(void *context, int count);
-pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error);
-void      pawl__sqlite_hold_end(pawl_store *base);
 
 /* wait.c */
 /* Whether another connection committed since it was asked last. */
@@ -145,9 +139,6 @@ pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sql_write *write,
                              const void *const *items, size_t count, pawl__sql_fate *fates,
                              size_t *failed, pawl_error *error);
-pawl_code pawl__sqlite_commit_begin(pawl_store *base, pawl_error *error);
-pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error);
-pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                    pawl_error *why);
 void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,

@@ -1,4 +1,4 @@
-/* transaction.c - begin and end; stamps; reads that belong together; holds.
+/* transaction.c - begin and end; transactions of stamps are without a sync.
  *
  * Write transactions begin with BEGIN IMMEDIATE, so that one that got the lock
  * cannot fail for it later. While a hold is open, everything runs inside it
@@ -74,109 +74,66 @@ static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *e
         store->given_path, store->busy_ms);
 }
 
-pawl_code pawl__sqlite_write_begin(pawl_store *base, pawl_error *error)
+static pawl_code begin(pawl__sqlite *store, int statement, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return PAWL_OK;
-    pawl_code code = pawl__sqlite_connected(store, error);
+    pawl_code code     = pawl__sqlite_connected(store, error);
+    store->checked_use = NULL;
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
-    return explain_busy(store, run(store, PAWL__SQLITE_TRANSACTION_BEGIN, error), error);
+    return run(store, statement, error);
 }
 
-pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *error)
+pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return code;
-    if (code == PAWL_OK)
-        code = run(store, PAWL__SQLITE_TRANSACTION_COMMIT, error);
-    if (code != PAWL_OK)
-        pawl__sqlite_rollback(base);
-    return code;
-}
-
-/* The setting takes effect as the statement is prepared, so it cannot be kept. */
-static pawl_code begin_without_sync(pawl__sqlite *store, pawl_error *error)
-{
-    if (store->synchronous <= SYNCHRONOUS_NORMAL)
-        return PAWL_OK;
-    return pawl__sqlite_execute(store->connection.db, "pragma synchronous = normal", error);
-}
-
-/* A connection that goes on without syncs would answer OK for what a power cut takes
- * away, so it is closed: the next one has the setting from its beginning. */
-static void end_without_sync(pawl__sqlite *store)
-{
-    sqlite3 *db = store->connection.db;
-    if (store->synchronous <= SYNCHRONOUS_NORMAL || db == NULL)
-        return;
-    if (pawl__sqlite_execute(db, "pragma synchronous = full", NULL) != PAWL_OK)
-        pawl__sqlite_lose(store);
-}
-
-pawl_code pawl__sqlite_stamp_begin(pawl_store *base, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return PAWL_OK;
-    pawl_code code = pawl__sqlite_connected(store, error);
-    if (code != PAWL_OK)
-        return code;
-    code = begin_without_sync(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_write_begin(base, error);
-    if (code != PAWL_OK) /* a pragma that fails may have taken effect before */
-        end_without_sync(store);
-    return code;
-}
-
-pawl_code pawl__sqlite_stamp_end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return code;
-    code = pawl__sqlite_write_end(base, code, error);
-    end_without_sync(store);
-    return code;
+    return explain_busy(store, begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error), error);
 }
 
 pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return PAWL_OK;
-    pawl_code code = pawl__sqlite_connected(store, error);
-    if (code != PAWL_OK)
-        return code;
-    atomic_store(&store->is_interrupted, false);
-    return run(store, PAWL__SQLITE_TRANSACTION_BEGIN_READ, error);
+    return begin(pawl__sqlite_of(base), PAWL__SQLITE_TRANSACTION_BEGIN_READ, error);
 }
 
-pawl_code pawl__sqlite_read_end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    return pawl__sqlite_write_end(base, code, error);
-}
-
-/* ---- Holds -------------------------------------------------------------- */
-
-pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
+/* A log that could not be synced may have the transaction or not, and a crash would bring to light
+ * which. Everything else that fails before its last frame is written is rolled back. */
+pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (store->sql.in_hold)
-        return pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
-    pawl_code code     = pawl__sqlite_write_begin(base, error);
-    store->sql.in_hold = code == PAWL_OK;
+    pawl_code     code  = run(store, PAWL__SQLITE_TRANSACTION_COMMIT, error);
+    *is_unknown =
+        code != PAWL_OK && (sqlite3_extended_errcode(store->connection.db) & 0xFF) == SQLITE_IOERR;
     return code;
 }
 
-void pawl__sqlite_hold_end(pawl_store *base)
+pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error)
+{
+    (void)error;
+    *is_open = !sqlite3_get_autocommit(pawl__sqlite_of(base)->connection.db);
+    return PAWL_OK;
+}
+
+/* ---- Stamps ------------------------------------------------------------- */
+
+/* The setting takes effect as the statement is prepared, so it cannot be kept. */
+pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (!store->sql.in_hold)
+    pawl_code     code  = pawl__sqlite_connected(store, error);
+    if (code != PAWL_OK || store->synchronous <= SYNCHRONOUS_NORMAL)
+        return code;
+    return pawl__sqlite_execute(store->connection.db, "pragma synchronous = normal", error);
+}
+
+/* A connection that goes on without syncs would answer OK for what a power cut takes away, so it is
+ * closed: the next one has the setting from its beginning. A pragma that failed may have taken
+ * effect before. */
+void pawl__sqlite_stamps_end(pawl_store *base)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    sqlite3      *db    = store->connection.db;
+    if (store->synchronous <= SYNCHRONOUS_NORMAL || db == NULL)
         return;
-    store->sql.in_hold = false;
-    pawl__sqlite_rollback(base);
+    if (pawl__sqlite_execute(db, "pragma synchronous = full", NULL) != PAWL_OK)
+        pawl__sqlite_lose(store);
 }

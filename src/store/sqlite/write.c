@@ -1,4 +1,4 @@
-/* write.c - how the generic store's writes and transactions run on SQLite: a prepared
+/* write.c - how the generic store's writes run on SQLite: a prepared
  * statement for each item, which costs as little as one over a set.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -69,47 +69,4 @@ pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sq
         *failed = i;
     }
     return code;
-}
-
-/* ---- The transaction of a commit ---------------------------------------- */
-
-pawl_code pawl__sqlite_commit_begin(pawl_store *base, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    store->checked_use  = NULL;
-    return pawl__sqlite_write_begin(&store->sql.base, error);
-}
-
-pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    store->checked_use  = NULL;
-    store->sql.in_hold  = false;
-    if (sqlite3_get_autocommit(store->connection.db))
-        return pawl_error_set(error, PAWL_ELOST,
-                              "sqlite: %s: the transaction of the hold was rolled back before",
-                              store->given_path);
-    return PAWL_OK;
-}
-
-/* A log that could not be synced may have the transaction or not, and a crash
- * would bring to light which. Everything else that fails before its last frame
- * is written is rolled back. */
-pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error)
-{
-    pawl__sqlite        *store = pawl__sqlite_of(base);
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_TRANSACTION_COMMIT,
-                               error);
-    pawl_code code   = pawl__sqlite_run(&request);
-    int       result = sqlite3_extended_errcode(store->connection.db);
-    if (code == PAWL_OK)
-        return PAWL_OK;
-    pawl__sqlite_rollback(&store->sql.base);
-    if ((result & 0xFF) == SQLITE_IOERR)
-        return pawl_error_set(error, PAWL_EUNKNOWN,
-                              "sqlite: %s: the commit failed (%s); whether it will be found there "
-                              "is not known",
-                              store->given_path, sqlite3_errstr(result));
-    return pawl_error_wrap(error, code, "commit");
 }

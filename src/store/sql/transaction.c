@@ -1,0 +1,135 @@
+/* transaction.c - end of a transaction, stamps, holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/transaction.h"
+
+#include "store/sql/queue_lock.h"
+
+static pawl__sql_store *of(pawl_store *store)
+{
+    return (pawl__sql_store *)store;
+}
+
+/* ---- The end -------------------------------------------------------------- */
+
+pawl_code pawl__sql_end(pawl_store *store, pawl_code code, pawl_error *error)
+{
+    const pawl__sql_ops *ops        = pawl__sql_ops_of(store);
+    bool                 is_unknown = false;
+    if (code == PAWL_OK)
+        code = ops->commit(store, &is_unknown, error);
+    if (code != PAWL_OK)
+        ops->rollback(store);
+    return code;
+}
+
+pawl_code pawl__sql_commit_round(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops *ops        = pawl__sql_ops_of(store);
+    pawl_error           why        = PAWL_ERROR_INIT;
+    bool                 is_unknown = false;
+    pawl_code            code       = ops->commit(store, &is_unknown, &why);
+    if (code == PAWL_OK)
+        return PAWL_OK;
+    ops->rollback(store);
+    if (is_unknown)
+        return pawl_error_set(error, PAWL_EUNKNOWN,
+                              "%s: the commit failed, and whether it is there all the same is not "
+                              "known: %s",
+                              store->scheme, why.text);
+    if (error != NULL)
+        *error = why;
+    return pawl_error_wrap(error, code, "commit");
+}
+
+pawl_code pawl__sql_read_begin(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    return ops->read_begin != NULL && !of(store)->in_hold ? ops->read_begin(store, error) : PAWL_OK;
+}
+
+pawl_code pawl__sql_read_end(pawl_store *store, pawl_code code, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    return ops->read_begin != NULL && !of(store)->in_hold ? pawl__sql_end(store, code, error)
+                                                          : code;
+}
+
+/* ---- Stamps --------------------------------------------------------------- */
+
+static void leave_stamps(pawl_store *store)
+{
+    const pawl__sql_ops    *ops    = pawl__sql_ops_of(store);
+    const pawl__sql_claims *claims = of(store)->claims;
+    if (ops->stamps_end != NULL)
+        ops->stamps_end(store);
+    if (claims != NULL)
+        claims->ops->back(store);
+}
+
+pawl_code pawl__sql_stamp_begin(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops    *ops    = pawl__sql_ops_of(store);
+    const pawl__sql_claims *claims = of(store)->claims;
+    pawl_code               code   = PAWL_OK;
+    if (of(store)->in_hold)
+        return PAWL_OK;
+    if (claims != NULL && claims->ops->is_open(store))
+        code = claims->ops->aside(store, error);
+    if (code == PAWL_OK && ops->stamps_begin != NULL)
+        code = ops->stamps_begin(store, error);
+    if (code == PAWL_OK)
+        code = ops->begin(store, error);
+    if (code != PAWL_OK)
+        leave_stamps(store);
+    return code;
+}
+
+pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *error)
+{
+    if (of(store)->in_hold)
+        return code;
+    code = pawl__sql_end(store, code, error);
+    leave_stamps(store);
+    return code;
+}
+
+/* ---- Holds ---------------------------------------------------------------- */
+
+pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error)
+{
+    if (of(store)->in_hold)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: this handle has an open hold already",
+                              store->scheme);
+    pawl_code code     = pawl__sql_ops_of(store)->begin(store, error);
+    of(store)->in_hold = code == PAWL_OK;
+    return code;
+}
+
+/* In a child process it is the parent's. */
+void pawl__sql_hold_end(pawl_store *store)
+{
+    const pawl__sql_server *server = of(store)->server;
+    if (!of(store)->in_hold || (server != NULL && !pawl__sql_server_is_ours(server)))
+        return;
+    of(store)->in_hold = false;
+    pawl__sql_ops_of(store)->rollback(store);
+}
+
+pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
+{
+    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
+    bool                 is_open = false;
+    of(store)->in_hold           = false;
+    pawl_code code               = ops->is_open(store, &is_open, error);
+    if (code == PAWL_OK && is_open)
+        return PAWL_OK;
+    ops->rollback(store);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_ELOST, "the transaction of the hold");
+    return pawl_error_set(error, PAWL_ELOST,
+                          "%s: the transaction of the hold was ended before: by the handler's own "
+                          "SQL, or rolled back by the database",
+                          store->scheme);
+}
