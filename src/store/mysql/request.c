@@ -7,7 +7,7 @@
  */
 #include "base/calm.h"
 #include "store/mysql/mysql.h"
-#include "store/sql/outbox.h"
+#include "store/sql/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -362,42 +362,13 @@ static void put_error_text(pawl__mysql_put *put, size_t i, pawl_text text)
 
 static void put_field(pawl__mysql_put *put, size_t i, int wire, const void *member)
 {
-    const pawl_text *text = member;
-    switch (wire) {
-    case PAWL__WIRE_INT: put_int(put, i, *(const int64_t *)member); return;
-    case PAWL__WIRE_TIME:
-    case PAWL__WIRE_TIME_OR_NEVER: put_time(put, i, *(const int64_t *)member); return;
-    case PAWL__WIRE_INT32: put_int(put, i, *(const int32_t *)member); return;
-    case PAWL__WIRE_BOOL:
-    case PAWL__WIRE_FLAG: put_int(put, i, *(const bool *)member); return;
-    case PAWL__WIRE_ERROR_TEXT: put_error_text(put, i, *text); return;
-    case PAWL__WIRE_BYTES: put_bytes(put, i, *text, MYSQL_TYPE_BLOB); return;
-    case PAWL__WIRE_UUID: put_uuid(put, i, *(const pawl_uuid *)member); return;
-    case PAWL__WIRE_UUID_OR_NULL:
-        if (pawl_uuid_is_zero(*(const pawl_uuid *)member))
-            put_null(put, i);
-        else
-            put_uuid(put, i, *(const pawl_uuid *)member);
-        return;
-    case PAWL__WIRE_JSON: /* an empty text is no JSON */
-    case PAWL__WIRE_JSON_TEXT: put_text(put, i, text->size != 0 ? *text : PAWL_TEXT("{}")); return;
-    case PAWL__WIRE_VALUE: put_value(put, i, member); return;
-    case PAWL__WIRE_STATE:
-        put_text(put, i, pawl__sql_state_words[*(const pawl_outbox_state *)member]);
-        return;
-    case PAWL__WIRE_OUTCOME:
-        put_text(put, i, pawl__sql_outcome_words[*(const pawl_attempt_outcome *)member]);
-        return;
-    case PAWL__WIRE_INBOX:
-        put_text(put, i, pawl__sql_inbox_words[*(const pawl_inbox_outcome *)member]);
-        return;
-    case PAWL__WIRE_RESET:
-        put_text(put, i, pawl__sql_reset_word(*(const pawl_outbox_action *)member));
-        return;
-    case PAWL__WIRE_ZERO: put_int(put, i, 0); return;
-    case PAWL__WIRE_NULL: put_null(put, i); return;
-    default: put_text(put, i, *text); return;
-    }
+    pawl_value value = pawl__sql_value_of(wire, member);
+    if (wire == PAWL__WIRE_ERROR_TEXT)
+        put_error_text(put, i, value.as.text);
+    else if (wire == PAWL__WIRE_BYTES)
+        put_bytes(put, i, value.as.text, MYSQL_TYPE_BLOB);
+    else
+        put_value(put, i, &value);
 }
 
 /* ---- Running ------------------------------------------------------------ */

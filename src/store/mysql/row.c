@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
-#include "store/sql/outbox.h"
+#include "store/sql/value.h"
 
 #include <string.h>
 
@@ -59,82 +59,27 @@ static pawl_text get_text(pawl__sql_request *request)
     return (pawl_text){.data = room, .size = found->size};
 }
 
-static pawl_uuid get_uuid(pawl__sql_request *request)
-{
-    pawl_uuid uuid    = {{0}};
-    bool      is_null = request->statement->columns[request->column].is_null != 0;
-    pawl_text text    = get_text(request);
-    if (!is_null && request->code == PAWL_OK &&
-        pawl_uuid_parse(text, &uuid, request->error) != PAWL_OK)
-        request->code = pawl_error_set(request->error, PAWL_EPERSIST,
-                                       "%s: column %s holds '%.60s', which is no UUID",
-                                       request->connection->store->sql.base.scheme,
-                                       name_of(request), text.size != 0 ? text.data : "");
-    return uuid;
-}
-
-/* A word that is none, written by somebody else, ends the request. */
-static int get_word(pawl__sql_request *request, const pawl_text *words, int count)
-{
-    pawl_text word  = get_text(request);
-    int       found = pawl__sql_find_word(word, words, count);
-    if (found < 0 && request->code == PAWL_OK)
-        request->code = pawl_error_set(
-            request->error, PAWL_EPERSIST, "%s: column %s holds '%.*s', which is no state",
-            request->connection->store->sql.base.scheme, name_of(request), PAWL_TEXT_ARGS(word));
-    return found < 0 ? 0 : found;
-}
-
-/* ---- Numbers and times -------------------------------------------------- */
-
-static int64_t get_int(pawl__sql_request *request)
-{
-    const pawl__mysql_column *column = &request->statement->columns[request->column++];
-    return column->is_null ? 0 : column->number;
-}
-
-static pawl_time get_time(pawl__sql_request *request, pawl_time null)
-{
-    const pawl__mysql_column *column = &request->statement->columns[request->column++];
-    return column->is_null ? null : pawl__mysql_from_time(&column->time);
-}
-
-static void get_value(pawl__sql_request *request, pawl_value *value)
-{
-    if (request->statement->columns[request->column].is_null)
-        value->type = PAWL_VALUE_NONE;
-    switch (value->type) {
-    case PAWL_VALUE_INT: value->as.integer = get_int(request); return;
-    case PAWL_VALUE_TIME: value->as.time = get_time(request, 0); return;
-    case PAWL_VALUE_TEXT: value->as.text = get_text(request); return;
-    case PAWL_VALUE_UUID: value->as.uuid = get_uuid(request); return;
-    case PAWL_VALUE_NONE: request->column++; return;
-    }
-}
+/* ---- Fields ------------------------------------------------------------- */
 
 static void get_field(pawl__sql_request *request, int wire, void *member)
 {
-    switch (wire) {
-    case PAWL__WIRE_INT: *(int64_t *)member = get_int(request); return;
-    case PAWL__WIRE_TIME: *(pawl_time *)member = get_time(request, 0); return;
-    case PAWL__WIRE_TIME_OR_NEVER: *(pawl_time *)member = get_time(request, PAWL_TIME_MAX); return;
-    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)get_int(request); return;
-    case PAWL__WIRE_BOOL:
-    case PAWL__WIRE_FLAG: *(bool *)member = get_int(request) != 0; return;
-    case PAWL__WIRE_UUID:
-    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = get_uuid(request); return;
-    case PAWL__WIRE_VALUE: get_value(request, member); return;
-    case PAWL__WIRE_STATE:
-        *(pawl_outbox_state *)member =
-            (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-        return;
-    case PAWL__WIRE_OUTCOME:
-        *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
-            request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
-        return;
-    case PAWL__WIRE_SKIP: request->column++; return;
-    default: *(pawl_text *)member = get_text(request); return;
-    }
+    const pawl__mysql_column *column = &request->statement->columns[request->column];
+    pawl__sql_got             got    = {.is_null = column->is_null != 0};
+    pawl__sql_kind            kind   = pawl__sql_kind_of(wire, member);
+    if (kind == PAWL__SQL_KEPT || kind == PAWL__SQL_PEEKED)
+        got.text = get_text(request);
+    else
+        request->column++;
+    if (kind == PAWL__SQL_NUMBER && !got.is_null)
+        got.number = column->number;
+    if (kind == PAWL__SQL_MOMENT && !got.is_null)
+        got.number = pawl__mysql_from_time(&column->time);
+    const char *what = pawl__sql_take(wire, member, &got);
+    if (what != NULL && request->code == PAWL_OK)
+        request->code = pawl_error_set(request->error, PAWL_EPERSIST,
+                                       "%s: column %s holds '%.*s', which is no %s",
+                                       request->connection->store->sql.base.scheme,
+                                       name_of(request), PAWL_TEXT_ARGS(got.text), what);
 }
 
 /* ---- The generic store's requests ---------------------------------------- */

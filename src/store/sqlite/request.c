@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/outbox.h"
+#include "store/sql/value.h"
 #include "store/sqlite/sqlite.h"
 
 #include <string.h>
@@ -155,20 +155,6 @@ static void put_uuid(pawl__sqlite_request *request, pawl_uuid uuid)
     pawl__sqlite_put_text(request, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
 }
 
-static void put_null(pawl__sqlite_request *request)
-{
-    if (request->code == PAWL_OK)
-        bound(request, sqlite3_bind_null(request->statement, request->column));
-}
-
-static void put_uuid_or_null(pawl__sqlite_request *request, pawl_uuid uuid)
-{
-    if (pawl_uuid_is_zero(uuid))
-        put_null(request);
-    else
-        put_uuid(request, uuid);
-}
-
 static void put_value(pawl__sqlite_request *request, const pawl_value *value)
 {
     switch (value->type) {
@@ -178,52 +164,18 @@ static void put_value(pawl__sqlite_request *request, const pawl_value *value)
     case PAWL_VALUE_UUID: put_uuid(request, value->as.uuid); return;
     case PAWL_VALUE_NONE: break;
     }
-    put_null(request);
-}
-
-/* An empty text is no JSON. */
-static void put_json(pawl__sqlite_request *request, pawl_text json)
-{
-    pawl__sqlite_put_text(request, json.size != 0 ? json : PAWL_TEXT("{}"));
-}
-
-static void put_field(pawl__sqlite_request *request, int wire, const void *member)
-{
-    switch (wire) {
-    case PAWL__WIRE_INT:
-    case PAWL__WIRE_TIME: pawl__sqlite_put_int(request, *(const int64_t *)member); return;
-    case PAWL__WIRE_INT32: pawl__sqlite_put_int(request, *(const int32_t *)member); return;
-    case PAWL__WIRE_BOOL:
-    case PAWL__WIRE_FLAG: pawl__sqlite_put_int(request, *(const bool *)member); return;
-    case PAWL__WIRE_UUID: put_uuid(request, *(const pawl_uuid *)member); return;
-    case PAWL__WIRE_UUID_OR_NULL: put_uuid_or_null(request, *(const pawl_uuid *)member); return;
-    case PAWL__WIRE_JSON:
-    case PAWL__WIRE_JSON_TEXT: put_json(request, *(const pawl_text *)member); return;
-    case PAWL__WIRE_VALUE: put_value(request, member); return;
-    case PAWL__WIRE_STATE:
-        pawl__sqlite_put_text(request, pawl__sql_state_words[*(const pawl_outbox_state *)member]);
-        return;
-    case PAWL__WIRE_OUTCOME:
-        pawl__sqlite_put_text(request,
-                              pawl__sql_outcome_words[*(const pawl_attempt_outcome *)member]);
-        return;
-    case PAWL__WIRE_INBOX:
-        pawl__sqlite_put_text(request, pawl__sql_inbox_words[*(const pawl_inbox_outcome *)member]);
-        return;
-    case PAWL__WIRE_RESET:
-        pawl__sqlite_put_text(request, pawl__sql_reset_word(*(const pawl_outbox_action *)member));
-        return;
-    case PAWL__WIRE_ZERO: pawl__sqlite_put_int(request, 0); return;
-    case PAWL__WIRE_NULL: put_null(request); return;
-    default: pawl__sqlite_put_text(request, *(const pawl_text *)member); return;
-    }
+    if (request->code == PAWL_OK)
+        bound(request, sqlite3_bind_null(request->statement, request->column));
 }
 
 void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              const void *item)
 {
-    for (size_t i = 0; i < fields->count; i++)
-        put_field(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+    for (size_t i = 0; i < fields->count; i++) {
+        pawl_value value =
+            pawl__sql_value_of(fields->items[i].wire, (const char *)item + fields->items[i].offset);
+        put_value(request, &value);
+    }
 }
 
 /* ---- Running ------------------------------------------------------------ */
@@ -315,77 +267,24 @@ static pawl_text get_text(pawl__sqlite_request *request)
     return text;
 }
 
-static pawl_uuid get_uuid(pawl__sqlite_request *request)
-{
-    pawl_uuid uuid = {{0}};
-    bool      null = is_null(request);
-    pawl_text text = pawl__sqlite_peek_text(request);
-    if (!null && pawl_uuid_parse(text, &uuid, request->error) != PAWL_OK)
-        request->code = pawl_error_set(request->error, PAWL_EPERSIST,
-                                       "sqlite: column %s holds '%.60s', which is no UUID",
-                                       sqlite3_column_name(request->statement, request->column - 1),
-                                       text.data != NULL ? text.data : "");
-    return uuid;
-}
-
-/* The number of a word; a word that is none, written by somebody else, ends the request. */
-static int get_word(pawl__sqlite_request *request, const pawl_text *words, int count)
-{
-    pawl_text word  = pawl__sqlite_peek_text(request);
-    int       found = pawl__sql_find_word(word, words, count);
-    if (found < 0)
-        request->code = pawl_error_set(
-            request->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no state",
-            sqlite3_column_name(request->statement, request->column - 1), PAWL_TEXT_ARGS(word));
-    return found < 0 ? 0 : found;
-}
-
-/* A null column is no value. */
-static void get_value(pawl__sqlite_request *request, pawl_value *value)
-{
-    if (is_null(request)) {
-        value->type = PAWL_VALUE_NONE;
-        request->column++;
-        return;
-    }
-    switch (value->type) {
-    case PAWL_VALUE_INT: value->as.integer = get_int(request); return;
-    case PAWL_VALUE_TIME: value->as.time = get_int(request); return;
-    case PAWL_VALUE_TEXT: value->as.text = get_text(request); return;
-    case PAWL_VALUE_UUID: value->as.uuid = get_uuid(request); return;
-    case PAWL_VALUE_NONE: request->column++; return;
-    }
-}
-
 static void get_field(pawl__sqlite_request *request, int wire, void *member)
 {
-    switch (wire) {
-    case PAWL__WIRE_INT:
-    case PAWL__WIRE_TIME: *(int64_t *)member = get_int(request); return;
-    case PAWL__WIRE_TIME_OR_NEVER:
-        if (!is_null(request))
-            *(pawl_time *)member = get_int(request);
-        else
-            *(pawl_time *)member = PAWL_TIME_MAX;
-        return;
-    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)get_int(request); return;
-    case PAWL__WIRE_PEEK: *(pawl_text *)member = pawl__sqlite_peek_text(request); return;
-    case PAWL__WIRE_BOOL:
-    case PAWL__WIRE_FLAG: *(bool *)member = get_int(request) != 0; return;
-    case PAWL__WIRE_UUID:
-    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = get_uuid(request); return;
-    case PAWL__WIRE_STATE:
-        *(pawl_outbox_state *)member =
-            (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-        return;
-    case PAWL__WIRE_OUTCOME:
-        *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
-            request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
-        return;
-    case PAWL__WIRE_VALUE: get_value(request, member); return;
-    case PAWL__WIRE_SKIP: request->column++; return;
-    default: *(pawl_text *)member = get_text(request); return;
+    pawl__sql_kind kind = pawl__sql_kind_of(wire, member);
+    bool           asks = kind > PAWL__SQL_NUMBER || wire == PAWL__WIRE_VALUE; /* of null */
+    pawl__sql_got  got  = {.is_null = asks && is_null(request)};
+    switch (kind) {
+    case PAWL__SQL_NUMBER:
+    case PAWL__SQL_MOMENT: got.number = get_int(request); break;
+    case PAWL__SQL_KEPT: got.text = get_text(request); break;
+    case PAWL__SQL_PEEKED: got.text = pawl__sqlite_peek_text(request); break;
+    case PAWL__SQL_SKIPPED: request->column++; break;
     }
+    const char *what = pawl__sql_take(wire, member, &got);
+    if (what != NULL)
+        request->code = pawl_error_set(request->error, PAWL_EPERSIST,
+                                       "sqlite: column %s holds '%.*s', which is no %s",
+                                       sqlite3_column_name(request->statement, request->column - 1),
+                                       PAWL_TEXT_ARGS(got.text), what);
 }
 
 void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,

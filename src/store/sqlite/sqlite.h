@@ -32,11 +32,11 @@
 extern const pawl__sql_ops pawl__sqlite_ops;
 extern const int           pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END];
 
-/* SQLite's own statement that stands for a shared one, or that. */
-static inline int pawl__sqlite_statement(int shared)
+/* SQLite's own statement that stands for a shared one, or the statement itself. */
+static inline int pawl__sqlite_statement(int statement)
 {
-    int own = pawl__sqlite_overrides[shared];
-    return own != 0 ? own : shared;
+    int own = statement < PAWL__SQL_ROW_STATEMENT_END ? pawl__sqlite_overrides[statement] : 0;
+    return own != 0 ? own : statement;
 }
 
 /* ---- The handle --------------------------------------------------------- */
