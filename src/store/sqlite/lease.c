@@ -45,47 +45,12 @@ pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
     return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
-pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text queue)
-{
-    pawl__sqlite_use *use = store->uses;
-    while (use != NULL && !pawl_text_equal(pawl__sqlite_queue_name(use->queue), queue))
-        use = use->next;
-    return use;
-}
-
-static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use **use,
-                         pawl_error *error)
-{
-    pawl__sqlite_use *made = pawl_allocate(sizeof *made);
-    if (made != NULL)
-        made->queue = pawl__sqlite_queue_enter(store->book, queue, store);
-    if (made == NULL || made->queue == NULL) {
-        pawl_free(made);
-        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    }
-    made->next  = store->uses;
-    store->uses = made;
-    *use        = made;
-    return PAWL_OK;
-}
-
-/* Claims of a handle of this process that was this worker until now are free, and where that was
- * the last to claim from a queue, this one gives the queue back when it closes. */
 pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    for (;;) {
-        pawl__sqlite_use *made = pawl_allocate(sizeof *made);
-        if (made == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-        made->queue = pawl__sqlite_queue_take_over(store->book, store->sql.base.worker.uuid, store);
-        if (made->queue == NULL) {
-            pawl_free(made);
-            return PAWL_OK;
-        }
-        made->next  = store->uses;
-        store->uses = made;
-    }
+    (void)error;
+    pawl__sqlite_take_over_from(store->book, base->worker.uuid, store);
+    return PAWL_OK;
 }
 
 /* Inside a stamp. Leaves `row` as it stands after. */
@@ -110,11 +75,12 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
 }
 
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
-                                   pawl__sqlite_use **use, pawl_text *holder, pawl_error *error)
+                                   int64_t *epoch, pawl_text *holder, pawl_error *error)
 {
     pawl__sql_lease_name_text name;
     pawl__sql_lease           row  = {0};
     pawl_code                 code = pawl__sqlite_join(store, error);
+    *epoch                         = 0;
     if (code == PAWL_OK)
         code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
@@ -130,29 +96,25 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
         code = take_lease(store, name.text, &row, error);
         code = pawl__sql_stamp_end(&store->sql.base, code, error);
     }
-    *use = NULL;
     if (code == PAWL_OK && row.process != us) {
         *holder = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
         return PAWL_OK;
     }
-    if (code == PAWL_OK && (*use = pawl__sqlite_use_find(store, queue)) == NULL)
-        code = use_add(store, queue, use, error);
+    if (code == PAWL_OK && (code = pawl__sqlite_queue_enter(store->book, queue, store)) != PAWL_OK)
+        return pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
-        (*use)->epoch = row.epoch;
+        *epoch = row.epoch;
     return code;
 }
 
-pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
+pawl_code pawl__sqlite_lease_epoch(pawl__sqlite *store, pawl_text queue, int64_t *epoch,
                                    pawl_error *error)
 {
     pawl__sql_lease_name_text name;
     pawl__sql_lease           row;
-    *is_ours       = false;
-    pawl_code code = pawl__sql_lease_name(
-        &store->sql.base, "queue:", pawl__sqlite_queue_name(use->queue), &name, error);
+    pawl_code code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK && (code = read_lease(store, name.text, &row, error)) == PAWL_OK)
-        *is_ours =
-            row.process == pawl__sqlite_program_number(store->program) && row.epoch == use->epoch;
+        *epoch = row.epoch;
     return code;
 }
 
@@ -179,15 +141,13 @@ pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
         return PAWL_OK;
     pawl__sqlite_claim_end_all(store->book, store);
     pawl__sqlite_detach(store->book, store);
-    while (store->uses != NULL) {
-        pawl__sqlite_use *use = store->uses;
-        store->uses           = use->next;
-        pawl_text queue       = pawl__sqlite_queue_name(use->queue);
-        if (pawl__sqlite_queue_leave(store->book, use->queue, store)) {
-            pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);
-            code           = code == PAWL_OK ? gave : code;
-        }
-        pawl_free(use);
+    pawl_text queue;
+    bool      is_last;
+    while (pawl__sqlite_queue_leave(store->book, store, &queue, &is_last)) {
+        if (!is_last)
+            continue;
+        pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);
+        code           = code == PAWL_OK ? gave : code;
     }
     return code;
 }

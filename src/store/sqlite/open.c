@@ -316,15 +316,6 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
     return code;
 }
 
-static void free_uses(pawl__sqlite *store)
-{
-    while (store->uses != NULL) {
-        pawl__sqlite_use *use = store->uses;
-        store->uses           = use->next;
-        pawl_free(use);
-    }
-}
-
 /* ---- Lost and found ------------------------------------------------------- */
 
 void pawl__sqlite_lose(pawl__sqlite *store)
@@ -405,7 +396,6 @@ void pawl__sqlite_close(pawl_store *base)
     }
     store->connection.db = NULL;
     store->program       = NULL;
-    free_uses(store);
     pawl_free(store->unsure);
     pawl_free(store->path);
     pawl_free(store->given_path);

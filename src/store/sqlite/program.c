@@ -28,11 +28,11 @@ typedef struct user {
     const void  *owner;
 } user;
 
-struct pawl__sqlite_queue {
-    pawl__sqlite_queue *next;
-    user               *users;
-    pawl_text           name;
-};
+typedef struct queue {
+    struct queue *next;
+    user         *users;
+    pawl_text     name;
+} queue;
 
 /* Which handle is which worker's. */
 typedef struct attached {
@@ -44,7 +44,7 @@ typedef struct attached {
 struct pawl__sqlite_book {
     pawl__sqlite_book    *next;
     pawl__sqlite_program *program;
-    pawl__sqlite_queue   *queues;
+    queue                *queues;
     attached             *workers;
     pawl__sqlite_claims   claims;
     uint64_t              ended; /* claims that ended so far */
@@ -205,11 +205,11 @@ pawl_code pawl__sqlite_program_join(const char *path, dev_t device, ino_t inode,
     return code;
 }
 
-static void free_users(pawl__sqlite_queue *queue)
+static void free_users(queue *it)
 {
-    while (queue->users != NULL) {
-        user *first  = queue->users;
-        queue->users = first->next;
+    while (it->users != NULL) {
+        user *first = it->users;
+        it->users   = first->next;
         pawl_free(first);
     }
 }
@@ -220,10 +220,10 @@ static void destroy(pawl__sqlite_program *program)
         pawl__sqlite_book *book = program->books;
         program->books          = book->next;
         while (book->queues != NULL) {
-            pawl__sqlite_queue *queue = book->queues;
-            book->queues              = queue->next;
-            free_users(queue);
-            pawl_free(queue);
+            queue *it    = book->queues;
+            book->queues = it->next;
+            free_users(it);
+            pawl_free(it);
         }
         while (book->workers != NULL) {
             attached *first = book->workers;
@@ -315,61 +315,62 @@ pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode)
 
 /* ---- Queues ------------------------------------------------------------- */
 
-static pawl__sqlite_queue *find_or_add(pawl__sqlite_book *book, pawl_text name)
+static queue *find_or_add(pawl__sqlite_book *book, pawl_text name)
 {
-    pawl__sqlite_queue *queue = book->queues;
-    while (queue != NULL && !pawl_text_equal(queue->name, name))
-        queue = queue->next;
-    if (queue == NULL && (queue = pawl_allocate(sizeof *queue + name.size + 1)) != NULL) {
-        char *text = (char *)(queue + 1);
+    queue *it = book->queues;
+    while (it != NULL && !pawl_text_equal(it->name, name))
+        it = it->next;
+    if (it == NULL && (it = pawl_allocate(sizeof *it + name.size + 1)) != NULL) {
+        char *text = (char *)(it + 1);
         memcpy(text, name.data, name.size);
-        queue->name  = (pawl_text){.data = text, .size = name.size};
-        queue->next  = book->queues;
-        book->queues = queue;
+        it->name     = (pawl_text){.data = text, .size = name.size};
+        it->next     = book->queues;
+        book->queues = it;
     }
-    return queue;
+    return it;
 }
 
-static user **find_user(pawl__sqlite_queue *queue, const void *owner)
+static user **find_user(queue *it, const void *owner)
 {
-    user **link = &queue->users;
+    user **link = &it->users;
     while (*link != NULL && (*link)->owner != owner)
         link = &(*link)->next;
     return link;
 }
 
-pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,
-                                             const void *owner)
+pawl_code pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name, const void *owner)
 {
-    user *made = pawl_allocate(sizeof *made);
+    pawl_code code = PAWL_OK;
+    user     *made = NULL;
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_queue *queue = made != NULL ? find_or_add(book, name) : NULL;
-    if (queue != NULL) {
-        *made        = (user){queue->users, owner};
-        queue->users = made;
+    queue *it = find_or_add(book, name);
+    if (it != NULL && *find_user(it, owner) == NULL &&
+        (made = pawl_allocate(sizeof *made)) != NULL) {
+        *made     = (user){it->users, owner};
+        it->users = made;
+    }
+    if (it == NULL || *find_user(it, owner) == NULL)
+        code = PAWL_ENOMEM;
+    pthread_mutex_unlock(&book->program->mutex);
+    return code;
+}
+
+bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, const void *owner, pawl_text *name,
+                              bool *is_last)
+{
+    user *left = NULL;
+    pthread_mutex_lock(&book->program->mutex);
+    for (queue *it = book->queues; left == NULL && it != NULL; it = it->next) {
+        user **link = find_user(it, owner);
+        if ((left = *link) == NULL)
+            continue;
+        *link    = left->next;
+        *name    = it->name;
+        *is_last = it->users == NULL;
     }
     pthread_mutex_unlock(&book->program->mutex);
-    if (queue == NULL)
-        pawl_free(made);
-    return queue;
-}
-
-bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue, const void *owner)
-{
-    pthread_mutex_lock(&book->program->mutex);
-    user **link = find_user(queue, owner);
-    user  *left = *link;
-    if (left != NULL)
-        *link = left->next;
-    bool is_last = left != NULL && queue->users == NULL;
-    pthread_mutex_unlock(&book->program->mutex);
     pawl_free(left);
-    return is_last;
-}
-
-pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue)
-{
-    return queue->name;
+    return left != NULL;
 }
 
 /* ---- Workers ------------------------------------------------------------ */
@@ -421,26 +422,18 @@ static const void *find_other(const pawl__sqlite_book *book, pawl_uuid worker, c
     return NULL;
 }
 
-pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
-                                                 const void *owner)
+void pawl__sqlite_take_over_from(pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
 {
-    pawl__sqlite_queue *taken = NULL;
     pthread_mutex_lock(&book->program->mutex);
     const void *other = find_other(book, worker, owner);
     if (other != NULL) {
         pawl__sqlite_claims_remove_owner(&book->claims, other);
         book->ended++;
     }
-    for (pawl__sqlite_queue *queue = book->queues; other != NULL && taken == NULL && queue != NULL;
-         queue                     = queue->next) {
-        user *left = *find_user(queue, other);
-        if (left == NULL)
-            continue;
-        left->owner = owner;
-        taken       = queue;
-    }
+    for (queue *it = book->queues; other != NULL && it != NULL; it = it->next)
+        for (user *left; (left = *find_user(it, other)) != NULL;)
+            left->owner = owner;
     pthread_mutex_unlock(&book->program->mutex);
-    return taken;
 }
 
 /* ---- Claims ------------------------------------------------------------- */
@@ -468,14 +461,13 @@ bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq)
     return is_free;
 }
 
-bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void *owner,
-                                int64_t epoch)
+int64_t pawl__sqlite_claim_epoch(pawl__sqlite_book *book, int64_t seq, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_claim_row *row     = pawl__sqlite_claims_find(&book->claims, seq);
-    bool                    is_ours = row != NULL && row->owner == owner && row->epoch == epoch;
+    pawl__sqlite_claim_row *row   = pawl__sqlite_claims_find(&book->claims, seq);
+    int64_t                 epoch = row != NULL && row->owner == owner ? row->epoch : 0;
     pthread_mutex_unlock(&book->program->mutex);
-    return is_ours;
+    return epoch;
 }
 
 void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner)

@@ -24,9 +24,6 @@ typedef struct pawl__sqlite_program pawl__sqlite_program;
 /* Claims and handles of one set of tables (one system prefix) in the file. */
 typedef struct pawl__sqlite_book pawl__sqlite_book;
 
-/* A queue that handles of this process claim from. */
-typedef struct pawl__sqlite_queue pawl__sqlite_queue;
-
 /* Finds or makes the object of the file and counts the caller in. */
 pawl_code pawl__sqlite_program_join(const char *path, dev_t device, ino_t inode,
                                     pawl__sqlite_program **program, pawl_error *error);
@@ -50,21 +47,18 @@ pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode);
 /* The book of the prefix; lives as long as the process's object. NULL: memory. */
 pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const char *prefix);
 
-/* The queue's entry, with the handle among those that claim from it. NULL: memory. */
-pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,
-                                             const void *owner);
-/* True when it was the last one; false also when another handle took the queue over. */
-bool      pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue,
-                                   const void *owner);
-pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue);
+/* The handle is one of those that claim from the queue. PAWL_ENOMEM. */
+pawl_code pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name, const void *owner);
+/* The handle leaves a queue, of which it was the last, or not; false: it is at none. The name lives as
+ * long as the book. */
+bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, const void *owner, pawl_text *name,
+                              bool *is_last);
 
 /* From now on the handle is the worker's. PAWL_ENOMEM. */
 pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner);
 void      pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner);
-/* Another handle that was the worker's loses its claims, and a queue that it claimed from becomes the
- * caller's: one queue at a time, NULL when there is none left. */
-pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
-                                                 const void *owner);
+/* Another handle that was the worker's loses its claims, and its queues, which become the caller's. */
+void pawl__sqlite_take_over_from(pawl__sqlite_book *book, pawl_uuid worker, const void *owner);
 
 /* Takes the row for `owner` under a lease's epoch; a row that it has already is
  * moved to that epoch. PAWL_EGONE when another owner has it; PAWL_ENOMEM. */
@@ -72,10 +66,10 @@ pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *o
                              int64_t epoch);
 /* Nobody has it, this owner included. */
 bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq);
-bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void *owner,
-                                int64_t epoch);
-void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner);
-void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner);
+/* Of the owner's claim; 0: it has none. */
+int64_t pawl__sqlite_claim_epoch(pawl__sqlite_book *book, int64_t seq, const void *owner);
+void    pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner);
+void    pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner);
 /* Moves on whenever a claim ends: rows that were read before that may be out of date. */
 uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book);
 

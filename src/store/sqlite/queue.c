@@ -150,17 +150,17 @@ static pawl_code claim_rows(claiming *c)
 pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__sqlite     *store = pawl__sqlite_of(base);
-    pawl__sqlite_use *use   = NULL;
-    pawl_code         code =
-        pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->taken_by, error);
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t       epoch = 0;
+    pawl_code     code =
+        pawl__sqlite_queue_lease(store, claim->queue, arena, &epoch, &rows->taken_by, error);
     if (code != PAWL_OK)
         return code;
-    rows->is_taken = use == NULL;
-    if (use == NULL)
+    rows->is_taken = epoch == 0;
+    if (rows->is_taken)
         return PAWL_OK;
 
-    claiming c = {store, claim, use->epoch, arena, rows, 0, 0, error};
+    claiming c = {store, claim, epoch, arena, rows, 0, 0, error};
     code       = claim_rows(&c);
     if (code != PAWL_OK) {
         /* The caller learns of none, so it must have none; those it named it
@@ -178,22 +178,20 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
 pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                    pawl_error *why)
 {
-    pawl__sqlite           *store = pawl__sqlite_of(base);
-    const pawl__sqlite_use *use   = store->checked_use;
-    if (use == NULL || !pawl_text_equal(pawl__sqlite_queue_name(use->queue), settle->queue)) {
-        use = pawl__sqlite_use_find(store, settle->queue);
-        if (use == NULL)
-            return pawl__sql_why_gone_row(settle, "this worker holds no row of the queue", why);
-        pawl_code code = pawl__sqlite_lease_check(store, use, &store->checked_is_ours, why);
-        if (code != PAWL_OK)
-            return code;
-        store->checked_use = use;
-    }
-    if (!store->checked_is_ours)
-        return pawl__sql_why_gone_row(settle, "another process took the queue over", why);
-    if (!pawl__sqlite_claim_is_ours(store->book, settle->seq, store, use->epoch))
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t       epoch =
+        store->book != NULL ? pawl__sqlite_claim_epoch(store->book, settle->seq, store) : 0;
+    pawl_code code = PAWL_OK;
+    if (epoch == 0)
         return pawl__sql_why_not_claimed(settle, why);
-    return PAWL_OK;
+    if (!pawl_text_equal(store->checked_queue, settle->queue))
+        code = pawl__sqlite_lease_epoch(store, settle->queue, &store->checked_epoch, why);
+    if (code != PAWL_OK)
+        return code;
+    store->checked_queue = settle->queue;
+    return epoch == store->checked_epoch
+               ? PAWL_OK
+               : pawl__sql_why_gone_row(settle, "another process took the queue over", why);
 }
 
 /* The outcome is not known: resolve() will end the claims, or not. Without memory for the
@@ -218,7 +216,7 @@ void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
 {
     pawl__sqlite            *store   = pawl__sqlite_of(base);
     const pawl_queue_settle *settles = changes->queue_settle.items;
-    store->checked_use               = NULL;
+    store->checked_queue             = (pawl_text){0};
     if (code == PAWL_EUNKNOWN)
         remember_claims(store, changes, is_dropped);
     if (code != PAWL_OK || store->book == NULL)

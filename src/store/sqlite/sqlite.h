@@ -41,13 +41,6 @@ static inline int pawl__sqlite_statement(int statement)
 
 /* ---- The handle --------------------------------------------------------- */
 
-/* A queue that this handle claims from. */
-typedef struct pawl__sqlite_use {
-    struct pawl__sqlite_use *next;
-    pawl__sqlite_queue      *queue;
-    int64_t                  epoch; /* of the lease as this handle saw it last */
-} pawl__sqlite_use;
-
 typedef struct pawl__sqlite {
     pawl__sql_store         sql; /* first */
     pawl__sqlite_connection connection;
@@ -66,11 +59,10 @@ typedef struct pawl__sqlite {
     bool        is_lost; /* the connection had to be closed; the next operation makes it */
     atomic_bool is_interrupted;
     int64_t     data_version;
-    pawl__sqlite_program   *program; /* joined by the first that needs it */
-    pawl__sqlite_book      *book;
-    pawl__sqlite_use       *uses;
-    const pawl__sqlite_use *checked_use; /* whose lease was looked at last in this transaction */
-    bool                    checked_is_ours;
+    pawl__sqlite_program *program; /* joined by the first that needs it */
+    pawl__sqlite_book    *book;
+    pawl_text             checked_queue; /* whose lease was looked at last in this transaction */
+    int64_t               checked_epoch;
     /* Rows that a commit of unknown outcome settled: theirs if it landed. */
     int64_t *unsure;
     size_t   unsure_count;
@@ -120,14 +112,13 @@ pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const paw
 
 /* lease.c: joining the process's object comes before the first claim. */
 pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error);
-/* Takes or keeps this process's lease on the queue. `*use` is NULL when another
- * process has it, `holder` then says which. */
+/* Takes or keeps this process's lease on the queue: its epoch. 0: another process has it, `holder`
+ * says which. */
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
-                                   pawl__sqlite_use **use, pawl_text *holder, pawl_error *error);
-/* NULL when the handle never claimed from the queue. */
-pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text queue);
-/* Is the lease still ours? Asked inside each commit that settles queue rows. */
-pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
+                                   int64_t *epoch, pawl_text *holder, pawl_error *error);
+/* Of the lease now, asked inside each commit that settles queue rows: another process that took it has
+ * raised it. */
+pawl_code pawl__sqlite_lease_epoch(pawl__sqlite *store, pawl_text queue, int64_t *epoch,
                                    pawl_error *error);
 /* Claims of another handle of this process as this worker are free or this handle's. */
 pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error);

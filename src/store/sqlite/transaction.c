@@ -76,8 +76,8 @@ static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *e
 
 static pawl_code begin(pawl__sqlite *store, int statement, pawl_error *error)
 {
-    pawl_code code     = pawl__sqlite_connected(store, error);
-    store->checked_use = NULL;
+    pawl_code code       = pawl__sqlite_connected(store, error);
+    store->checked_queue = (pawl_text){0};
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
