@@ -146,7 +146,7 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *hol
             continue;
         int64_t *ids = pawl_arena_grow(arena, held->items, held->count, &capacity, sizeof *ids);
         if (ids == NULL) {
-            code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+            code = pawl__sql_no_memory(store, "rows", error);
             break;
         }
         held->items        = ids;
@@ -161,9 +161,7 @@ static pawl_code hold_rows(pawl_store *store, const pawl_outbox_hold *const *hol
 {
     pawl__sql_rows held  = {0};
     pawl_arena    *arena = pawl_arena_create(0);
-    pawl_code      code  = arena != NULL ? PAWL_OK
-                                         : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                                                          pawl__sql_ops_of(store)->name);
+    pawl_code      code  = arena != NULL ? PAWL_OK : pawl__sql_no_memory(store, "rows", error);
     if (code == PAWL_OK)
         code = find_held(store, holds, count, arena, &held, error);
     if (code == PAWL_OK)
@@ -181,7 +179,7 @@ static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
     const pawl_outbox_hold **sorted =
         pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
     if (sorted == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
+        return pawl__sql_no_memory(writer->store, "rows", error);
     size_t    count = sort_holds(writer, sorted);
     pawl_code code  = ops->hold_back != NULL
                           ? ops->hold_back(writer->connection, sorted, count, error)

@@ -13,16 +13,14 @@ static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *tab
                           const pawl__sql_fields *columns, size_t row_size, pawl_arena *arena,
                           pawl__sql_rows *rows, pawl_error *error)
 {
-    static const pawl__sql_field  name[] = {{0, PAWL__WIRE_TEXT}};
-    static const pawl__sql_fields by     = PAWL__SQL_LIST(name);
-    const pawl__sql_asked         asked  = {statement, &by, table, columns, row_size};
-    pawl__sql_rows                found  = {0};
-    pawl_code                     code   = pawl__sql_read(store, &asked, arena, &found, error);
+    const pawl__sql_asked asked = {statement, &pawl__sql_one_text, table, columns, row_size};
+    pawl__sql_rows        found = {0};
+    pawl_code             code  = pawl__sql_read(store, &asked, arena, &found, error);
     if (code != PAWL_OK || found.count == 0)
         return code;
     char *all = pawl_arena_take(arena, (rows->count + found.count) * row_size);
     if (all == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", store->scheme);
+        return pawl__sql_no_memory(store, "rows", error);
     if (rows->count != 0)
         memcpy(all, rows->items, rows->count * row_size);
     for (size_t i = 0; i < found.count; i++) /* both kinds of row begin with their table */

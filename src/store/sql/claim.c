@@ -26,17 +26,15 @@ typedef struct stamp {
         offsetof(stamp, member), PAWL__WIRE_##as \
     }
 
-static const pawl__sql_field timeout_stamp_fields[]  = {STAMP(session, UUID), STAMP(expires, TIME),
-                                                        STAMP(worker, UUID), STAMP(id, UUID)};
-static const pawl__sql_field snapshot_stamp_fields[] = {STAMP(session, UUID), STAMP(expires, TIME),
-                                                        STAMP(worker, UUID), STAMP(row, INT)};
-static const pawl__sql_write stamp_timeout           = {
-              .statement  = PAWL__SQL_TIMEOUT_STAMP,
-              .parameters = PAWL__SQL_LIST(timeout_stamp_fields),
+static const pawl__sql_write stamp_timeout = {
+    .statement  = PAWL__SQL_TIMEOUT_STAMP,
+    .parameters = PAWL__SQL_FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
+                                   STAMP(id, UUID)),
 };
 static const pawl__sql_write stamp_snapshot = {
     .statement  = PAWL__SQL_AGGREGATOR_STAMP,
-    .parameters = PAWL__SQL_LIST(snapshot_stamp_fields),
+    .parameters = PAWL__SQL_FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
+                                   STAMP(row, INT)),
 };
 
 /* A copy of `like` for each row of a claim; the caller writes the row's id into each. */
@@ -45,8 +43,7 @@ static pawl_code make_stamps(const pawl_store *store, const stamp *like, size_t 
 {
     *stamps = pawl_arena_take(arena, count * sizeof **stamps + 1);
     if (*stamps == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a claim",
-                              pawl__sql_ops_of(store)->name);
+        return pawl__sql_no_memory(store, "a claim", error);
     for (size_t i = 0; i < count; i++)
         (*stamps)[i] = *like;
     return PAWL_OK;
@@ -74,9 +71,6 @@ static const pawl__sql_fields due_any  = {by_destination + 1, 3};
 static const pawl__sql_fields next_of  = {by_destination, 3};
 static const pawl__sql_fields next_any = {by_destination + 1, 2};
 
-static const pawl__sql_field  time_column[] = {{0, PAWL__WIRE_TIME}};
-static const pawl__sql_fields one_time      = PAWL__SQL_LIST(time_column);
-
 static size_t count_of(const pawl_timeout_claim *claim)
 {
     return claim->count_max != 0 ? claim->count_max : TIMEOUTS_DEFAULT;
@@ -96,7 +90,7 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
     const pawl__sql_asked due  = {statements[is_stamping][is_any], is_any ? &due_any : &due_of, &by,
                                   &pawl__sql_timeout_row, sizeof *rows->items};
     const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
-                                  is_any ? &next_any : &next_of, &by, &one_time, 0};
+                                  is_any ? &next_any : &next_of, &by, &pawl__sql_one_time, 0};
     pawl__sql_rows found;
     *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code = pawl__sql_read(store, &due, arena, &found, error);
@@ -148,11 +142,8 @@ static pawl_code claim_timeouts(pawl_store *store, const pawl_timeout_claim *cla
 pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = claim_timeouts(store, claim, arena, rows, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, claim_timeouts(store, claim, arena, rows, error));
     return code;
 }
 
@@ -165,13 +156,9 @@ typedef struct row_head {
     int64_t   id;
 } row_head;
 
-static const pawl__sql_field  head_columns[] = {{offsetof(row_head, type), PAWL__WIRE_PEEK},
-                                                {offsetof(row_head, lease_expires), PAWL__WIRE_TIME},
-                                                {offsetof(row_head, id), PAWL__WIRE_INT}};
-static const pawl__sql_fields head_row       = PAWL__SQL_LIST(head_columns);
-
-static const pawl__sql_field  text_field[] = {{0, PAWL__WIRE_TEXT}};
-static const pawl__sql_fields by_text      = PAWL__SQL_LIST(text_field);
+static const pawl__sql_fields head_row = PAWL__SQL_FIELDS(
+    {offsetof(row_head, type), PAWL__WIRE_PEEK},
+    {offsetof(row_head, lease_expires), PAWL__WIRE_TIME}, {offsetof(row_head, id), PAWL__WIRE_INT});
 
 static bool is_known(pawl_text type, const pawl_text *types, size_t count)
 {
@@ -201,8 +188,8 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
     size_t                capacity = 0;
     row_head              head     = {.id = 0};
     pawl__sql_request    *request  = NULL;
-    const pawl__sql_asked asked    = {PAWL__SQL_AGGREGATOR_CLAIM, &by_text, &claim->partition,
-                                      &head_row, 0};
+    const pawl__sql_asked asked    = {PAWL__SQL_AGGREGATOR_CLAIM, &pawl__sql_one_text,
+                                      &claim->partition, &head_row, 0};
     *rows                          = (pawl_snapshot){0};
     pawl_code code                 = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
@@ -212,7 +199,7 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
         pawl_aggregator_row *grown =
             pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL) {
-            code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+            code = pawl__sql_no_memory(store, "rows", error);
             break;
         }
         rows->items              = grown;
@@ -257,21 +244,17 @@ static pawl_code claim_snapshot(pawl_store *store, const pawl_snapshot_claim *cl
 pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
                                    pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = claim_snapshot(store, claim, arena, snapshot, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, claim_snapshot(store, claim, arena, snapshot, error));
     return code;
 }
 
 /* ---- The gate of a partition -------------------------------------------- */
 
-static const pawl__sql_field flush_columns[] = {
-    {offsetof(pawl_aggregator_counts, flush_due), PAWL__WIRE_TIME},
-    {offsetof(pawl_aggregator_counts, flush_attempts), PAWL__WIRE_INT32},
-    {offsetof(pawl_aggregator_counts, flush_is_dead), PAWL__WIRE_FLAG}};
-static const pawl__sql_fields flush_row = PAWL__SQL_LIST(flush_columns);
+static const pawl__sql_fields flush_row =
+    PAWL__SQL_FIELDS({offsetof(pawl_aggregator_counts, flush_due), PAWL__WIRE_TIME},
+                     {offsetof(pawl_aggregator_counts, flush_attempts), PAWL__WIRE_INT32},
+                     {offsetof(pawl_aggregator_counts, flush_is_dead), PAWL__WIRE_FLAG});
 
 static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_text *types,
                             size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
@@ -280,7 +263,8 @@ static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_t
     const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
     row_head              head    = {.id = 0};
     pawl__sql_request    *request = NULL;
-    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_HEAD, &by_text, &partition, &head_row, 0};
+    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_HEAD, &pawl__sql_one_text, &partition,
+                                     &head_row, 0};
     pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
@@ -299,7 +283,8 @@ pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, con
                                      size_t type_count, pawl_time now,
                                      pawl_aggregator_counts *counts, pawl_error *error)
 {
-    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &by_text, &partition, &flush_row, 0};
+    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &pawl__sql_one_text, &partition, &flush_row,
+                                  0};
     pawl_code             code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
@@ -317,16 +302,12 @@ typedef struct outbox_by {
     pawl_text endpoint;
 } outbox_by;
 
-static const pawl__sql_field outbox_due_fields[] = {
-    {offsetof(outbox_by, now), PAWL__WIRE_TIME},
-    {offsetof(outbox_by, limit), PAWL__WIRE_INT},
-    {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT}};
-static const pawl__sql_field outbox_next_fields[] = {
-    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT}};
-static const pawl__sql_fields outbox_due        = PAWL__SQL_LIST(outbox_due_fields);
-static const pawl__sql_fields outbox_next       = PAWL__SQL_LIST(outbox_next_fields);
-static const pawl__sql_field  never_column[]    = {{0, PAWL__WIRE_TIME_OR_NEVER}};
-static const pawl__sql_fields one_time_or_never = PAWL__SQL_LIST(never_column);
+static const pawl__sql_fields outbox_due = PAWL__SQL_FIELDS(
+    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, limit), PAWL__WIRE_INT},
+    {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT});
+static const pawl__sql_fields outbox_next = PAWL__SQL_FIELDS(
+    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT});
+static const pawl__sql_fields one_time_or_never = PAWL__SQL_FIELDS({0, PAWL__WIRE_TIME_OR_NEVER});
 
 /* One row more than asked for tells when to look next. */
 static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena *arena,

@@ -192,6 +192,8 @@ pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, 
 /* Runs a statement that writes. */
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
                             pawl_error *error);
+/* PAWL_ENOMEM, for "rows". */
+pawl_code pawl__sql_no_memory(const pawl_store *store, const char *what, pawl_error *error);
 /* A limit as a parameter: 0 is none. */
 int64_t pawl__sql_limit(size_t count_max);
 

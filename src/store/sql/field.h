@@ -60,10 +60,22 @@ typedef struct pawl__sql_fields {
         PAWL__SQL_FIELD(of, message.correlation_id, TEXT),                          \
         PAWL__SQL_FIELD(of, message.causation_id, TEXT),                            \
         PAWL__SQL_FIELD(of, message.headers, TEXT), PAWL__SQL_FIELD(of, message.body, BYTES)
+/* A list, outside of functions. */
+#define PAWL__SQL_FIELDS(...)                                                             \
+    {                                                                                     \
+        .items = (const pawl__sql_field[]){__VA_ARGS__},                                  \
+        .count = sizeof((const pawl__sql_field[]){__VA_ARGS__}) / sizeof(pawl__sql_field) \
+    }
 /* A list from an array. */
 #define PAWL__SQL_LIST(array)                                         \
     {                                                                 \
         .items = (array), .count = sizeof(array) / sizeof((array)[0]) \
     }
+
+/* Of an item, or a row, that is one value itself (rows.c). */
+extern const pawl__sql_fields pawl__sql_one_int;
+extern const pawl__sql_fields pawl__sql_one_time;
+extern const pawl__sql_fields pawl__sql_one_text;
+extern const pawl__sql_fields pawl__sql_one_uuid;
 
 #endif

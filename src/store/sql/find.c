@@ -24,11 +24,10 @@ typedef struct place {
     int64_t   seq;
 } place;
 
-static const pawl__sql_field oldest_fields[] = {
-    FIELD(oldest_by, queue, TEXT), FIELD(oldest_by, due_max, TIME), FIELD(oldest_by, limit, INT)};
-static const pawl__sql_fields by_queue       = PAWL__SQL_LIST(oldest_fields);
-static const pawl__sql_field place_columns[] = {FIELD(place, placed, TIME), FIELD(place, seq, INT)};
-static const pawl__sql_fields place_row      = PAWL__SQL_LIST(place_columns);
+static const pawl__sql_fields by_queue = PAWL__SQL_FIELDS(
+    FIELD(oldest_by, queue, TEXT), FIELD(oldest_by, due_max, TIME), FIELD(oldest_by, limit, INT));
+static const pawl__sql_fields place_row =
+    PAWL__SQL_FIELDS(FIELD(place, placed, TIME), FIELD(place, seq, INT));
 
 static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
 {
@@ -69,20 +68,13 @@ typedef struct outbox_by {
     int64_t           limit;
 } outbox_by;
 
-static const pawl__sql_field query_fields[] = {
-    FIELD(outbox_by, query.id, INT),
-    FIELD(outbox_by, query.dispatch_id, UUID_OR_NULL),
-    FIELD(outbox_by, query.after, INT),
-    FIELD(outbox_by, states, INT),
-    FIELD(outbox_by, query.endpoint, TEXT),
-    FIELD(outbox_by, query.source, TEXT),
-    FIELD(outbox_by, query.destination, TEXT),
-    FIELD(outbox_by, query.message_type, TEXT),
-    FIELD(outbox_by, query.causation_id, TEXT),
-    FIELD(outbox_by, query.attempts_min, INT32),
-    FIELD(outbox_by, limit, INT),
-};
-static const pawl__sql_fields by_query = PAWL__SQL_LIST(query_fields);
+static const pawl__sql_fields by_query = PAWL__SQL_FIELDS(
+    FIELD(outbox_by, query.id, INT), FIELD(outbox_by, query.dispatch_id, UUID_OR_NULL),
+    FIELD(outbox_by, query.after, INT), FIELD(outbox_by, states, INT),
+    FIELD(outbox_by, query.endpoint, TEXT), FIELD(outbox_by, query.source, TEXT),
+    FIELD(outbox_by, query.destination, TEXT), FIELD(outbox_by, query.message_type, TEXT),
+    FIELD(outbox_by, query.causation_id, TEXT), FIELD(outbox_by, query.attempts_min, INT32),
+    FIELD(outbox_by, limit, INT));
 
 /* The statement whose index leads to the rows of the query, if one does. */
 static int find_statement(const pawl_outbox_query *query)
@@ -203,10 +195,9 @@ static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *are
 pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *count,
                                  pawl_error *error)
 {
-    const pawl__sql_ops *ops   = pawl__sql_ops_of(store);
-    pawl_arena          *arena = pawl_arena_create(0);
+    pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
+        return pawl__sql_no_memory(store, "rows", error);
     pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_stamp_end(

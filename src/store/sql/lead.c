@@ -31,18 +31,17 @@ pawl_code pawl__sql_lease_name(const pawl_store *store, const char *kind, pawl_t
     {                                                      \
         offsetof(pawl__sql_lease, member), PAWL__WIRE_##as \
     }
-static const pawl__sql_field looked[]           = {LEASE(worker, UUID),      LEASE(epoch, INT),
-                                                   LEASE(expires, TIME),     LEASE(there, UUID),
-                                                   LEASE(life.process, INT), LEASE(life.seen, TIME)};
 const pawl__sql_field pawl__sql_lease_fields[6] = {LEASE(name, TEXT),   LEASE(worker, UUID_OR_NULL),
                                                    LEASE(process, INT), LEASE(pid, INT),
                                                    LEASE(epoch, INT),   LEASE(expires, TIME)};
-static const pawl__sql_field freed[]            = {LEASE(name, TEXT), LEASE(worker, UUID)};
 
-static const pawl__sql_fields look_columns = PAWL__SQL_LIST(looked);
+static const pawl__sql_fields look_columns =
+    PAWL__SQL_FIELDS(LEASE(worker, UUID), LEASE(epoch, INT), LEASE(expires, TIME),
+                     LEASE(there, UUID), LEASE(life.process, INT), LEASE(life.seen, TIME));
 static const pawl__sql_fields write_fields = {pawl__sql_lease_fields, 6};
-static const pawl__sql_fields free_fields  = PAWL__SQL_LIST(freed);
-static const pawl__sql_fields by_name      = {pawl__sql_lease_fields, 1};
+static const pawl__sql_fields free_fields =
+    PAWL__SQL_FIELDS(LEASE(name, TEXT), LEASE(worker, UUID));
+static const pawl__sql_fields by_name = {pawl__sql_lease_fields, 1};
 
 /* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
 static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, pawl__sql_lease *found,
@@ -126,11 +125,8 @@ static pawl_code lead(pawl_store *store, pawl_text name, pawl_time now, int64_t 
 pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
                          bool *is_ours, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = lead(store, name, now, time, is_ours, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, lead(store, name, now, time, is_ours, error));
     return code;
 }
 
@@ -150,10 +146,7 @@ static pawl_code unlead(pawl_store *store, pawl_text name, pawl_error *error)
 
 pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = unlead(store, name, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, unlead(store, name, error));
     return code;
 }

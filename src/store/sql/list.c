@@ -14,26 +14,18 @@ typedef struct filter {
     int64_t      limit;
 } filter;
 
-static const pawl__sql_field by_text[]       = {{offsetof(filter, text), PAWL__WIRE_TEXT}};
-static const pawl__sql_field by_number[]     = {{offsetof(filter, number), PAWL__WIRE_INT}};
-static const pawl__sql_field by_limit[]      = {{offsetof(filter, limit), PAWL__WIRE_INT}};
-static const pawl__sql_field by_text_time[]  = {{offsetof(filter, text), PAWL__WIRE_TEXT},
-                                                {offsetof(filter, time), PAWL__WIRE_TIME}};
-static const pawl__sql_field by_text_limit[] = {{offsetof(filter, text), PAWL__WIRE_TEXT},
-                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
-static const pawl__sql_field by_saga_limit[] = {{offsetof(filter, saga_id), PAWL__WIRE_UUID},
-                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
-static const pawl__sql_field by_due_limit[]  = {{offsetof(filter, text), PAWL__WIRE_TEXT},
-                                                {offsetof(filter, time), PAWL__WIRE_TIME},
-                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
-
-static const pawl__sql_fields text       = PAWL__SQL_LIST(by_text);
-static const pawl__sql_fields number     = PAWL__SQL_LIST(by_number);
-static const pawl__sql_fields limit      = PAWL__SQL_LIST(by_limit);
-static const pawl__sql_fields text_time  = PAWL__SQL_LIST(by_text_time);
-static const pawl__sql_fields text_limit = PAWL__SQL_LIST(by_text_limit);
-static const pawl__sql_fields saga_limit = PAWL__SQL_LIST(by_saga_limit);
-static const pawl__sql_fields due_limit  = PAWL__SQL_LIST(by_due_limit);
+static const pawl__sql_fields text   = PAWL__SQL_FIELDS({offsetof(filter, text), PAWL__WIRE_TEXT});
+static const pawl__sql_fields number = PAWL__SQL_FIELDS({offsetof(filter, number), PAWL__WIRE_INT});
+static const pawl__sql_fields limit  = PAWL__SQL_FIELDS({offsetof(filter, limit), PAWL__WIRE_INT});
+static const pawl__sql_fields text_time = PAWL__SQL_FIELDS(
+    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, time), PAWL__WIRE_TIME});
+static const pawl__sql_fields text_limit = PAWL__SQL_FIELDS(
+    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, limit), PAWL__WIRE_INT});
+static const pawl__sql_fields saga_limit = PAWL__SQL_FIELDS(
+    {offsetof(filter, saga_id), PAWL__WIRE_UUID}, {offsetof(filter, limit), PAWL__WIRE_INT});
+static const pawl__sql_fields due_limit = PAWL__SQL_FIELDS(
+    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, time), PAWL__WIRE_TIME},
+    {offsetof(filter, limit), PAWL__WIRE_INT});
 
 /* ---- Queue and timeouts ------------------------------------------------- */
 
@@ -214,10 +206,8 @@ pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_sub
 pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                    pawl_error *error)
 {
-    static const pawl__sql_field  as_number[] = {{0, PAWL__WIRE_INT}};
-    static const pawl__sql_fields columns     = PAWL__SQL_LIST(as_number);
-    const filter                  by          = {.text = name};
-    const pawl__sql_asked         asked       = {PAWL__SQL_CHECKPOINT_GET, &text, &by, &columns,
-                                                 sizeof *position};
+    const filter          by    = {.text = name};
+    const pawl__sql_asked asked = {PAWL__SQL_CHECKPOINT_GET, &text, &by, &pawl__sql_one_int,
+                                   sizeof *position};
     return pawl__sql_read_first(store, &asked, NULL, position, error);
 }

@@ -21,7 +21,7 @@ static pawl_code ask(pawl_store *store, const pawl__sql_rows *rows, size_t row_s
         return PAWL_OK;
     pawl__sql_life **lives = pawl_arena_take(arena, rows->count * sizeof(pawl__sql_life *));
     if (lives == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+        return pawl__sql_no_memory(store, "rows", error);
     for (size_t i = 0; i < rows->count; i++)
         lives[i] = (void *)((char *)rows->items + i * row_size + life_offset);
     return ops->who_lives(store, lives, rows->count, error);
@@ -42,8 +42,7 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
         code = ask(store, &found, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
                    error);
     if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
-                              pawl__sql_ops_of(store)->name);
+        code = pawl__sql_no_memory(store, "rows", error);
     const pawl__sql_worker *workers = found.items;
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
         if (workers[i].life.is_alive == is_alive)
@@ -85,18 +84,15 @@ static bool leads(const pawl__sql_found_lead *lead)
 pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                               pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    static const pawl__sql_field  now_field[] = {{0, PAWL__WIRE_TIME}};
-    static const pawl__sql_fields by_now      = PAWL__SQL_LIST(now_field);
-    const pawl__sql_asked         asked = {PAWL__SQL_LEAD_LIST, &by_now, &now, &pawl__sql_lead_row,
-                                           sizeof(pawl__sql_found_lead)};
-    pawl__sql_rows                found;
-    pawl_code                     code = pawl__sql_read(store, &asked, arena, &found, error);
+    const pawl__sql_asked asked = {PAWL__SQL_LEAD_LIST, &pawl__sql_one_time, &now,
+                                   &pawl__sql_lead_row, sizeof(pawl__sql_found_lead)};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     if (code == PAWL_OK)
         code = ask(store, &found, sizeof(pawl__sql_found_lead),
                    offsetof(pawl__sql_found_lead, life), arena, error);
     if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
-                              pawl__sql_ops_of(store)->name);
+        code = pawl__sql_no_memory(store, "rows", error);
     if (code != PAWL_OK || found.count == 0)
         return code;
     qsort(found.items, found.count, sizeof(pawl__sql_found_lead), compare_names);

@@ -46,11 +46,6 @@ static pawl__sql_claim *find(const pawl__sql_claims *claims, int64_t seq)
     return bsearch(&key, claims->rows, claims->count, sizeof key, by_number);
 }
 
-static pawl_code no_memory(const pawl_store *store, pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a claim", store->scheme);
-}
-
 /* Rows that are claimed again stand in the list once. */
 static pawl_code add(pawl_store *store, const pawl_queue_rows *rows, pawl_error *error)
 {
@@ -60,7 +55,7 @@ static pawl_code add(pawl_store *store, const pawl_queue_rows *rows, pawl_error 
         size_t           capacity = (end + rows->count) * 2;
         pawl__sql_claim *grown    = pawl_resize(claims->rows, capacity * sizeof *grown);
         if (grown == NULL)
-            return no_memory(store, error);
+            return pawl__sql_no_memory(store, "a claim", error);
         claims->rows     = grown;
         claims->capacity = capacity;
     }
@@ -112,15 +107,13 @@ typedef struct claim_by {
         offsetof(claim_by, member), PAWL__WIRE_##as \
     }
 
-static const pawl__sql_field  due_fields[]    = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
-                                                 BY(claimed, TEXT), BY(worker, UUID)};
-static const pawl__sql_field  again_fields[]  = {BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME)};
-static const pawl__sql_fields by_due          = {due_fields, 3};
-static const pawl__sql_fields by_due_more     = {due_fields, 4};
-static const pawl__sql_fields by_due_free     = PAWL__SQL_LIST(due_fields);
-static const pawl__sql_field  number_field[]  = {{0, PAWL__WIRE_INT}};
-static const pawl__sql_fields one_number      = PAWL__SQL_LIST(number_field);
-static const pawl__sql_fields by_number_again = PAWL__SQL_LIST(again_fields);
+static const pawl__sql_field  due_fields[] = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
+                                              BY(claimed, TEXT), BY(worker, UUID)};
+static const pawl__sql_fields by_due       = {due_fields, 3};
+static const pawl__sql_fields by_due_more  = {due_fields, 4};
+static const pawl__sql_fields by_due_free  = PAWL__SQL_LIST(due_fields);
+static const pawl__sql_fields by_number_again =
+    PAWL__SQL_FIELDS(BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME));
 
 /* Of the rows behind size_max, which stay locked, unclaimed, until the transaction ends, only the
  * number is kept. */
@@ -138,7 +131,7 @@ static pawl_code read_rows(pawl_store *store, const pawl__sql_asked *asked, size
         pawl_queue_row *row =
             pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *row);
         if (row == NULL) {
-            code = no_memory(store, error);
+            code = pawl__sql_no_memory(store, "a claim", error);
             break;
         }
         rows->items = row;
@@ -172,7 +165,7 @@ static pawl_code claim_some(pawl_store *store, const pawl_queue_claim *claim, in
     if (is_more)
         by.claimed.data = numbers_of(claims, arena, &by.claimed.size);
     if (is_more && by.claimed.data == NULL)
-        return no_memory(store, error);
+        return pawl__sql_no_memory(store, "a claim", error);
     pawl_code code = pawl__sql_ops_of(store)->lock_begin(store, error);
     *rows          = (pawl_queue_rows){0};
     *found         = 0;
@@ -186,7 +179,8 @@ static pawl_code count_due(pawl_store *store, const pawl_queue_claim *claim, int
                            pawl_error *error)
 {
     const claim_by        by = {.queue = claim->queue, .due_max = claim->due_max, .limit = *count};
-    const pawl__sql_asked asked = {claims_of(store)->ops->count_due, &by_due, &by, &one_number, 0};
+    const pawl__sql_asked asked = {claims_of(store)->ops->count_due, &by_due, &by,
+                                   &pawl__sql_one_int, 0};
     return pawl__sql_read_first(store, &asked, NULL, count, error);
 }
 
@@ -234,7 +228,7 @@ static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, p
                              &pawl__sql_queue_row, sizeof *rows->items};
     rows->items           = pawl_arena_take(arena, claim->seq_count * sizeof *rows->items);
     if (rows->items == NULL)
-        return no_memory(store, error);
+        return pawl__sql_no_memory(store, "a claim", error);
     code = pawl__sql_ops_of(store)->lock_begin(store, error);
     for (size_t i = 0; code == PAWL_OK && i < claim->seq_count; i++) {
         pawl_queue_row row = {0};
@@ -290,11 +284,8 @@ static pawl_code claim_once(pawl_store *store, const pawl_queue_claim *claim, pa
 pawl_code pawl__sql_lock_claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                                pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = claim_once(store, claim, arena, rows, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, claim_once(store, claim, arena, rows, error));
     return code;
 }
 
@@ -338,9 +329,9 @@ pawl_code pawl__sql_lock_commit(pawl_store *store, const pawl_changes *changes,
 
 /* ---- Keeping and ending -------------------------------------------------- */
 
-static const pawl__sql_field  claim_fields[] = {{offsetof(pawl__sql_claim, seq), PAWL__WIRE_INT},
-                                                {offsetof(pawl__sql_claim, due), PAWL__WIRE_TIME}};
-static const pawl__sql_fields by_claim       = PAWL__SQL_LIST(claim_fields);
+static const pawl__sql_fields by_claim =
+    PAWL__SQL_FIELDS({offsetof(pawl__sql_claim, seq), PAWL__WIRE_INT},
+                     {offsetof(pawl__sql_claim, due), PAWL__WIRE_TIME});
 
 pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
 {
@@ -348,8 +339,8 @@ pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
     pawl_code         code   = PAWL_OK;
     for (size_t i = 0; !claims->are_stamps && code == PAWL_OK && i < claims->count; i++) {
         int64_t               found = 0;
-        const pawl__sql_asked asked = {claims->ops->lock, &by_claim, &claims->rows[i], &one_number,
-                                       0};
+        const pawl__sql_asked asked = {claims->ops->lock, &by_claim, &claims->rows[i],
+                                       &pawl__sql_one_int, 0};
         code                        = pawl__sql_read_first(store, &asked, NULL, &found, error);
         if (code == PAWL_OK)
             claims->rows[i].is_ended = found == 0;

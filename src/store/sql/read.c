@@ -11,6 +11,12 @@ int64_t pawl__sql_limit(size_t count_max)
     return count_max != 0 && count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX;
 }
 
+pawl_code pawl__sql_no_memory(const pawl_store *store, const char *what, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for %s",
+                          pawl__sql_ops_of(store)->name, what);
+}
+
 /* A request that could not be sent whole is awaited all the same: a part of it may be on its way. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error)
@@ -30,7 +36,7 @@ pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
     while (ops->next(request)) {
         char *grown = pawl_arena_grow(arena, rows->items, rows->count, &capacity, asked->row_size);
         if (grown == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+            return pawl__sql_no_memory(store, "rows", error);
         rows->items = grown;
         void *row   = grown + rows->count++ * asked->row_size;
         memset(row, 0, asked->row_size);

@@ -18,10 +18,8 @@ typedef struct saga_by {
     pawl_value             value;
 } saga_by;
 
-static const pawl__sql_field  value_field[]  = {{offsetof(saga_by, value), PAWL__WIRE_VALUE}};
-static const pawl__sql_fields by_value       = PAWL__SQL_LIST(value_field);
-static const pawl__sql_field  number_field[] = {{0, PAWL__WIRE_INT}};
-static const pawl__sql_fields one_number     = PAWL__SQL_LIST(number_field);
+static const pawl__sql_fields by_value =
+    PAWL__SQL_FIELDS({offsetof(saga_by, value), PAWL__WIRE_VALUE});
 
 #define ROW(member, as) PAWL__SQL_FIELD(saga_row, member, as)
 #define ROW_FIELDS                                                                              \
@@ -166,7 +164,7 @@ pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, 
                                pawl_error *error)
 {
     const saga_by         by    = {.table = table};
-    const pawl__sql_asked asked = {PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT, NULL, &by, &one_number,
-                                   0};
+    const pawl__sql_asked asked = {PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT, NULL, &by,
+                                   &pawl__sql_one_int, 0};
     return pawl__sql_read_first(store, &asked, NULL, count, error);
 }

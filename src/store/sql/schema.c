@@ -74,9 +74,8 @@ static pawl_code read_catalog(look *l, bool has_shared)
 /* In two steps, the catalog first: a statement that fails may end a transaction. */
 static pawl_code read_version(look *l)
 {
-    static const pawl__sql_field  as_number[] = {{0, PAWL__WIRE_INT}};
-    static const pawl__sql_fields columns     = PAWL__SQL_LIST(as_number);
-    const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &columns, sizeof l->version};
+    const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__sql_one_int,
+                                   sizeof l->version};
     pawl__sql_rows        rows;
     pawl_text             table = shared_name(l, "schema");
     if (table.data == NULL)

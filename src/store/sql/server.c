@@ -116,10 +116,9 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 /* Says that the worker lives, where no lock does and the last time is long ago. */
 static pawl_code beat(pawl_store *store, pawl__sql_server *server, pawl_error *error)
 {
-    static const pawl__sql_field  id[] = {{0, PAWL__WIRE_UUID}};
-    static const pawl__sql_fields by   = PAWL__SQL_LIST(id);
-    const pawl__sql_asked asked        = {PAWL__SQL_WORKER_BEAT, &by, &store->worker.uuid, NULL, 0};
-    int64_t               now_ms       = pawl__sql_clock_ms();
+    const pawl__sql_asked asked  = {PAWL__SQL_WORKER_BEAT, &pawl__sql_one_uuid, &store->worker.uuid,
+                                    NULL, 0};
+    int64_t               now_ms = pawl__sql_clock_ms();
     if (!server->beats || !store->is_attached || now_ms - server->beat_ms < BEAT_MS)
         return PAWL_OK;
     server->beat_ms = now_ms;

@@ -58,5 +58,13 @@ typedef struct pawl__sql_tries {
 pawl__sql_tries pawl__sql_tries_begin(pawl_store *store);
 /* Whether a try that ended with `code` is to be followed by another one. */
 bool pawl__sql_again(pawl__sql_tries *tries, pawl_code code);
+/* Sets `code` by the call, which is made as often as it may be. */
+#define PAWL__SQL_TRY(store, code, call)                         \
+    do {                                                         \
+        pawl__sql_tries tries_ = pawl__sql_tries_begin((store)); \
+        do                                                       \
+            (code) = (call);                                     \
+        while (pawl__sql_again(&tries_, (code)));                \
+    } while (0)
 
 #endif

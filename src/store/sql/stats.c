@@ -7,25 +7,6 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-static const pawl__sql_field now_field[] = {{0, PAWL__WIRE_TIME}};
-static const pawl__sql_field timeouts[]  = {PAWL__SQL_FIELD(stats, timeouts_due, INT),
-                                            PAWL__SQL_FIELD(stats, timeouts_pending, INT)};
-static const pawl__sql_field pending[]   = {PAWL__SQL_FIELD(stats, outbox_pending, INT),
-                                            PAWL__SQL_FIELD(stats, outbox_oldest, TIME)};
-static const pawl__sql_field held[]      = {PAWL__SQL_FIELD(stats, outbox_held, INT)};
-static const pawl__sql_field given_up[]  = {PAWL__SQL_FIELD(stats, outbox_dead, INT)};
-static const pawl__sql_field waiting[]   = {PAWL__SQL_FIELD(stats, aggregator_rows, INT)};
-static const pawl__sql_field flushes[]   = {PAWL__SQL_FIELD(stats, flushes_dead, INT)};
-static const pawl__sql_field letters[]   = {PAWL__SQL_FIELD(stats, dead, INT)};
-static const pawl__sql_field marks[]     = {PAWL__SQL_FIELD(stats, inbox, INT)};
-static const pawl__sql_field counters[]  = {
-     PAWL__SQL_FIELD(stats, counters.messages, INT),  PAWL__SQL_FIELD(stats, counters.timeouts, INT),
-     PAWL__SQL_FIELD(stats, counters.flushes, INT),   PAWL__SQL_FIELD(stats, counters.failures, INT),
-     PAWL__SQL_FIELD(stats, counters.conflicts, INT), PAWL__SQL_FIELD(stats, counters.dead, INT),
-};
-
-static const pawl__sql_fields now_parameter = PAWL__SQL_LIST(now_field);
-
 typedef struct count_row {
     pawl__sql_statement statement;
     bool                takes_now;
@@ -33,15 +14,26 @@ typedef struct count_row {
 } count_row;
 
 static const count_row counts[] = {
-    {PAWL__SQL_TIMEOUT_STATS, true, PAWL__SQL_LIST(timeouts)},
-    {PAWL__SQL_OUTBOX_PENDING, false, PAWL__SQL_LIST(pending)},
-    {PAWL__SQL_OUTBOX_HELD, false, PAWL__SQL_LIST(held)},
-    {PAWL__SQL_OUTBOX_DEAD, false, PAWL__SQL_LIST(given_up)},
-    {PAWL__SQL_AGGREGATOR_COUNT, false, PAWL__SQL_LIST(waiting)},
-    {PAWL__SQL_FLUSH_DEAD, false, PAWL__SQL_LIST(flushes)},
-    {PAWL__SQL_DEAD_COUNT, false, PAWL__SQL_LIST(letters)},
-    {PAWL__SQL_INBOX_COUNT, false, PAWL__SQL_LIST(marks)},
-    {PAWL__SQL_WORKER_COUNTERS, false, PAWL__SQL_LIST(counters)},
+    {PAWL__SQL_TIMEOUT_STATS, true,
+     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, timeouts_due, INT),
+                      PAWL__SQL_FIELD(stats, timeouts_pending, INT))},
+    {PAWL__SQL_OUTBOX_PENDING, false,
+     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_pending, INT),
+                      PAWL__SQL_FIELD(stats, outbox_oldest, TIME))},
+    {PAWL__SQL_OUTBOX_HELD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_held, INT))},
+    {PAWL__SQL_OUTBOX_DEAD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_dead, INT))},
+    {PAWL__SQL_AGGREGATOR_COUNT, false,
+     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, aggregator_rows, INT))},
+    {PAWL__SQL_FLUSH_DEAD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, flushes_dead, INT))},
+    {PAWL__SQL_DEAD_COUNT, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, dead, INT))},
+    {PAWL__SQL_INBOX_COUNT, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, inbox, INT))},
+    {PAWL__SQL_WORKER_COUNTERS, false,
+     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, counters.messages, INT),
+                      PAWL__SQL_FIELD(stats, counters.timeouts, INT),
+                      PAWL__SQL_FIELD(stats, counters.flushes, INT),
+                      PAWL__SQL_FIELD(stats, counters.failures, INT),
+                      PAWL__SQL_FIELD(stats, counters.conflicts, INT),
+                      PAWL__SQL_FIELD(stats, counters.dead, INT))},
 };
 #define COUNT_MAX (sizeof counts / sizeof counts[0])
 
@@ -60,11 +52,11 @@ static pawl_code send_all(reading *r, const pawl_time *now)
     pawl_code            code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < COUNT_MAX; i++) {
         const pawl__sql_asked asked = {counts[i].statement,
-                                       counts[i].takes_now ? &now_parameter : NULL, now,
+                                       counts[i].takes_now ? &pawl__sql_one_time : NULL, now,
                                        &counts[i].columns, 0};
         code = ops->send(r->store, &asked, r->arena, &r->requests[i], r->error);
     }
-    r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &now_parameter, now,
+    r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &pawl__sql_one_time, now,
                                   &pawl__sql_queue_stats, sizeof *r->stats->queues};
     if (code == PAWL_OK)
         code = ops->send(r->store, &r->queues, r->arena, &r->requests[COUNT_MAX], r->error);

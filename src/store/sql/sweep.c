@@ -12,9 +12,8 @@ typedef struct old_rows {
     int64_t   limit;
 } old_rows;
 
-static const pawl__sql_field  old_fields[] = {{offsetof(old_rows, before), PAWL__WIRE_TIME},
-                                              {offsetof(old_rows, limit), PAWL__WIRE_INT}};
-static const pawl__sql_fields by_age       = PAWL__SQL_LIST(old_fields);
+static const pawl__sql_fields by_age = PAWL__SQL_FIELDS(
+    {offsetof(old_rows, before), PAWL__WIRE_TIME}, {offsetof(old_rows, limit), PAWL__WIRE_INT});
 
 /* As many as were allowed: there may be more. */
 static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before, size_t count_max,
@@ -60,10 +59,8 @@ pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *c
 pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                  pawl_error *error)
 {
-    static const pawl__sql_field  now_field[] = {{0, PAWL__WIRE_TIME}};
-    static const pawl__sql_fields by_now      = PAWL__SQL_LIST(now_field);
-    const pawl__sql_asked         asked       = {PAWL__SQL_TIMEOUT_REAP, &by_now, &now, NULL, 0};
-    pawl_code                     code        = pawl__sql_stamp_begin(store, error);
+    const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_REAP, &pawl__sql_one_time, &now, NULL, 0};
+    pawl_code             code  = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     return pawl__sql_stamp_end(store, pawl__sql_execute(store, &asked, count, error), error);

@@ -17,18 +17,15 @@
         offsetof(pawl__sql_found_index, member), PAWL__WIRE_##as \
     }
 
-static const pawl__sql_field found_column[] = {
-    FOUND_COLUMN(table, TEXT),     FOUND_COLUMN(name, TEXT),        FOUND_COLUMN(type, TEXT),
-    FOUND_COLUMN(collation, TEXT), FOUND_COLUMN(is_required, BOOL), FOUND_COLUMN(has_default, BOOL),
-};
-const pawl__sql_fields pawl__sql_found_column_row = PAWL__SQL_LIST(found_column);
+const pawl__sql_fields pawl__sql_found_column_row =
+    PAWL__SQL_FIELDS(FOUND_COLUMN(table, TEXT), FOUND_COLUMN(name, TEXT), FOUND_COLUMN(type, TEXT),
+                     FOUND_COLUMN(collation, TEXT), FOUND_COLUMN(is_required, BOOL),
+                     FOUND_COLUMN(has_default, BOOL));
 
-static const pawl__sql_field found_index[] = {
-    FOUND_INDEX(table, TEXT),      FOUND_INDEX(name, TEXT),      FOUND_INDEX(columns, TEXT),
-    FOUND_INDEX(is_primary, BOOL), FOUND_INDEX(is_unique, BOOL), FOUND_INDEX(is_valid, BOOL),
-    FOUND_INDEX(is_partial, BOOL),
-};
-const pawl__sql_fields pawl__sql_found_index_row = PAWL__SQL_LIST(found_index);
+const pawl__sql_fields pawl__sql_found_index_row =
+    PAWL__SQL_FIELDS(FOUND_INDEX(table, TEXT), FOUND_INDEX(name, TEXT), FOUND_INDEX(columns, TEXT),
+                     FOUND_INDEX(is_primary, BOOL), FOUND_INDEX(is_unique, BOOL),
+                     FOUND_INDEX(is_valid, BOOL), FOUND_INDEX(is_partial, BOOL));
 
 static pawl_code no_memory(const pawl__sql_verifier *v)
 {

@@ -55,8 +55,7 @@ static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max
     size_t            found = 0;
     pawl_code         code  = pawl__sql_workers(store, false, arena, &rows, &found, error);
     if (code == PAWL_OK && (*dead = pawl_arena_take(arena, (found + 1) * sizeof **dead)) == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
-                              pawl__sql_ops_of(store)->name);
+        code = pawl__sql_no_memory(store, "rows", error);
     for (size_t i = 0; code == PAWL_OK && i < found; i++) {
         if (rows[i].seen >= before)
             continue;
@@ -75,9 +74,7 @@ static pawl_code end_dead(pawl_store *store, size_t from, pawl_time before, size
     pawl_arena *arena = pawl_arena_create(0);
     ended      *dead  = NULL;
     size_t      found = 0;
-    pawl_code   code  = arena != NULL ? PAWL_OK
-                                      : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                                                       pawl__sql_ops_of(store)->name);
+    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__sql_no_memory(store, "rows", error);
     if (code == PAWL_OK)
         code = find_dead(store, before, count_max, arena, &dead, &found, more, error);
     if (code == PAWL_OK)
@@ -117,20 +114,17 @@ typedef struct row {
     {                                          \
         offsetof(row, member), PAWL__WIRE_##as \
     }
-static const pawl__sql_field insert_fields[]  = {ROW(id, UUID),    ROW(endpoint, TEXT),
-                                                 ROW(types, TEXT), ROW(process, INT),
-                                                 ROW(pid, INT),    ROW(now, TIME)};
-static const pawl__sql_field replace_fields[] = {ROW(endpoint, TEXT), ROW(types, TEXT),
-                                                 ROW(process, INT),   ROW(pid, INT),
-                                                 ROW(now, TIME),      ROW(id, UUID)};
-static const pawl__sql_field read_columns[]   = {ROW(epoch, INT), ROW(last_commit, UUID)};
+static const pawl__sql_field insert_fields[] = {ROW(id, UUID),    ROW(endpoint, TEXT),
+                                                ROW(types, TEXT), ROW(process, INT),
+                                                ROW(pid, INT),    ROW(now, TIME)};
 
 static const pawl__sql_fields by_id    = {insert_fields, 1};
-static const pawl__sql_fields read_row = PAWL__SQL_LIST(read_columns);
+static const pawl__sql_fields read_row = PAWL__SQL_FIELDS(ROW(epoch, INT), ROW(last_commit, UUID));
 
 static const pawl__sql_write replace = {
     .statement  = PAWL__SQL_WORKER_REPLACE,
-    .parameters = PAWL__SQL_LIST(replace_fields),
+    .parameters = PAWL__SQL_FIELDS(ROW(endpoint, TEXT), ROW(types, TEXT), ROW(process, INT),
+                                   ROW(pid, INT), ROW(now, TIME), ROW(id, UUID)),
 };
 static const pawl__sql_write insert = {
     .statement  = PAWL__SQL_WORKER_INSERT,
@@ -190,11 +184,8 @@ static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text ty
 pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                 pawl_time now, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = open_worker(store, endpoint, types, now, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, open_worker(store, endpoint, types, now, error));
     return code;
 }
 
@@ -221,11 +212,8 @@ static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *erro
 
 pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    pawl__sql_tries tries = pawl__sql_tries_begin(store);
-    pawl_code       code;
-    do
-        code = close_worker(store, now, error);
-    while (pawl__sql_again(&tries, code));
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, close_worker(store, now, error));
     return code;
 }
 
