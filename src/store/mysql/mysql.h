@@ -84,6 +84,9 @@ pawl_code pawl__mysql_schema(pawl_store *base, pawl_schema_verb verb, const pawl
                              pawl_line_fn *line, void *context, pawl_error *error);
 
 /* worker.c */
+/* The one number that a text asks for; 0: null. */
+pawl_code pawl__mysql_ask_number(pawl__mysql_connection *connection, const char *text,
+                                 int64_t *number, pawl_error *error);
 /* Takes the worker's lock for the session of `main`, one beside it for that of `side`. An older session
  * that has it, perhaps inside a commit, is ended. */
 pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error *error);

@@ -9,7 +9,6 @@
 #include "store/mysql/mysql.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- The catalog -------------------------------------------------------- */
@@ -62,19 +61,17 @@ static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *er
 /* The lock is waited for to just before the call's deadline, so that the server says how it went. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
-    pawl__mysql *store = pawl__mysql_of(base);
-    MYSQL_RES   *rows;
+    pawl__mysql *store  = pawl__mysql_of(base);
+    int64_t      is_had = 0;
     char         text[120];
     (void)snprintf(text, sizeof text, "select get_lock(" LOCK_NAME ", %.1f)",
                    (double)base->deadline_ms / 1000.0 * 0.9);
-    pawl_code code = pawl__mysql_ask(&store->main, text, &rows, error);
-    MYSQL_ROW row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
-    if (code == PAWL_OK && (row == NULL || row[0] == NULL || strcmp(row[0], "1") != 0))
+    pawl_code code = pawl__mysql_ask_number(&store->main, text, &is_had, error);
+    if (code == PAWL_OK && is_had != 1)
         code = pawl_error_set(error, PAWL_EBUSY,
                               "%s: %s: another process makes or drops tables in this database, and "
                               "did not end within the deadline",
                               base->scheme, store->url.parts.given);
-    mysql_free_result(rows);
     return code;
 }
 
@@ -93,12 +90,7 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
 
 static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
 {
-    MYSQL_RES *rows;
-    pawl_code  code = pawl__mysql_ask(&pawl__mysql_of(base)->main, select, &rows, error);
-    MYSQL_ROW  row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
-    *number         = row != NULL && row[0] != NULL ? strtoll(row[0], NULL, 10) : 0;
-    mysql_free_result(rows);
-    return code;
+    return pawl__mysql_ask_number(&pawl__mysql_of(base)->main, select, number, error);
 }
 
 #define SCHEMA_OPS                                                                        \

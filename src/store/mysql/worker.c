@@ -48,9 +48,8 @@ static int64_t number_of(pawl_uuid worker)
 
 /* ---- The lock ------------------------------------------------------------ */
 
-/* The one number that a text asks for; 0: null. */
-static pawl_code ask_number(pawl__mysql_connection *connection, const char *text, int64_t *number,
-                            pawl_error *error)
+pawl_code pawl__mysql_ask_number(pawl__mysql_connection *connection, const char *text,
+                                 int64_t *number, pawl_error *error)
 {
     MYSQL_RES *rows;
     pawl_code  code = pawl__mysql_ask(connection, text, &rows, error);
@@ -67,7 +66,7 @@ static pawl_code end_holder(pawl__mysql_connection *connection, const lock_name 
     char    text[100];
     int64_t session = 0;
     (void)snprintf(text, sizeof text, "select is_used_lock('%s')", name->text);
-    pawl_code code = ask_number(connection, text, &session, error);
+    pawl_code code = pawl__mysql_ask_number(connection, text, &session, error);
     if (code != PAWL_OK || session == 0)
         return code;
     (void)snprintf(text, sizeof text, "kill %" PRId64, session);
@@ -83,14 +82,14 @@ pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error
     int64_t      is_had = 0;
     char         text[100];
     (void)snprintf(text, sizeof text, "select get_lock('%s', 0)", name.text);
-    pawl_code code = ask_number(connection, text, &is_had, error);
+    pawl_code code = pawl__mysql_ask_number(connection, text, &is_had, error);
     if (code != PAWL_OK || is_had == 1)
         return code;
     code = end_holder(connection, &name, error);
     (void)snprintf(text, sizeof text, "select get_lock('%s', %.1f)", name.text,
                    (double)store->sql.base.deadline_ms / 1000.0 * 0.9);
     if (code == PAWL_OK)
-        code = ask_number(connection, text, &is_had, error);
+        code = pawl__mysql_ask_number(connection, text, &is_had, error);
     if (code == PAWL_OK && is_had != 1)
         code = pawl_error_set(error, PAWL_EBUSY,
                               "%s: another session of this worker keeps its lock %s: it is in a "

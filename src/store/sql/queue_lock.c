@@ -210,14 +210,6 @@ static pawl_code claim_due(pawl_store *store, const pawl_queue_claim *claim, paw
     return code;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const pawl_queue_row *l     = left;
-    const pawl_queue_row *r     = right;
-    int                   order = (l->due > r->due) - (l->due < r->due);
-    return order != 0 ? order : (l->seq > r->seq) - (l->seq < r->seq);
-}
-
 /* The rows with these numbers. */
 static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error)
@@ -239,8 +231,7 @@ static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, p
         if (row.seq != 0)
             rows->items[rows->count++] = row;
     }
-    if (rows->count > 1)
-        qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+    pawl__sql_sort_rows(rows);
     return code;
 }
 

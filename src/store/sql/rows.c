@@ -4,6 +4,8 @@
  */
 #include "store/sql/rows.h"
 
+#include <stdlib.h>
+
 const pawl__sql_fields pawl__sql_one_int  = PAWL__SQL_FIELDS({0, PAWL__WIRE_INT});
 const pawl__sql_fields pawl__sql_one_time = PAWL__SQL_FIELDS({0, PAWL__WIRE_TIME});
 const pawl__sql_fields pawl__sql_one_text = PAWL__SQL_FIELDS({0, PAWL__WIRE_TEXT});
@@ -123,3 +125,17 @@ const pawl__sql_fields pawl__sql_counters = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(counters, messages, INT), PAWL__SQL_FIELD(counters, timeouts, INT),
     PAWL__SQL_FIELD(counters, flushes, INT), PAWL__SQL_FIELD(counters, failures, INT),
     PAWL__SQL_FIELD(counters, conflicts, INT), PAWL__SQL_FIELD(counters, dead, INT));
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_queue_row *l     = left;
+    const pawl_queue_row *r     = right;
+    int                   order = (l->due > r->due) - (l->due < r->due);
+    return order != 0 ? order : (l->seq > r->seq) - (l->seq < r->seq);
+}
+
+void pawl__sql_sort_rows(pawl_queue_rows *rows)
+{
+    if (rows->count > 1)
+        qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+}

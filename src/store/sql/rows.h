@@ -39,4 +39,7 @@ extern const pawl__sql_fields pawl__sql_event; /* of a pawl_event, PAWL__SQL_EVE
 extern const pawl__sql_fields pawl__sql_queue_stats;
 extern const pawl__sql_fields pawl__sql_counters; /* PAWL__SQL_COUNTERS */
 
+/* As a queue is claimed: by due time, rows of one time by their numbers. */
+void pawl__sql_sort_rows(pawl_queue_rows *rows);
+
 #endif

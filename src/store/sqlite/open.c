@@ -32,6 +32,7 @@
 #define LOG_PAGES 32000
 #define LOG_SIZE_KEPT (128LL * 1024 * 1024)
 #define CACHE_MB_DEFAULT 64
+#define ANSWER_SIZE 20    /* of a pragma */
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
 
 /* ---- The URL ------------------------------------------------------------ */
@@ -141,27 +142,37 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
     return request.code;
 }
 
+/* The text that a pragma answers with, cut to the size; empty: none. */
+static pawl_code ask(pawl__sqlite *store, const char *pragma, char answer[ANSWER_SIZE],
+                     pawl_error *error)
+{
+    pawl__sqlite_request request;
+    sqlite3_stmt        *statement = NULL;
+    pawl_code code = pawl__sqlite_prepare(store->connection.db, pragma, &statement, error);
+    answer[0]      = '\0';
+    if (code == PAWL_OK) {
+        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
+        if (pawl__sqlite_next(&request)) {
+            pawl_text text = pawl__sqlite_peek_text(&request);
+            (void)snprintf(answer, ANSWER_SIZE, "%.*s", PAWL_TEXT_ARGS(text));
+        }
+        code = request.code;
+        pawl__sqlite_stop(&request);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 /* Texts are stored byte for byte and compared bytewise; in a file of another
  * encoding they would be neither. */
 static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    pawl_code     code =
-        pawl__sqlite_prepare(store->connection.db, "pragma encoding", &statement, error);
-    if (code == PAWL_OK) {
-        pawl__sqlite_request request;
-        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
-        if (pawl__sqlite_next(&request)) {
-            pawl_text encoding = pawl__sqlite_peek_text(&request);
-            if (!pawl_text_equal(encoding, PAWL_TEXT("UTF-8")))
-                request.code = pawl_error_set(error, PAWL_ENOTSTORE,
-                                              "sqlite: %s: its encoding is %.*s, must be UTF-8",
-                                              store->given_path, PAWL_TEXT_ARGS(encoding));
-            pawl__sqlite_stop(&request);
-        }
-        code = request.code;
-    }
-    (void)sqlite3_finalize(statement);
+    char      encoding[ANSWER_SIZE];
+    pawl_code code = ask(store, "pragma encoding", encoding, error);
+    if (code == PAWL_OK && strcmp(encoding, "UTF-8") != 0)
+        code =
+            pawl_error_set(error, PAWL_ENOTSTORE, "sqlite: %s: its encoding is %s, must be UTF-8",
+                           store->given_path, encoding);
     return code;
 }
 
@@ -230,21 +241,10 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
 /* The switch takes a lock that the busy handler is not asked about. */
 pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
 {
-    char      mode[20] = "";
-    pawl_code code     = PAWL_EBUSY;
+    char      mode[ANSWER_SIZE] = "";
+    pawl_code code              = PAWL_EBUSY;
     for (int i = 0; code == PAWL_EBUSY && i < WAL_TRIES_MAX; i++) {
-        sqlite3_stmt *statement = NULL;
-        code = pawl__sqlite_prepare(store->connection.db, "pragma journal_mode = wal", &statement,
-                                    error);
-        pawl__sqlite_request request;
-        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
-        request.code = code;
-        if (pawl__sqlite_next(&request)) {
-            pawl_text answer = pawl__sqlite_peek_text(&request);
-            (void)snprintf(mode, sizeof mode, "%.*s", PAWL_TEXT_ARGS(answer));
-        }
-        code = request.code;
-        (void)sqlite3_finalize(statement);
+        code = ask(store, "pragma journal_mode = wal", mode, error);
         if (code == PAWL_EBUSY)
             (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
     }

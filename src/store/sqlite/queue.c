@@ -10,8 +10,6 @@
 #include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
-#include <stdlib.h>
-
 /* Room for the next row, or NULL with request->code set. */
 static pawl_queue_row *next_row(pawl__sqlite_request *request, pawl_queue_rows *rows,
                                 size_t *capacity)
@@ -70,14 +68,6 @@ static pawl_code claim_due(claiming *c)
     return request.code;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const pawl_queue_row *l     = left;
-    const pawl_queue_row *r     = right;
-    int                   order = (l->due > r->due) - (l->due < r->due);
-    return order != 0 ? order : (l->seq > r->seq) - (l->seq < r->seq);
-}
-
 static pawl_code claim_again(claiming *c)
 {
     pawl_code code = PAWL_OK;
@@ -94,8 +84,7 @@ static pawl_code claim_again(claiming *c)
             claim_row(c, &request);
         code = request.code;
     }
-    if (c->rows->count > 1)
-        qsort(c->rows->items, c->rows->count, sizeof *c->rows->items, by_place);
+    pawl__sql_sort_rows(c->rows);
     return code;
 }
 

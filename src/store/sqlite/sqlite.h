@@ -2,12 +2,12 @@
  *
  *     sqlite.c      the table of operations
  *     open.c        URL, connection, settings, close
- *     request.c        prepared statements, binding, reading, error codes; request.h
+ *     request.c     prepared statements, binding, reading, error codes; request.h
  *     connection.c  the generic store's connection (store/sql/connection.h)
  *     transaction.c begin, commit, stamps without a sync
  *     schema.c      print, apply, verify, drop
- *     process.c     this process's number, its lock and its claim table
- *     lease.c       queue leases of processes, leader leases of workers
+ *     program.c     this process's number, its lock, and the books of its claims; claims.c
+ *     lease.c       queue leases of processes
  *     write.c       one statement for each item of a write
  *     enlist.c      a change set in a caller's transaction
  *     queue.c saga.c   by noun, where the generic store's will not do
