@@ -168,14 +168,24 @@ static void put_value(pawl__sqlite_request *request, const pawl_value *value)
         bound(request, sqlite3_bind_null(request->statement, request->column));
 }
 
+/* Most fields are a number or a text, which go straight: a row costs little more than its values. */
+static void put_field(pawl__sqlite_request *request, int wire, const void *member)
+{
+    pawl_value value;
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: pawl__sqlite_put_int(request, *(const int64_t *)member); return;
+    case PAWL__WIRE_TEXT:
+    case PAWL__WIRE_BYTES: pawl__sqlite_put_text(request, *(const pawl_text *)member); return;
+    default: value = pawl__sql_value_of(wire, member); put_value(request, &value);
+    }
+}
+
 void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              const void *item)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        pawl_value value =
-            pawl__sql_value_of(fields->items[i].wire, (const char *)item + fields->items[i].offset);
-        put_value(request, &value);
-    }
+    for (size_t i = 0; i < fields->count; i++)
+        put_field(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
 }
 
 /* ---- Running ------------------------------------------------------------ */
@@ -267,11 +277,11 @@ static pawl_text get_text(pawl__sqlite_request *request)
     return text;
 }
 
-static void get_field(pawl__sqlite_request *request, int wire, void *member)
+static void get_other(pawl__sqlite_request *request, int wire, void *member)
 {
     pawl__sql_kind kind = pawl__sql_kind_of(wire, member);
-    bool           asks = kind > PAWL__SQL_NUMBER || wire == PAWL__WIRE_VALUE; /* of null */
-    pawl__sql_got  got  = {.is_null = asks && is_null(request)};
+    bool asks = kind == PAWL__SQL_MOMENT || kind == PAWL__SQL_PEEKED || wire == PAWL__WIRE_VALUE;
+    pawl__sql_got got = {.is_null = asks && is_null(request)};
     switch (kind) {
     case PAWL__SQL_NUMBER:
     case PAWL__SQL_MOMENT: got.number = get_int(request); break;
@@ -285,6 +295,18 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
                                        "sqlite: column %s holds '%.*s', which is no %s",
                                        sqlite3_column_name(request->statement, request->column - 1),
                                        PAWL_TEXT_ARGS(got.text), what);
+}
+
+/* As put_field. */
+static void get_field(pawl__sqlite_request *request, int wire, void *member)
+{
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: *(int64_t *)member = get_int(request); return;
+    case PAWL__WIRE_TEXT:
+    case PAWL__WIRE_BYTES: *(pawl_text *)member = get_text(request); return;
+    default: get_other(request, wire, member);
+    }
 }
 
 void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
