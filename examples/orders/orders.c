@@ -66,13 +66,20 @@ static const pawl_saga order_saga = {
     .name        = "OrderSaga",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                  {.handle    = PAWL_HANDLE(on_payment_taken),
-                   .key       = "order_ref",
-                   .not_found = PAWL_NOT_FOUND_CALL,
-                   .missing   = PAWL_HANDLE(on_stray_payment)},
-                  {.handle = PAWL_HANDLE(on_payment_late), .timeout = "payment"},
-                  {.handle = PAWL_HANDLE(on_order_shipped), .key = "order_id"})};
+    .on          = PAWL_ON(
+                 {.handle = PAWL_HANDLE(on_place_order),
+                  .key    = "order_id",
+                  .starts = true,
+                  .does   = PAWL_DOES(PAWL_SENDS(charge_card, "billing"), PAWL_SETS("payment"))},
+                 {.handle    = PAWL_HANDLE(on_payment_taken),
+                  .key       = "order_ref",
+                  .not_found = PAWL_NOT_FOUND_CALL,
+                  .missing   = PAWL_HANDLE(on_stray_payment),
+                  .does      = PAWL_DOES(PAWL_SENDS(ship_item, "orders"), PAWL_SENDS(refund, "billing"))},
+                 {.handle  = PAWL_HANDLE(on_payment_late),
+                  .timeout = "payment",
+                  .does    = PAWL_DOES(PAWL_PUBLISHES(order_cancelled))},
+                 {.handle = PAWL_HANDLE(on_order_shipped), .key = "order_id", .does = PAWL_DOES_NOTHING})};
 
 /* ---- Shipping -------------------------------------------------------------- */
 
@@ -93,12 +100,14 @@ static pawl_code on_ship_items(pawl_context *ctx, const ship_item *items, size_t
 }
 PAWL_BATCH_HANDLER(on_ship_items, ship_item);
 
-static const pawl_aggregator shipping = {.name   = "shipping",
-                                         .handle = PAWL_HANDLE(on_ship_items),
-                                         .key    = "warehouse",
-                                         .size   = 10,
-                                         .max    = 10,
-                                         .period = PAWL_HOURS(1)};
+static const pawl_aggregator shipping = {
+    .name   = "shipping",
+    .handle = PAWL_HANDLE(on_ship_items),
+    .key    = "warehouse",
+    .size   = 10,
+    .max    = 10,
+    .period = PAWL_HOURS(1),
+    .does   = PAWL_DOES(PAWL_SENDS(shipment, "carrier"), PAWL_PUBLISHES(order_shipped))};
 
 /* ---- The application ------------------------------------------------------- */
 

@@ -154,9 +154,20 @@ yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
 /* PAWL_EINPUT: the text is not JSON, and why. */
 pawl_code pawl__json_check(pawl_text text, pawl_error *error);
 
-/* Progress of long work, on standard error when that is a terminal: "sent 512 of 2000". */
+/* Progress of long work on standard error, "sent 512 of 2000": a line that is drawn again ten times in a
+ * second on a terminal, a line every 10 s elsewhere. */
 void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
-void pawl__progress_end(int64_t count);
+void pawl__progress_end(int64_t count);                              /* takes the line away */
+/* Zero at the begin. */
+typedef struct pawl__progress_times {
+    int64_t next; /* microseconds of a clock that is never set back */
+} pawl__progress_times;
+/* Whether progress is to be said now; then the next time is a period later. */
+bool pawl__progress_is_due(pawl__progress_times *times, bool is_terminal, int64_t now);
+
+/* Replaces the line of an interrupted verb, "what was committed stays": for verbs that write
+ * nothing, before their work begins. NULL: "nothing was written". Borrowed for good. */
+void pawl__interrupt_says(const char *text);
 
 /* ---- Input ---------------------------------------------------------------- */
 

@@ -75,14 +75,27 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error)
                           suggestion);
 }
 
+static const char *volatile interrupt_text = "what was committed stays";
+
+void pawl__interrupt_says(const char *text)
+{
+    interrupt_text = text != NULL ? text : "nothing was written";
+}
+
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
 /* An interrupted verb exits 5: its commits stay, and the work after them
  * leaves no trace. `run` stops gracefully instead (run.c). */
 static void on_interrupt(int number)
 {
-    static const char line[] = "pawl: interrupted; what was committed stays\n";
     (void)number;
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
-    (void)written;
+    say("pawl: interrupted; ");
+    say(interrupt_text);
+    say("\n");
     _exit(pawl_code_exit(PAWL_EINTERRUPTED));
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Failures ------------------------------------------------------------- */
@@ -61,19 +62,45 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
 
 /* ---- Progress ------------------------------------------------------------- */
 
+#define DRAW_PERIOD PAWL_MILLISECONDS(100)
+#define LINE_PERIOD PAWL_SECONDS(10)
+
+static int64_t monotonic(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return PAWL_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+bool pawl__progress_is_due(pawl__progress_times *times, bool is_terminal, int64_t now)
+{
+    if (times->next == 0 && !is_terminal) /* work that is soon done says nothing */
+        times->next = now + LINE_PERIOD;
+    if (now < times->next)
+        return false;
+    times->next = now + (is_terminal ? DRAW_PERIOD : LINE_PERIOD);
+    return true;
+}
+
+static pawl__progress_times progress_times;
+
 void pawl__progress(const char *done, int64_t count, int64_t total)
 {
-    if (!isatty(STDERR_FILENO))
+    bool is_terminal = isatty(STDERR_FILENO) == 1;
+    char of[40]      = "";
+    if (!pawl__progress_is_due(&progress_times, is_terminal, monotonic()))
         return;
-    fprintf(stderr, "\r%s %lld", done, (long long)count);
     if (total > 0)
-        fprintf(stderr, " of %lld", (long long)total);
+        snprintf(of, sizeof of, " of %lld", (long long)total);
+    fprintf(stderr, "%s%s %lld%s%s", is_terminal ? "\r\033[K" : "", done, (long long)count, of,
+            is_terminal ? "" : "\n");
 }
 
 void pawl__progress_end(int64_t count)
 {
-    if (isatty(STDERR_FILENO) && count > 0)
-        fputc('\n', stderr);
+    if (isatty(STDERR_FILENO) == 1 && count > 0)
+        fputs("\r\033[K", stderr);
+    progress_times.next = 0;
 }
 
 /* ---- JSON ----------------------------------------------------------------- */

@@ -465,6 +465,7 @@ int pawl__saga_look(pawl__saga_fields *fields)
     pawl__loaded  loaded  = {.application = NULL};
     pawl_upgrade *upgrade = NULL;
     pawl_code     code    = pawl__application_load(fields->application, &loaded, &error);
+    pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl_upgrade_create(loaded.application, fields->saga_prefix, &upgrade, &error);
     const look_context at = {fields, loaded.application, upgrade};

@@ -4,6 +4,7 @@
  */
 #include "cli/verify_upgrade.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,50 @@ static void unload(program *made)
     pawl__application_unload(&made->loaded);
 }
 
-static pawl_code look_at_store(const pawl__saga_fields *fields, pawl_upgrade *upgrade,
-                               pawl__verify_report *report, pawl_error *error)
+static bool has_table(const pawl_upgrade *upgrade, pawl_text name)
+{
+    size_t                        count;
+    const pawl_saga_table *const *tables = pawl_upgrade_tables(upgrade, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(tables[i]->name, name))
+            return true;
+    return false;
+}
+
+static void report_lost(const pawl_saga_table *table, int64_t rows, pawl__verify_report *report)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%" PRId64 " live row%s in table %.*s", rows, rows == 1 ? "" : "s",
+             PAWL_TEXT_ARGS(table->name));
+    pawl__verify_add(&(pawl_upgrade_found){.reason = PAWL_UPGRADE_REMOVED,
+                                           .kind   = "saga",
+                                           .type   = table->type,
+                                           .text   = pawl_text_of(text)},
+                     report);
+}
+
+/* Sagas of tables that the old program alone has: no walk of the new one's comes by them. A table
+ * that is not there has none. */
+static pawl_code count_lost(const program *old, const program *new, pawl_store *store,
+                            pawl__verify_report *report, pawl_error *error)
+{
+    size_t                        count;
+    const pawl_saga_table *const *tables = pawl_upgrade_tables(old->upgrade, &count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t rows = 0;
+        if (has_table(new->upgrade, tables[i]->name))
+            continue;
+        pawl_code code = pawl_store_saga_count(store, tables[i], &rows, error);
+        if (code != PAWL_OK && code != PAWL_ESCHEMA)
+            return code;
+        if (code == PAWL_OK && rows > 0)
+            report_lost(tables[i], rows, report);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code look_at_store(const pawl__saga_fields *fields, const program *old,
+                               const program *new, pawl__verify_report *report, pawl_error *error)
 {
     pawl_store        *store   = NULL;
     pawl_arena        *arena   = pawl_arena_create(0);
@@ -41,7 +84,9 @@ static pawl_code look_at_store(const pawl__saga_fields *fields, pawl_upgrade *up
     pawl_code code = arena != NULL ? pawl_store_open(fields->at.store, &options, &store, error)
                                    : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
-        code = pawl__verify_rows(fields, store, upgrade, report, arena, error);
+        code = pawl__verify_rows(fields, store, new->upgrade, report, arena, error);
+    if (code == PAWL_OK && old->upgrade != NULL)
+        code = count_lost(old, new, store, report, error);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
     return code;
@@ -58,7 +103,7 @@ static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *re
         code = pawl_upgrade_compare(old.upgrade, new.upgrade, report->arena, pawl__verify_add,
                                     report, error);
     if (code == PAWL_OK && fields->at.store != NULL)
-        code = look_at_store(fields, new.upgrade, report, error);
+        code = look_at_store(fields, &old, &new, report, error);
     if (code == PAWL_OK)
         code = pawl__verify_print(report, fields->is_json, error);
     unload(&old);
@@ -96,8 +141,21 @@ static int found(const pawl__verify_report *report)
     return EXIT_FOUND;
 }
 
+/* Where an interrupted run is gone on with. */
+static void prepare_interrupt(const pawl__saga_fields *fields)
+{
+    static char text[400];
+    pawl__interrupt_says(NULL);
+    if (fields->resume == NULL)
+        return;
+    snprintf(text, sizeof text, "nothing was written to the store; the same call goes on from %s",
+             fields->resume);
+    pawl__interrupt_says(text);
+}
+
 int pawl__verify(const pawl__saga_fields *fields)
 {
+    prepare_interrupt(fields);
     pawl_error          error  = PAWL_ERROR_INIT;
     pawl__verify_report report = {.arena = pawl_arena_create(0), .removed = &fields->removed};
     pawl_code           code   = report.arena != NULL ? verify(fields, &report, &error)

@@ -140,6 +140,7 @@ int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
     /* An empty filter is refused: a sender's endpoint is empty. */
+    pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__filter_check("--endpoint", fields.endpoint, &error);
     if (code != PAWL_OK)

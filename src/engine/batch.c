@@ -150,12 +150,8 @@ static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *
 {
     if (unit->kind == PAWL__UNIT_MESSAGE)
         return pawl__lookup_build(batch, unit, error);
-    if (unit->kind == PAWL__UNIT_TIMEOUT) {
-        const pawl__binding *binding =
-            pawl__model_timeout(batch->engine->model, unit->timeout.saga_type, unit->timeout.name);
-        unit->is_alone = binding != NULL && binding->is_alone;
-        unit->has_sql  = binding != NULL && binding->has_sql;
-    }
+    if (unit->kind == PAWL__UNIT_TIMEOUT)
+        return pawl__lookup_timeout(batch, unit, error);
     if (unit->kind == PAWL__UNIT_EVENT)
         unit->has_sql = unit->projection->own_sql;
     if (unit->kind == PAWL__UNIT_FLUSH)

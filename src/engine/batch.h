@@ -250,8 +250,10 @@ void     pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit
 uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
 
 /* lookup.c: the handlers of a message and the sagas they look for. A message
- * that cannot be decoded or mapped ends its unit; the code is PAWL_OK then. */
+ * that cannot be decoded or mapped ends its unit; the code is PAWL_OK then. A timeout has no
+ * lookup, and waits when no handler here but one of another worker is for it. */
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
+pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 /* load.c: fills the identity map with what the lookups and timeouts need. */
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
 /* Is an older message of the batch still to be handled, by this worker or another? "No saga" is not

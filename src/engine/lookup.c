@@ -224,20 +224,26 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
     return code;
 }
 
-/* Ends a message whose type has no handler here: it waits if another worker of the endpoint handles
- * the type, else it is dead (E28). */
-static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+/* Lets the unit wait if another worker of the endpoint handles its type (E28). */
+static pawl_code wait_for_other(pawl__batch *batch, pawl__unit *unit, pawl_text type,
+                                pawl_error *error)
 {
-    pawl_text type     = unit->message.type;
     bool      is_known = false;
     pawl_code code = batch->engine->find_handler(batch->engine->runtime, type, &is_known, error);
-    if (code != PAWL_OK)
+    if (code != PAWL_OK || !is_known)
         return code;
-    if (is_known) {
-        unit->end = PAWL__END_WAIT;
-        unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
-        return PAWL_OK;
-    }
+    unit->end = PAWL__END_WAIT;
+    unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
+    return PAWL_OK;
+}
+
+/* Ends a message whose type has no handler here: it waits, or it is dead. */
+static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+{
+    pawl_text type = unit->message.type;
+    pawl_code code = wait_for_other(batch, unit, type, error);
+    if (code != PAWL_OK || unit->end == PAWL__END_WAIT)
+        return code;
     pawl__unit_dead(batch, unit, PAWL_EDECODE,
                     type.size == 0
                         ? PAWL_TEXT("message has no type")
@@ -266,6 +272,22 @@ static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *err
                                       PAWL_TEXT_ARGS(unit->message.type), PAWL_TEXT_ARGS(process),
                                       batch->engine->model->endpoint.data));
     return PAWL_OK;
+}
+
+pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+{
+    const pawl__binding *binding =
+        pawl__model_timeout(batch->engine->model, unit->timeout.saga_type, unit->timeout.name);
+    if (binding != NULL) {
+        unit->is_alone = binding->is_alone;
+        unit->has_sql  = binding->has_sql;
+        return PAWL_OK;
+    }
+    pawl_text type =
+        pawl_arena_printf(batch->arena, PAWL__TIMEOUT_TYPE, PAWL_TEXT_ARGS(unit->timeout.saga_type),
+                          PAWL_TEXT_ARGS(unit->timeout.name));
+    return type.data != NULL ? wait_for_other(batch, unit, type, error)
+                             : pawl_error_set(error, PAWL_ENOMEM, "no memory for a timeout");
 }
 
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)

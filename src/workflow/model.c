@@ -464,6 +464,11 @@ static pawl_code build_types_json(pawl__model *model)
     for (size_t i = 0; i < model->type_count && json.data != NULL; i++)
         json = pawl_arena_printf(model->arena, "%s%s\"%s\"", json.data, json.size > 1 ? "," : "",
                                  model->types[i]->type.data);
+    for (size_t i = 0; i < model->timeout_count && json.data != NULL; i++)
+        json = pawl_arena_printf(model->arena, "%s%s\"" PAWL__TIMEOUT_TYPE "\"", json.data,
+                                 json.size > 1 ? "," : "",
+                                 PAWL_TEXT_ARGS(model->timeouts[i].saga->table.type),
+                                 PAWL_TEXT_ARGS(model->timeouts[i].name));
     if (json.data == NULL)
         return PAWL_ENOMEM;
     model->types_json = pawl_arena_printf(model->arena, "%s]", json.data);

@@ -143,7 +143,7 @@ typedef struct pawl__model {
     pawl__type_model        **types; /* sorted bytewise by type */
     size_t                    type_count, type_capacity;
     const char *own_sql;    /* a message or timeout whose handler has its own SQL, or NULL */
-    pawl_text   types_json; /* JSON array of the types, for the worker's row */
+    pawl_text   types_json; /* JSON array of the types, and of the timeouts, for the worker's row */
     pawl_filter filters[PAWL_FILTERS_MAX];
     size_t      filter_count;
 } pawl__model;
@@ -156,7 +156,9 @@ pawl_code pawl__model_create(const pawl_application *application, const char *na
 void      pawl__model_destroy(pawl__model *model); /* accepts NULL */
 
 /* NULL when the type is not handled here. */
-const pawl__type_model       *pawl__model_type(const pawl__model *model, pawl_text type);
+const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type);
+/* A timeout among the types of a worker's row, printed with the saga's type and the timeout's name. */
+#define PAWL__TIMEOUT_TYPE "timeout:%.*s/%.*s"
 const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
                                                   pawl_text name);
 const pawl__saga_model       *pawl__model_saga(const pawl__model *model, pawl_text saga_type);

@@ -227,6 +227,43 @@ static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
     proxy_close(between);
 }
 
+/* Messages of a walk are the same whether its answer was lost or not. */
+static void expect_walked(ground *p, proxy *between, pawl_store *store, proxy_loss loss)
+{
+    pawl_walk      walk = {.kind = PAWL_WALK_QUEUE, .count_max = 1};
+    pawl_walk_row  first;
+    pawl_walk_rows rows;
+    for (int page = 0; page < 2; page++) {
+        proxy_cut(between, loss, 1, page == 1);
+        expect_code(p, pawl_store_walk(store, &walk, p->arena, &rows, &p->error), PAWL_ELOST);
+        assert_true(proxy_was_cut(between));
+        assert_int_equal(rows.count, 0);
+        expect_code(p, pawl_store_walk(store, &walk, p->arena, &rows, &p->error), PAWL_OK);
+        assert_int_equal(rows.count, 1);
+        assert_true(pawl_text_equal(rows.items[0].message.id,
+                                    page == 0 ? PAWL_TEXT("m-1") : PAWL_TEXT("m-2")));
+        first      = rows.items[0];
+        walk.after = &first;
+    }
+}
+
+static void a_lost_walk_goes_on(void **state)
+{
+    ground *p       = *state;
+    proxy  *between = open_proxy(p);
+    char    url[1400];
+    if (between == NULL)
+        skip();
+    proxy_url(p, between, url, sizeof url);
+    pawl_store *store = open_store(p, url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    expect_walked(p, between, store, PROXY_LOSES_REQUEST);
+    expect_walked(p, between, store, PROXY_LOSES_ANSWER);
+    pawl_store_close(store);
+    proxy_close(between);
+}
+
 /* Claims are held on one connection; the send that does not wait goes over the
  * other, which ends behind the fence, its session kept. Nothing but its lock on
  * the worker's row tells of it. */
@@ -374,6 +411,7 @@ int main(void)
         CASE(killed_in_a_hold_nothing_is_applied),
         CASE(a_lost_answer_is_found_out),
         CASE(a_lost_answer_is_found_out_behind_a_pooler),
+        CASE(a_lost_walk_goes_on),
         CASE(a_lost_second_connection_is_found_out),
         CASE(a_silent_server_is_given_up),
         CASE(connecting_can_be_interrupted),

@@ -214,7 +214,16 @@ static void another_type_of_correlation_is_refused(void **state)
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
     expect_text(p,
                 "column Correlation_order_id: incorrect data type: expected integer, found TEXT");
+    expect_text(p, "; nothing is converted; the table has 0 rows");
     assert_int_equal(object_count(p->path), before);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db,
+            "insert into shop_Order (Id, Metadata, Data, PersistenceVersion, SagaTypeVersion, "
+            "Concurrency, Correlation_order_id) values ('00112233-4455-6677-8899-aabbccddeeff', "
+            "'{}', '{}', '1', '1.0', 1, 'o-1')");
+    sqlite3_close(db);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
+    expect_text(p, "; nothing is converted; the table has 1 row");
 }
 
 /* D26: neither taken for the saga's, nor changed. */

@@ -131,6 +131,8 @@ started+=("$pid")
 poll 20 grep -q '"rows":[5-9]' "$work/cursor" 2>/dev/null || die "it writes no cursor"
 stop "$pid" TERM 5
 [ ! -s "$work/out" ] || die "an interrupted run reports"
+[ "$(tail -n 1 "$work/err")" = "pawl: interrupted; nothing was written to the store; the same call goes on from $work/cursor" ] ||
+    die "it does not say what it left"
 sed -i -E 's/"rows":/&1000/' "$work/cursor"
 cp "$work/cursor" "$work/cursor.kept"
 verify 1 '^pawl: 6 findings' narrowed
@@ -148,3 +150,9 @@ expect 2 "^pawl: .*/cursor: the application has no 'sagas of others'" \
     pawl saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}"
 rm "$work/cursor"
 more=()
+
+echo "== live rows of a saga that the new program does not have"
+expect 1 '' pawl saga verify-upgrade --app "$work/no_saga.so" --from "$work/old.so" "${at[@]}"
+has_line '^removed: saga Order: ' '^    no table registers it$' '^    3 live rows in table shop_Order$'
+expect 1 '' pawl saga verify-upgrade --app "$work/no_timeout.so" --from "$work/old.so" "${at[@]}"
+grep -q 'live rows in table' "$work/out" && die "rows of a table that the new program has"

@@ -81,7 +81,10 @@ if command -v dot >/dev/null; then
 fi
 
 echo "== an application whose programs declare nothing"
-expect 0 'what it sends is not declared' pawl topology print --app "$build_dir/orders.so"
+build_app app_upgrade.c free.so
+expect 0 'what it sends is not declared' pawl topology print --app "$work/free.so"
+expect 0 'sends charge_card to billing' pawl topology print --app "$build_dir/orders.so"
+! grep -q 'not declared' "$work/out" || die "the example declares not all it does"
 
 echo "== what is declared has to be there"
 build_app app_topology.c wrong_timeout.so -DWRONG=1

@@ -4,6 +4,7 @@
  */
 #include "store/sql/schema.h"
 
+#include "store/core/reach.h"
 #include "store/sql/steps.h"
 
 #include <string.h>
@@ -137,6 +138,32 @@ static pawl_code find_correlation(const look *l, const pawl_saga_table *saga,
     return code;
 }
 
+/* The refusal of a column of another type says how many sagas it would be about. */
+static pawl_code refuse_type(const look *l, const pawl_saga_table *saga,
+                             const pawl_correlation *correlation, const char *expected,
+                             pawl_text found)
+{
+    int64_t                  count = 0;
+    pawl__sql_text           text  = {0};
+    const pawl__sql_dialect *names =
+        l->schema->names != NULL ? l->schema->names : l->schema->dialect;
+    pawl__sql_append(&text, "select count(*) from (select 1 as found from ");
+    pawl__sql_append_table(&text, names, "", saga->name);
+    pawl__sql_appendf(&text, " limit %d) as sagas", PAWL__REACH_COUNT_MAX);
+    pawl_code code = text.is_failed
+                         ? no_memory(l->schema, l->error)
+                         : l->schema->ops->number(l->schema->store, text.data, &count, l->error);
+    pawl__sql_text_free(&text);
+    if (code != PAWL_OK)
+        return code;
+    return pawl_error_set(l->error, PAWL_ESCHEMA,
+                          "table %.*s: column Correlation_%.*s: incorrect data type: expected %s, "
+                          "found %.*s; nothing is converted; the table has %lld%s row%s",
+                          PAWL_TEXT_ARGS(saga->name), PAWL_TEXT_ARGS(correlation->property),
+                          expected, PAWL_TEXT_ARGS(found), (long long)count,
+                          count >= PAWL__REACH_COUNT_MAX ? " or more" : "", count == 1 ? "" : "s");
+}
+
 /* A column of another type is an error (D28). */
 static pawl_code check_type(const look *l, const pawl_saga_table *saga,
                             const pawl_correlation *correlation)
@@ -147,11 +174,7 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
     pawl__sql_type_name(l->schema, pawl__sql_correlation_type(correlation->type), expected);
     if (code != PAWL_OK || found.column == NULL || pawl__sql_is_type(found.column, expected))
         return code;
-    return pawl_error_set(l->error, PAWL_ESCHEMA,
-                          "table %.*s: column Correlation_%.*s: incorrect data type: expected %s, "
-                          "found %.*s; nothing is converted",
-                          PAWL_TEXT_ARGS(saga->name), PAWL_TEXT_ARGS(correlation->property),
-                          expected, PAWL_TEXT_ARGS(found.column->type));
+    return refuse_type(l, saga, correlation, expected, found.column->type);
 }
 
 /* A table of the saga's name that something else made: sagas would fail in it later. */

@@ -384,6 +384,21 @@ static void every_allocation_may_fail(void **state)
     free(whole);
 }
 
+static void progress_is_drawn_often_and_said_now_and_then(void **state)
+{
+    pawl__progress_times drawn = {.next = 0}, said = {.next = 0};
+    int64_t              now = PAWL_SECONDS(100);
+    (void)state;
+    assert_true(pawl__progress_is_due(&drawn, true, now));
+    assert_false(pawl__progress_is_due(&drawn, true, now + PAWL_MILLISECONDS(99)));
+    assert_true(pawl__progress_is_due(&drawn, true, now + PAWL_MILLISECONDS(100)));
+    assert_false(pawl__progress_is_due(&said, false, now));
+    assert_false(pawl__progress_is_due(&said, false, now + PAWL_SECONDS(10) - 1));
+    assert_true(pawl__progress_is_due(&said, false, now + PAWL_SECONDS(10)));
+    assert_false(pawl__progress_is_due(&said, false, now + PAWL_SECONDS(20) - 1));
+    assert_true(pawl__progress_is_due(&said, false, now + PAWL_SECONDS(20)));
+}
+
 int main(void)
 {
     fault_memory_install();
@@ -398,6 +413,7 @@ int main(void)
         cmocka_unit_test(spans_and_ages),
         cmocka_unit_test(lists_come_in_pages),
         cmocka_unit_test(a_page_that_fails_ends_the_list),
+        cmocka_unit_test(progress_is_drawn_often_and_said_now_and_then),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,7 @@ static void a_good_table_is_found_again(void **state)
     assert_string_equal(model->sagas[0].table.name.data, "my_shop_Order");
     assert_string_equal(model->sagas[0].table.main.property.data, "order_id");
     assert_int_equal(model->sagas[0].table.main.type, PAWL_VALUE_TEXT);
-    assert_string_equal(model->types_json.data, "[\"place\"]");
+    assert_string_equal(model->types_json.data, "[\"place\",\"timeout:Order/late\"]");
     const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
     assert_non_null(type);
     assert_int_equal(type->count, 2);

@@ -1,0 +1,140 @@
+/* test_engine_timeout_unknown.c - timeouts that a program has no handler for: they wait for a worker
+ * that has one, or are dead letters (E28).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <string.h>
+
+/* ---- The applications ------------------------------------------------------ */
+
+#define LAMP_STATE(F) F(TEXT, lamp)
+PAWL_RECORD(lamp_state, LAMP_STATE)
+#define SWITCH_ON(F) F(TEXT, lamp)
+PAWL_RECORD(switch_on, SWITCH_ON)
+
+static world_log seen;
+
+static pawl_code on_switch_on(pawl_context *ctx, lamp_state *lamp, const switch_on *message)
+{
+    (void)lamp;
+    (void)message;
+    return pawl_timeout(ctx, "dim", PAWL_SECONDS(60));
+}
+PAWL_HANDLER(on_switch_on, lamp_state, switch_on);
+
+static pawl_code on_dim(pawl_context *ctx, lamp_state *lamp)
+{
+    (void)ctx;
+    world_note(&seen, "dim %.*s", PAWL_TEXT_ARGS(lamp->lamp));
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_dim, lamp_state);
+
+#define LAMP .state = PAWL_RECORD_OF(lamp_state), .correlation = "lamp"
+#define ON_DIM(name)                                   \
+    {                                                  \
+        .handle = PAWL_HANDLE(on_dim), .timeout = name \
+    }
+#define ON_SWITCH                                                          \
+    {                                                                      \
+        .handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true \
+    }
+static const pawl_saga new_lamp = {
+    .name = "Lamp", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("dim"), {.handle = NULL}}};
+static const pawl_saga old_lamp = {
+    .name = "Lamp", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("flicker"), {.handle = NULL}}};
+static const pawl_saga lantern = {
+    .name = "Lantern", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("dim"), {.handle = NULL}}};
+
+#define HOUSE(saga)                                          \
+    {                                                        \
+        .name = "house", .sagas = (const pawl_saga *const[]) \
+        {                                                    \
+            saga, NULL                                       \
+        }                                                    \
+    }
+static const pawl_endpoint_spec new_house = HOUSE(&new_lamp), old_house = HOUSE(&old_lamp),
+                                lantern_house = HOUSE(&lantern);
+
+#define APPLICATION(endpoint)                                                   \
+    {                                                                           \
+        PAWL_APPLICATION_INIT, .name = "timeouts",                              \
+                               .endpoints = (const pawl_endpoint_spec *const[]) \
+        {                                                                       \
+            endpoint, NULL                                                      \
+        }                                                                       \
+    }
+static const pawl_application new_program = APPLICATION(&new_house);
+static const pawl_application old_program = APPLICATION(&old_house);
+static const pawl_application lanterns    = APPLICATION(&lantern_house);
+
+/* Opens `old` for the old program, and lets a new one set a timeout that the old one does not
+ * know, and that is due now. */
+static void open_old(world *old, world *newer, const char *url)
+{
+    world_forget(&seen);
+    world_open(old, url, &old_program, NULL, NULL);
+    world_open(newer, url, &new_program, NULL, NULL);
+    world_post(newer, "m-1", PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")));
+    world_drain(newer);
+    assert_int_equal(world_timeouts(old).count, 1);
+    pawl_clock_set(old->business, WORLD_START + PAWL_SECONDS(60));
+}
+
+/* ---- Waiting ----------------------------------------------------------------- */
+
+static void e28_a_timeout_that_another_worker_knows_is_put_back(const char *url)
+{
+    world old, newer;
+    open_old(&old, &newer, url);
+    world_drain(&old);
+    pawl_timeout_rows rows = world_timeouts(&old);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(61));
+    assert_int_equal(world_dead(&old).count, 0);
+    assert_string_equal(seen.text, "");
+    world_go(&newer, PAWL_SECONDS(61));
+    assert_string_equal(seen.text, "dim l ");
+    assert_int_equal(world_timeouts(&old).count, 0);
+    world_close(&newer);
+    world_close(&old);
+}
+
+static void e28_a_timeout_that_nobody_knows_is_dead(const char *url)
+{
+    world old, newer;
+    open_old(&old, &newer, url);
+    world_close(&newer);
+    world_drain(&old);
+    assert_int_equal(world_timeouts(&old).count, 0);
+    assert_int_equal(world_dead(&old).count, 1);
+    assert_true(world_says(world_dead(&old).items[0].error, "no handler for timeout 'dim'"));
+    world_close(&old);
+}
+
+static void e28_a_timeout_of_that_name_of_another_saga_is_another(const char *url)
+{
+    world old, newer, other;
+    open_old(&old, &newer, url);
+    world_close(&newer);
+    world_open(&other, url, &lanterns, NULL, NULL);
+    world_drain(&old);
+    assert_int_equal(world_timeouts(&old).count, 0);
+    assert_int_equal(world_dead(&old).count, 1);
+    world_close(&other);
+    world_close(&old);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back),
+        ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead),
+        ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
