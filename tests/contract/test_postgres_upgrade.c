@@ -111,6 +111,71 @@ static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
     expect_refused_as_new(p);
 }
 
+static pid_t begin_apply(const ground *p)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pawl_schema_spec spec = {.table_count = 0};
+        _exit(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, NULL) != PAWL_OK);
+    }
+    return child;
+}
+
+#define WAITS_FOR(table)                                                                    \
+    "select (count(*) > 0)::integer from pg_locks where not granted and relation = '" table \
+    "'::regclass"
+
+/* A handler takes long: others go on meanwhile, instead of waiting behind the apply. */
+static void d34_an_apply_that_waits_lets_others_work(void **state)
+{
+    ground *p      = *state;
+    int     status = -1;
+    make_version_1(p);
+    raw_run(p->pg, "begin; select * from pawl_queue for update");
+    PGconn *other = raw_open(p->schema);
+    raw_run(other, "set lock_timeout = '20s'");
+    pid_t child = begin_apply(p);
+    raw_wait(other, WAITS_FOR("pawl_queue"), 1);
+    raw_run(other, "delete from pawl_queue where false");
+    PQfinish(other);
+    raw_run(p->pg, "commit");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_differences(p, NULL, 0);
+}
+
+static void d34_an_apply_that_finds_tables_in_use_changes_nothing(void **state)
+{
+    pawl_schema_spec spec = {.deadline_ms = 1500};
+    ground          *p    = *state;
+    make_version_1(p);
+    PGconn *other = raw_open(p->schema);
+    raw_run(other, "begin; select * from pawl_queue for update");
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                PAWL_EBUSY);
+    expect_text(p, "programs at work keep tables in use, nothing was changed");
+    PQfinish(other);
+    expect_refused_as_old(p);
+}
+
+/* A commit that has locked another table needs the queue, which apply has locked. */
+static void d34_a_commit_that_waits_for_an_apply_goes_first(void **state)
+{
+    ground *p      = *state;
+    int     status = -1;
+    make_version_1(p);
+    raw_run(
+        p->pg,
+        "begin; set local deadlock_timeout = '600ms'; update pawl_outbox set \"Attempts\" = \"Attempts\"");
+    pid_t child = begin_apply(p);
+    raw_wait(p->pg, WAITS_FOR("pawl_outbox"), 1);
+    raw_run(p->pg, "delete from pawl_queue; commit");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_differences(p, NULL, 0);
+}
+
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
 static void apply_waits_for_what_is_claimed(void **state)
@@ -119,12 +184,7 @@ static void apply_waits_for_what_is_claimed(void **state)
     int     status = -1;
     make_version_1(p);
     raw_run(p->pg, "begin; select * from pawl_queue for update");
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        pawl_schema_spec spec = {.table_count = 0};
-        _exit(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, NULL) != PAWL_OK);
-    }
+    pid_t child = begin_apply(p);
     raw_wait(p->pg,
              "select (count(*) > 0)::integer from pg_locks where not granted "
              "and relation = 'pawl_queue'::regclass",
@@ -224,6 +284,9 @@ int main(void)
         CASE(an_older_program_goes_on),
         CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
         CASE(apply_waits_for_what_is_claimed),
+        CASE(d34_an_apply_that_waits_lets_others_work),
+        CASE(d34_an_apply_that_finds_tables_in_use_changes_nothing),
+        CASE(d34_a_commit_that_waits_for_an_apply_goes_first),
         CASE(a_failed_upgrade_leaves_version_1),
         CASE(d34_a_plan_makes_what_apply_makes),
         CASE(d34_a_plan_upgrades),

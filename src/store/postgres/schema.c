@@ -61,6 +61,35 @@ static pawl_code begin(pawl_store *base, pawl_error *error)
     return code;
 }
 
+/* ACCESS EXCLUSIVE on the queue first, with nothing else locked: that wait is for the handlers at work,
+ * and may be long. Those for the other tables are for commits, which may wait for the queue in turn: at
+ * first apply gives way before the server's deadlock_timeout (1 s). Where commits come without a pause
+ * it would do so for ever, so that later one of the two is ended by the server, and done again. */
+static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
+                             pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_appendf(&text,
+                      "do $pawl$ begin perform set_config('lock_timeout', '%lldms', true); "
+                      "lock table ",
+                      (long long)patience_ms);
+    pawl__sql_append_table(&text, &pawl__pg_dialect, prefix, PAWL_TEXT("queue"));
+    pawl__sql_appendf(&text,
+                      " in access exclusive mode; perform set_config('lock_timeout', '%lldms', "
+                      "true); exception when undefined_table then null; end $pawl$",
+                      (long long)patience_ms / 2);
+    pawl_code code = text.is_failed ? pawl__pg_no_memory(error) : execute(base, text.data, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
+{
+    char text[60];
+    (void)snprintf(text, sizeof text, "select pg_sleep(%.3f)", (double)ms / 1000.0);
+    return execute(base, text, error);
+}
+
 static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -107,7 +136,7 @@ static pawl_code name_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *con
 
 /* Making an index locks table by table, and a worker has row locks of claims before those of its
  * writes. The queue is the script's first table, and is altered each time: so what is claimed is
- * waited for before another table is locked, and the two never wait for one another. */
+ * waited for before another table is locked. */
 static pawl_code prepare(pawl_store *base, pawl__sql_emit_fn *emit, void *context,
                          pawl_error *error)
 {
@@ -116,17 +145,19 @@ static pawl_code prepare(pawl_store *base, pawl__sql_emit_fn *emit, void *contex
 }
 
 static const pawl__sql_schema_ops schema_ops = {
-    .connect    = connect,
-    .begin      = begin,
-    .end        = end,
-    .prepare    = prepare,
-    .execute    = execute,
-    .number     = number,
-    .look       = pawl__pg_look,
-    .verify_own = pawl__pg_verify_own,
-    .types      = catalog_types,
-    .collation  = "C",
-    .has_keys   = true,
+    .connect     = connect,
+    .begin       = begin,
+    .end         = end,
+    .limit_waits = limit_waits,
+    .rest        = rest,
+    .prepare     = prepare,
+    .execute     = execute,
+    .number      = number,
+    .look        = pawl__pg_look,
+    .verify_own  = pawl__pg_verify_own,
+    .types       = catalog_types,
+    .collation   = "C",
+    .has_keys    = true,
 };
 
 pawl__sql_schema pawl__pg_schema_of(pawl__pg *store)

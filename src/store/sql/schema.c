@@ -361,8 +361,10 @@ static pawl_code make_all(look *l)
     return code == PAWL_OK && is_left ? raise_version(l) : code;
 }
 
-static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
-                            size_t saga_count, bool is_purge, pawl_error *error)
+#define PATIENCE_MS 500
+
+static pawl_code make_once(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
+                           size_t saga_count, bool is_purge, int64_t patience_ms, pawl_error *error)
 {
     look      l    = {.schema     = schema,
                       .sagas      = sagas,
@@ -372,10 +374,33 @@ static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_tabl
                       .emit       = run_statement,
                       .context    = (void *)schema};
     pawl_code code = schema->ops->begin(schema->store, error);
+    if (code != PAWL_OK)
+        return code;
+    if (schema->ops->limit_waits != NULL)
+        code = schema->ops->limit_waits(schema->store, schema->prefix, patience_ms, error);
     if (code == PAWL_OK)
-        code = schema->ops->end(schema->store, make_all(&l), error);
+        code = make_all(&l);
+    code = schema->ops->end(schema->store, code, error);
     pawl_arena_destroy(l.arena);
     return code;
+}
+
+static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
+                            size_t saga_count, bool is_purge, pawl_error *error)
+{
+    int64_t   ms   = PATIENCE_MS;
+    pawl_code code = make_once(schema, sagas, saga_count, is_purge, ms, error);
+    while (code == PAWL_EBUSY && schema->ops->rest != NULL && ms < schema->store->deadline_ms / 4 &&
+           schema->ops->rest(schema->store, ms, error) == PAWL_OK) {
+        ms *= 2;
+        code = make_once(schema, sagas, saga_count, is_purge, ms, error);
+    }
+    if (code != PAWL_EBUSY || schema->ops->rest == NULL)
+        return code;
+    return pawl_error_wrap(error, code,
+                           "%s: %s: programs at work keep tables in use, nothing was changed; try "
+                           "again when no handler takes long, or with a longer deadline",
+                           schema->dialect->name, schema->given);
 }
 
 pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,

@@ -80,6 +80,12 @@ typedef struct pawl__sql_schema_ops {
     /* Commits when `code` is OK, else undoes what can be undone. Returns `code`, or what the commit
      * said. */
     pawl_code (*end)(pawl_store *store, pawl_code code, pawl_error *error);
+    /* Behind begin: from now on a table in other hands is waited for so long at most, since all who need
+     * it wait behind: PAWL_EBUSY then. NULL: nobody waits behind. */
+    pawl_code (*limit_waits)(pawl_store *store, const char *prefix, int64_t patience_ms,
+                             pawl_error *error);
+    /* Lets the others work. NULL: as limit_waits. */
+    pawl_code (*rest)(pawl_store *store, int64_t ms, pawl_error *error);
     /* Hands over the statements that come before a script that makes, for where it makes it. NULL:
      * none. */
     pawl_code (*prepare)(pawl_store *store, pawl__sql_emit_fn *emit, void *context,
