@@ -100,15 +100,16 @@ kill_old()
 {
     kill -KILL "${runners[$1]}" 2>/dev/null || was_refused "$work/runners" || die "the old program ended by itself: $(cat "$work/runners")"
     wait "${runners[$1]}" 2>/dev/null
+    unset "runners[$1]"
     [ "$(settled)" -lt "$transfers" ] || die "the run was over before runner $1 was killed"
 }
 
-# Messages that they have handled; those of a killed one go with its row.
+# Messages that those at work have handled.
 handled_by_old()
 {
     local list
     list=$(IFS=,; echo "${runners[*]}")
-    ask "select coalesce(sum(\"Messages\"), 0) from \"@workers\" where \"Pid\" in ($list)"
+    ask "select coalesce(sum(\"Messages\"), 0) from \"@workers\" where \"Pid\" in (${list:-0})"
 }
 
 old_handle_more_than()
@@ -174,7 +175,7 @@ side_by_side()
     resume_run --seed "$seed" --transfers "$transfers" --crash 20 --runners 3
     mine=$(handled_by_old)
     for place in 1 2 3; do
-        await_settled $((before + place * (transfers - before) / 5))
+        await_settled $((before + place * (transfers - before) / 8))
         # On a file one process at a time has an endpoint's messages.
         [[ $place != 1 && $store == sqlite:* ]] || was_refused "$work/runners" ||
             old_handle_more_than "$mine" || die "only new programs handle messages"
