@@ -166,6 +166,31 @@ static void e8_what_was_undone_outside_a_transaction_is_done_again(void **state)
     EXPECT_EQ(&c->s, suite_queue(&c->s, a, PAWL_TEXT("orders")).count, 2);
 }
 
+/* ---- The schema ------------------------------------------------------------- */
+
+/* The other node has a great change to apply first, and the table a moment later. */
+static void d26_a_table_that_another_node_made_is_waited_for(void **state)
+{
+    cluster           *c     = *state;
+    pawl_schema_spec   spec  = {.tables = order_tables, .table_count = 1};
+    pawl_store_options how   = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store = NULL;
+    how.mode                 = PAWL_OPEN_CHECK;
+    how.tables               = order_tables;
+    how.table_count          = 1;
+    raw_run(c->raw[0], "create table t (id int primary key, v int not null)");
+    raw_run(c->raw[0], "insert into t select seq, 0 from seq_1_to_100000");
+    if (pawl_store_schema(c->nodes[0].url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &c->s.error) !=
+            PAWL_OK ||
+        pawl_store_open(c->nodes[1].url, &how, &store, &c->s.error) != PAWL_OK)
+        fail_msg("%s", c->s.error.text);
+    assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"), "select @@wsrep_sync_wait"), 0);
+    pawl_store_close(store);
+    if (pawl_store_schema(c->nodes[2].url, PAWL_SCHEMA_VERIFY, &spec, no_line, NULL, &c->s.error) !=
+        PAWL_OK)
+        fail_msg("%s", c->s.error.text);
+}
+
 /* ---- Claims and events --------------------------------------------------------- */
 
 static void wait_for_rows(cluster *c, unsigned node, long long count)
@@ -232,6 +257,7 @@ int main(void)
         CASE(o32_a_hold_that_was_undone_ends_and_keeps_its_session),
         CASE(o32_a_hold_that_was_undone_is_lost_at_its_commit),
         CASE(e8_what_was_undone_outside_a_transaction_is_done_again),
+        CASE(d26_a_table_that_another_node_made_is_waited_for),
         CASE(e8_two_nodes_claim_no_row_twice),
         CASE(e8_a_stream_that_grows_on_all_nodes_keeps_its_order),
     };

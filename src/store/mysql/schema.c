@@ -49,13 +49,25 @@ static const char *const mariadb_types[pawl__sql_type_count] = {
 
 /* ---- Running a script --------------------------------------------------- */
 
+#define CAUSAL "set session wsrep_sync_wait = 1"
+#define NOT_CAUSAL "set session wsrep_sync_wait = default"
 #define LOCK_NAME "concat('pawl_', left(sha2(database(), 256), 40))"
+
+/* On a cluster the tables may have been made on another node just now: reads wait until this one has
+ * applied what was committed before them. */
+static pawl_code set_causal(pawl__mysql *store, const char *text, pawl_error *error)
+{
+    return store->is_cluster ? pawl__mysql_query(&store->main, text, error) : PAWL_OK;
+}
 
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
+    pawl_code    code  = PAWL_OK;
     (void)verb;
-    return store->main.mysql == NULL ? pawl__mysql_connect(store, &store->main, error) : PAWL_OK;
+    if (store->main.mysql == NULL)
+        code = pawl__mysql_connect(store, &store->main, error);
+    return code == PAWL_OK ? set_causal(store, CAUSAL, error) : code;
 }
 
 /* The lock is waited for to just before the call's deadline, so that the server says how it went. */
@@ -118,7 +130,10 @@ pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options 
                                    pawl_error *error)
 {
     pawl__sql_schema schema = schema_of(store, store->sql.base.system_prefix);
-    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+    pawl_code        code   = set_causal(store, CAUSAL, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+    return code == PAWL_OK ? set_causal(store, NOT_CAUSAL, error) : code;
 }
 
 /* Which dialect, the scheme says where there is no server. */

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define NUMBER_SIZE 21 /* of a number as text, and a comma */
+#define LOOKS_MAX 8    /* of a claim whose rows others stamp while it looks */
 
 static pawl__sql_claims *claims_of(pawl_store *store)
 {
@@ -242,17 +243,22 @@ static pawl_code claim_rows(pawl_store *store, const pawl_queue_claim *claim, pa
                                  : claim_due(store, claim, arena, rows, error);
 }
 
-/* On a cluster the row locks only keep handles on one node apart while they stamp. */
+/* On a cluster the row locks only keep handles on one node apart while they stamp: all rows that were
+ * found may have got another node's stamps meanwhile. They are passed over by the next look. */
 static pawl_code claim_stamped(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                                pawl_queue_rows *rows, pawl_error *error)
 {
+    size_t found   = 1;
     *rows          = (pawl_queue_rows){0};
     pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = claim_rows(store, claim, arena, rows, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_queue_stamp(store, rows, error);
+    for (int i = 0; code == PAWL_OK && i < LOOKS_MAX && found != 0 && rows->count == 0; i++) {
+        code  = claim_rows(store, claim, arena, rows, error);
+        found = rows->count;
+        if (code == PAWL_OK)
+            code = pawl__sql_queue_stamp(store, rows, error);
+    }
     return pawl__sql_stamp_end(store, code, error);
 }
 

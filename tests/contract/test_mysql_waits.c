@@ -1,0 +1,204 @@
+/* test_mysql_waits.c - what other sessions do while a statement waits for one of them: rows that get
+ * their stamps in the middle of a claim (E8), an event that comes behind the numbers of a set (O4).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_ground.h"
+#include "store/mysql/mysql.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+#define ROWS 12
+#define FRESH_MS 150 /* the server shows the same again to a reader that comes sooner */
+#define TRIES 400    /* looks at the server, until a session waits there */
+
+/* A call on a thread of its own: a commit, or a claim of three rows. */
+typedef struct job {
+    pthread_t       thread;
+    pawl_store     *store;
+    pawl_changes   *changes; /* NULL: a claim */
+    pawl_arena     *arena;
+    pawl_queue_rows rows;
+    pawl_code       code;
+    pawl_error      error;
+} job;
+
+static void *run_job(void *context)
+{
+    job             *j   = context;
+    pawl_queue_claim how = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 3, .now = NOW};
+    if (j->changes != NULL)
+        j->code = pawl_store_commit(j->store, j->changes, NULL, &j->error);
+    else
+        j->code = pawl_store_queue_claim(j->store, &how, j->arena, &j->rows, &j->error);
+    return NULL;
+}
+
+/* Until it waits for a lock of another session. */
+static void start_job(ground *p, job *j, pawl_store *store, pawl_changes *changes)
+{
+    *j = (job){.store = store, .changes = changes, .arena = p->arena};
+    assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
+    for (int i = 0; raw_number(p->raw, "select count(*) from information_schema.innodb_trx join "
+                                       "information_schema.processlist on id = trx_mysql_thread_id "
+                                       "where trx_state = 'LOCK WAIT' and db = database()") < 1;
+         i++) {
+        assert_true(i < TRIES);
+        (void)poll(NULL, 0, FRESH_MS);
+    }
+}
+
+static void expect_job(ground *p, job *j)
+{
+    assert_int_equal(pthread_join(j->thread, NULL), 0);
+    p->error = j->error;
+    expect_code(p, j->code, PAWL_OK);
+}
+
+static pawl_store *open_worker(ground *p, bool has_stamps)
+{
+    pawl_store *store;
+    expect_code(p, open_at(p, p->url, 60000, &store), PAWL_OK);
+    pawl__mysql_of(store)->claims.are_stamps = has_stamps;
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    return store;
+}
+
+static void send_rows(ground *p, pawl_store *store)
+{
+    pawl_queue_send sends[ROWS];
+    char            ids[ROWS][20];
+    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(ids[i], sizeof ids[i], "m-%d", i);
+        sends[i] = (pawl_queue_send){
+            .queue   = TEXT("orders"),
+            .due     = NOW,
+            .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t"), .body = TEXT("{}")}};
+    }
+    changes.queue_send.items = sends;
+    changes.queue_send.count = ROWS;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+/* Another node's stamps arrive between this one's look at the queue and its own stamps. */
+static void e8_rows_that_others_stamp_meanwhile_are_passed_over(void **state)
+{
+    ground *p = ground_of(state);
+    job     j;
+    apply(p);
+    pawl_store *store = open_worker(p, true);
+    MYSQL      *other = raw_connect(p, p->database);
+    send_rows(p, store);
+    raw_run(other, "set transaction isolation level read committed"); /* reads without locks */
+    raw_run(other, "begin");
+    raw_run(other, "insert into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
+                   "select concat('claim:', Seq), '00000000-0000-0000-0000-000000000001', 0, 0, 1, "
+                   "'9999-01-01' from pawl_queue order by Seq limit 3");
+    start_job(p, &j, store, NULL);
+    raw_run(other, "commit");
+    expect_job(p, &j);
+    assert_int_equal(j.rows.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%zu", i + 3);
+        assert_true(pawl_text_equal(j.rows.items[i].message.id, pawl_text_of(id)));
+    }
+    mysql_close(other);
+    pawl_store_close(store);
+}
+
+static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
+{
+    return (pawl_event_append){
+        .stream   = pawl_text_of(stream),
+        .version  = version,
+        .is_first = is_first,
+        .event    = {.type = TEXT("t"), .type_version = 1, .body = TEXT("{}"), .at = NOW}};
+}
+
+static pawl_changes append_of(pawl_event_append *events, size_t count)
+{
+    pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.event_append.items = events;
+    changes.event_append.count = count;
+    return changes;
+}
+
+static void append_one(ground *p, pawl_store *store, const char *stream, int64_t version)
+{
+    pawl_event_append event   = event_of(stream, version, true);
+    pawl_changes      changes = append_of(&event, 1);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void expect_order(ground *p, pawl_store *store, const char *stream, size_t count)
+{
+    pawl_event_query query = {.is_by_position = true, .stream = pawl_text_of(stream)};
+    pawl_event_rows  rows;
+    int64_t          numbered;
+    expect_code(p, pawl_store_event_number(store, 0, &numbered, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_events(store, &query, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows.items[i].version, i + 1);
+}
+
+/* A set waits for its first row. Meanwhile the event before its last one is committed, with a number behind
+ * those that the set may have for all its rows. */
+static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(void **state)
+{
+    enum { STREAMS = 8 }; /* one statement, where it is a set */
+    ground           *p = ground_of(state);
+    job               j;
+    pawl_event_append events[STREAMS];
+    char              names[STREAMS][20];
+    apply(p);
+    pawl_store  *store  = open_worker(p, false);
+    pawl_store  *second = open_worker(p, false);
+    MYSQL       *other  = raw_connect(p, p->database);
+    pawl_changes set    = append_of(events, STREAMS);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        snprintf(names[i], sizeof names[i], "Account/%u", i);
+        events[i] = event_of(names[i], i + 1 < STREAMS ? 1 : 2, true);
+    }
+    append_one(p, second, "Account/first", 1);
+    raw_run(other, "set transaction isolation level read committed"); /* reads without locks */
+    raw_run(other, "begin");
+    raw_run(other, "insert into pawl_events (Stream, Version, Type, TypeVersion, MessageId, "
+                   "CorrelationId, CausationId, DispatchId, At, Headers, Body) "
+                   "select 'Account/0', 1, Type, TypeVersion, MessageId, CorrelationId, "
+                   "CausationId, DispatchId, At, Headers, Body from pawl_events");
+    start_job(p, &j, store, &set);
+    append_one(p, second, names[STREAMS - 1], 1);
+    raw_run(other, "rollback");
+    expect_job(p, &j);
+    expect_order(p, store, names[STREAMS - 1], 2);
+    mysql_close(other);
+    pawl_store_close(second);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over),
+        ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it),
+    };
+    int missing = grounds_are_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_waits", tests, NULL, NULL);
+}
+
+#endif
