@@ -165,19 +165,26 @@ static pawl_code check_version(pawl__mysql *store, MYSQL *mysql, pawl_error *err
                           is_mariadb ? "10.6" : "8.0.1");
 }
 
+/* Whatever the server's are: with them a select loses rows without a word, `is null` finds the row that was
+ * inserted last, a commit begins a transaction or hangs up, or statements are refused. */
+#define OURS                                                                           \
+    ", session sql_select_limit = 18446744073709551615, session sql_auto_is_null = 0," \
+    " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
+    " session sql_big_selects = 1, session group_concat_max_len = 1048576"
+
 /* Texts compare byte for byte also where no column stands beside them. The deadline of a call
  * decides before a wait for a lock does. */
 static pawl_code set_session(pawl__mysql *store, pawl__mysql_connection *connection,
                              pawl_error *error)
 {
-    char      text[500];
+    char      text[1000];
     bool      is_mariadb = pawl__mysql_is_mariadb(store);
     long long wait       = (long long)((store->sql.base.deadline_ms + 999) / 1000 + 1);
     (void)snprintf(text, sizeof text,
                    "set names utf8mb4 collate %s, session sql_mode = 'TRADITIONAL', "
                    "session time_zone = '+00:00', session autocommit = 1, "
                    "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
-                   "session wait_timeout = %d%s",
+                   "session wait_timeout = %d" OURS "%s",
                    is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S,
                    is_mariadb ? ", session idle_transaction_timeout = 60" : "");
     pawl_code code = pawl__mysql_query(connection, text, error);

@@ -1,0 +1,121 @@
+/* test_mysql_settings.c - settings of a server that would change what pawl's statements do (S2 and all
+ * that reads rows): its sessions have their own.
+ *
+ * The settings are the whole server's for a moment, so no other test runs beside this one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_ground.h"
+
+#define SAGAS 12
+
+static const char *const settings[][2] = {
+    {"sql_select_limit", "5"},
+    {"sql_auto_is_null", "1"},
+    {"completion_type", "1"},
+    {"sql_safe_updates", "1"},
+    {"sql_big_selects", "0"},
+    {"group_concat_max_len", "4"},
+    {"sql_mode", "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT'"},
+    {"time_zone", "'+09:00'"},
+    {"autocommit", "0"},
+    {"collation_connection", "latin1_swedish_ci"}};
+
+static void set_all(ground *p, bool is_default)
+{
+    char sql[200];
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        snprintf(sql, sizeof sql, "set global %s = %s", settings[i][0],
+                 is_default ? "default" : settings[i][1]);
+        raw_run(p->raw, sql);
+    }
+}
+
+static int teardown(void **state)
+{
+    ground *p = *state;
+    if (p->raw != NULL)
+        set_all(p, true);
+    return ground_teardown(state);
+}
+
+static pawl_saga_id id_of(unsigned number)
+{
+    return (pawl_saga_id){{{[0] = 1, [15] = (uint8_t)number}}};
+}
+
+static void begin_sagas(ground *p, pawl_store *store)
+{
+    pawl_saga_insert inserts[SAGAS];
+    char             orders[SAGAS][20];
+    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    for (unsigned i = 0; i < SAGAS; i++) {
+        snprintf(orders[i], sizeof orders[i], "order-%u", i);
+        inserts[i] = (pawl_saga_insert){.table        = &order_table,
+                                        .id           = id_of(i),
+                                        .main         = pawl_value_text(pawl_text_of(orders[i])),
+                                        .metadata     = TEXT("{}"),
+                                        .data         = TEXT("{\"path\":\"C:\\\\new\"}"),
+                                        .type_version = TEXT("1.0")};
+    }
+    changes.saga_insert.items = inserts;
+    changes.saga_insert.count = SAGAS;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void s2_settings_of_the_server_change_nothing(void **state)
+{
+    ground       *p = ground_of(state);
+    pawl_store   *store;
+    pawl_value    ids[SAGAS];
+    pawl_saga_row rows[SAGAS] = {0};
+    set_all(p, false);
+    apply(p);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+    expect_code(p, open_at(p, p->url, 60000, &store), PAWL_OK);
+    set_all(p, true);
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    begin_sagas(p, store);
+    for (unsigned i = 0; i < SAGAS; i++)
+        ids[i] = (pawl_value){.type = PAWL_VALUE_UUID, .as.uuid = id_of(i).uuid};
+    expect_code(p,
+                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, ids, SAGAS, 0, p->arena,
+                                     rows, &p->error),
+                PAWL_OK);
+    for (unsigned i = 0; i < SAGAS; i++)
+        assert_int_equal(rows[i].version, 1);
+    assert_int_equal(raw_number(p->raw, "select count(*) from shop_Order"), SAGAS);
+    assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"),
+                                "select @@sql_select_limit > 5 and not @@sql_auto_is_null "
+                                "and @@completion_type = 'NO_CHAIN' and not @@sql_safe_updates "
+                                "and @@sql_big_selects and @@group_concat_max_len = 1048576 "
+                                "and @@autocommit and @@time_zone = '+00:00'"),
+                     1);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(scheme)                                                                         \
+    {                                                                                        \
+        "s2_settings_of_the_server_change_nothing on " scheme,                               \
+            s2_settings_of_the_server_change_nothing, ground_setup, teardown, (void *)scheme \
+    }
+    const struct CMUnitTest tests[] = {CASE("mysql"), CASE("mariadb")};
+    int                     missing = grounds_are_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mysql_settings", tests, NULL, NULL);
+}
+
+#endif
