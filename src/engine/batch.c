@@ -253,7 +253,8 @@ static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
 {
-    bool is_first = true; /* one unit always runs, however long the load took */
+    bool is_first = true; /* one unit always runs */
+    batch->engine->begin_time(batch->engine->runtime);
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit    = &batch->units[i];
         bool        is_over = i > 0 && is_cut(batch, unit);

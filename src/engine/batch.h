@@ -58,6 +58,7 @@ typedef struct pawl__engine {
     pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
     pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
     bool (*is_stopping)(void *runtime);
+    void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,

@@ -75,7 +75,6 @@ void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now)
     worker->engine.machine_now  = pawl__machine_now(worker->endpoint);
     worker->engine.business_now = business_now;
     worker->engine.has_hot      = worker->hot_until > worker->engine.machine_now;
-    worker->batch_end           = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
 }
 
 uint64_t pawl__system_seed(void)

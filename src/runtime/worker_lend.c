@@ -266,6 +266,13 @@ static bool is_stopping(void *runtime)
     return atomic_load(&worker->endpoint->is_stopping);
 }
 
+/* A slow load takes nothing of it: as many handlers as ever share its cost. */
+static void begin_time(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    worker->batch_end    = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
+}
+
 /* Has the batch used its handler time? Not under a virtual clock, so that a run repeats. */
 static bool is_time_over(void *runtime)
 {
@@ -291,6 +298,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .call_begin        = call_begin,
         .call_end          = call_end,
         .is_stopping       = is_stopping,
+        .begin_time        = begin_time,
         .is_time_over      = is_time_over,
         .is_hot            = pawl__hot_is,
         .is_virtual        = settings->business != NULL,

@@ -1,4 +1,4 @@
-/* test_mysql_waits.c - what other sessions do while a statement waits for one of them: rows that get
+/* test_mysql_waits.c - a statement waits, and other sessions go on meanwhile: rows that get
  * their stamps in the middle of a claim (E8), an event that comes behind the numbers of a set (O4).
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -52,16 +52,25 @@ static void post_work(world *it, const char *id, const char *name)
 
 /* ---- Time ----------------------------------------------------------------------- */
 
-/* An endpoint that goes by the clocks of the machine, and has a microsecond for a batch. */
-static pawl_endpoint *open_hasty(world *it, const char *url)
+/* An endpoint that goes by the clocks of the machine. */
+static pawl_endpoint *open_with_time(world *it, const char *url, int64_t batch_time_max)
 {
     pawl_error                  error    = PAWL_ERROR_INIT;
     pawl_endpoint              *endpoint = NULL;
-    const pawl_endpoint_options options  = {
-         .options_size = sizeof options, .store = url, .batch_time_max = 1, .no_service = true};
+    const pawl_endpoint_options options  = {.options_size   = sizeof options,
+                                            .store          = url,
+                                            .batch_time_max = batch_time_max,
+                                            .no_service     = true};
     open_world(it, url, (pawl_endpoint_options){0});
-    is_slow = true;
     world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    return endpoint;
+}
+
+/* The endpoint has a microsecond for a batch. */
+static pawl_endpoint *open_hasty(world *it, const char *url)
+{
+    pawl_endpoint *endpoint = open_with_time(it, url, 1);
+    is_slow                 = true;
     return endpoint;
 }
 
@@ -98,6 +107,36 @@ static void e7_a_batch_whose_time_is_over_ends(const char *url)
     pawl_queue_rows rows = world_queue(&it, "mill");
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.id.data, "5");
+    pawl_endpoint_destroy(endpoint);
+    world_close(&it);
+}
+
+#define HANDLER_TIME PAWL_MILLISECONDS(500)
+
+/* As a store that is far away. */
+static pawl_code claim_slowly(hook_point point, void *context)
+{
+    int64_t begin = pawl__monotonic_now();
+    (void)context;
+    while (point == HOOK_BEFORE_CLAIM && pawl__monotonic_now() < begin + HANDLER_TIME + 1)
+        continue;
+    return PAWL_OK;
+}
+
+/* Else each batch of a slow store would handle one message, and load all others once more. */
+static void e7_a_slow_store_takes_no_time_of_the_handlers(const char *url)
+{
+    world          it;
+    pawl_endpoint *endpoint = open_with_time(&it, hook_url(url), HANDLER_TIME);
+    post_work(&it, "1", "a");
+    post_work(&it, "2", "b");
+    post_work(&it, "3", "c");
+    hook_set(claim_slowly, NULL);
+    step_hasty(endpoint, 3);
+    post_work(&it, "4", "d");
+    post_work(&it, "5", "e");
+    step_hasty(endpoint, 2);
+    hook_set(NULL, NULL);
     pawl_endpoint_destroy(endpoint);
     world_close(&it);
 }
@@ -150,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends),
+        ON_ALL_STORES(e7_a_slow_store_takes_no_time_of_the_handlers),
         ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure),
     };
     world_quiet();
