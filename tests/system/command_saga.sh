@@ -68,3 +68,21 @@ expect 1 '' pawl saga verify-upgrade --app "$build_dir/orders.so" --from "$work/
 has_line '^removed: endpoint shop, shop: ' '^removed: endpoint desk, desk: '
 expect 2 '^pawl: --resume: there are no rows to go on with' \
     pawl saga verify-upgrade --app "$work/old.so" --from "$work/old.so" --resume "$work/f"
+
+echo "== many sagas, page by page"
+all_begun()
+{
+    pawl saga list --json --type Order --app "$work/old.so" "${at[@]}" >"$work/sagas"
+    [ "$(wc -l <"$work/sagas")" = 154 ]
+}
+for i in $(seq 150); do
+    echo "{\"order_id\":\"p-$i\",\"number\":$((100 + i))}"
+done >"$work/places"
+expect 0 '' pawl send "${at[@]}" --to shop --type place --lines --body-file "$work/places"
+start old "$work/old.so" "${at[@]}" --route "desk=sqlite:$work/no/desk.db#desk"
+poll 20 all_begun || die "$(wc -l <"$work/sagas") sagas are listed, not 154"
+stop "$pid" TERM 0
+[ "$(grep -oE '"id":"[^"]*"' "$work/sagas" | sort -u | wc -l)" = 154 ] || die "a saga is listed twice"
+expect 0 '' pawl saga list --app "$work/old.so" "${at[@]}"
+lines 101
+grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"
