@@ -192,7 +192,7 @@ if command -v python3 >/dev/null; then
     has outbox_dead 300 || die "no discarded"
     terminal yes outbox retry --all || die "yes did not retry"
     grep -q "again, out of order? Type yes to do it: " "$work/out" || die "no word about the order"
-    grep -q "retried 256 of 300.*retried 300 of 300" "$work/out" || die "no progress"
+    grep -q "retried 256 of 300.*retried 300 outbox rows" "$work/out" || die "no progress"
     has outbox_dead 0 || die "dead: $(number outbox_dead)"
 
     echo "== what was settled while it asked is counted, what died since is left alone"
