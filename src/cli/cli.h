@@ -120,6 +120,10 @@ typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_aren
  * prints a failure and returns the exit code. */
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
 
+/* Is a worker of the endpoint alive? Without one nothing of it is handled or delivered. */
+pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
+                           pawl_error *error);
+
 /* ---- Applications --------------------------------------------------------- */
 
 typedef struct pawl__loaded {

@@ -353,12 +353,8 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
                            pawl_error *error)
 {
     const pawl_dead_row *letter  = &shown->row;
-    pawl_worker_info    *workers = NULL;
-    size_t               count   = 0;
     bool                 is_read = false;
-    pawl_code            code    = pawl_store_worker_list(store, arena, &workers, &count, error);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        is_read = is_read || pawl_text_equal(workers[i].endpoint, letter->endpoint);
+    pawl_code            code = pawl__has_worker(store, letter->endpoint, arena, &is_read, error);
     if (code != PAWL_OK)
         return code;
     bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
@@ -380,19 +376,6 @@ static pawl__view view_on(const pawl__view *view, const pawl__column *columns, s
     return on;
 }
 
-static pawl_code add_rows(const pawl__view *view, yyjson_mut_doc *doc, const char *key,
-                          const void *rows, size_t count, pawl_error *error)
-{
-    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), key);
-    pawl_code       code = list != NULL
-                               ? PAWL_OK
-                               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the %s", key);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__row_json(view, doc, yyjson_mut_arr_add_obj(doc, list),
-                              (const char *)rows + i * view->row_size, error);
-    return code;
-}
-
 /* `shown` NULL: the letter is gone. */
 static pawl_code print_object(const pawl__view *view, const shown_letter *shown, const past *of,
                               pawl_error *error)
@@ -404,9 +387,9 @@ static pawl_code print_object(const pawl__view *view, const shown_letter *shown,
     if (doc != NULL && shown != NULL)
         code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
     if (doc != NULL && code == PAWL_OK)
-        code = add_rows(&runs, doc, "history", of->runs, of->run_count, error);
+        code = pawl__rows_json(&runs, doc, "history", of->runs, of->run_count, error);
     if (doc != NULL && code == PAWL_OK)
-        code = add_rows(&actions, doc, "actions", of->actions, of->action_count, error);
+        code = pawl__rows_json(&actions, doc, "actions", of->actions, of->action_count, error);
     if (code == PAWL_OK)
         return pawl__json_print(doc, view->out, error);
     yyjson_mut_doc_free(doc);

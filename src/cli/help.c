@@ -83,28 +83,22 @@ static void print_row(const help_page *page, const char *left, const char *right
     print_text(page, right);
 }
 
-static void append(char *text, size_t size, const char *what)
-{
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s", what);
-}
-
 /* "pawl schema apply|drop|print|verify [OPTIONS]" */
 static void usage_of(const pawl__verb *verb, char *text, size_t size)
 {
     snprintf(text, size, "pawl %s", verb->name);
     for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
-        append(text, size, argument->is_optional ? " [" : " ");
+        pawl__append(text, size, argument->is_optional ? " [" : " ");
         if (argument->choices == NULL)
-            append(text, size, argument->name);
+            pawl__append(text, size, argument->name);
         for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++) {
-            append(text, size, i > 0 ? "|" : "");
-            append(text, size, argument->choices[i]);
+            pawl__append(text, size, i > 0 ? "|" : "");
+            pawl__append(text, size, argument->choices[i]);
         }
-        append(text, size, argument->is_list ? " ..." : "");
-        append(text, size, argument->is_optional ? "]" : "");
+        pawl__append(text, size, argument->is_list ? " ..." : "");
+        pawl__append(text, size, argument->is_optional ? "]" : "");
     }
-    append(text, size, verb->options[0].name != NULL ? " [OPTIONS]" : "");
+    pawl__append(text, size, verb->options[0].name != NULL ? " [OPTIONS]" : "");
 }
 
 /* ---- Options ------------------------------------------------------------------ */
@@ -175,8 +169,8 @@ static void print_keys(const help_page *page, const char *what, const pawl__colu
             line[0] = '\0';
             left    = "";
         }
-        append(line, sizeof line, line[0] != '\0' ? " " : "");
-        append(line, sizeof line, column->key);
+        pawl__append(line, sizeof line, line[0] != '\0' ? " " : "");
+        pawl__append(line, sizeof line, column->key);
     }
     if (line[0] != '\0')
         print_row(page, left, line);
@@ -260,8 +254,8 @@ static void print_verbs(const help_page *page)
     print_heading(page, "verbs");
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "%s%s", verbs[i].name, page->is_man ? " - pawl-" : "");
-        append(name, sizeof name, page->is_man ? verbs[i].name : "");
-        append(name, sizeof name, page->is_man ? "(1)" : "");
+        pawl__append(name, sizeof name, page->is_man ? verbs[i].name : "");
+        pawl__append(name, sizeof name, page->is_man ? "(1)" : "");
         print_row(page, name, verbs[i].help);
     }
 }

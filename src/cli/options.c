@@ -43,7 +43,7 @@ static size_t distance(const char *a, const char *b)
     return rows[a_size % 3][b_size];
 }
 
-static void append(char *text, size_t size, const char *what)
+void pawl__append(char *text, size_t size, const char *what)
 {
     size_t used = strlen(text);
     if (used < size)
@@ -53,9 +53,9 @@ static void append(char *text, size_t size, const char *what)
 static void append_name(char *text, size_t size, bool is_first, const char *prefix,
                         const char *name)
 {
-    append(text, size, is_first ? "" : ", ");
-    append(text, size, prefix);
-    append(text, size, name);
+    pawl__append(text, size, is_first ? "" : ", ");
+    pawl__append(text, size, prefix);
+    pawl__append(text, size, name);
 }
 
 static size_t most(size_t a, size_t b)
@@ -83,14 +83,14 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
     for (size_t steps = 0; steps <= DISTANCE_MAX && found == 0; steps++)
         for (size_t i = 0; names[i] != NULL && found < SUGGESTIONS_MAX; i++)
             if (remoteness(word, names[i]) == steps) {
-                append(text, size, found == 0 ? "; did you mean " : "");
+                pawl__append(text, size, found == 0 ? "; did you mean " : "");
                 append_name(text, size, found++ == 0, prefix, names[i]);
             }
     if (found > 0) {
-        append(text, size, "?");
+        pawl__append(text, size, "?");
         return;
     }
-    append(text, size, names[0] != NULL ? "; valid are " : "; there are none");
+    pawl__append(text, size, names[0] != NULL ? "; valid are " : "; there are none");
     for (size_t i = 0; names[i] != NULL; i++)
         append_name(text, size, i == 0, prefix, names[i]);
 }

@@ -84,6 +84,9 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
 /* Writes the choices of the first argument that have a bit in `actions`: "list, show". */
 void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size);
 
+/* Adds `what` to the text, cut where `size` bytes end. */
+void pawl__append(char *text, size_t size, const char *what);
+
 #define PAWL__WORD_SIZE 200
 
 /* The word as an error text may repeat it: without a password, which a URL given at the wrong

@@ -314,19 +314,6 @@ static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, paw
     return code;
 }
 
-/* Is a worker of the endpoint alive? Without one no row is delivered. */
-static pawl_code has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena,
-                            bool *is_there, pawl_error *error)
-{
-    pawl_worker_info *workers;
-    size_t            count = 0;
-    pawl_code         code  = pawl_store_worker_list(store, arena, &workers, &count, error);
-    *is_there               = false;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
-    return code;
-}
-
 static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
                                  pawl_arena *arena)
 {
@@ -370,7 +357,7 @@ static pawl_code find_next(pawl_store *store, shown_row *shown, pawl_time now, p
     if (is_waiting)
         code = find_blocker(store, row, arena, &blocker, error);
     if (code == PAWL_OK && is_waiting)
-        code = has_worker(store, row->endpoint, arena, &is_there, error);
+        code = pawl__has_worker(store, row->endpoint, arena, &is_there, error);
     if (code != PAWL_OK)
         return code;
     shown->next = next_text(row, blocker, now, arena);
@@ -390,14 +377,9 @@ static pawl_code print_object(const pawl__view *view, const pawl__view *history,
     yyjson_mut_doc *doc = pawl__json_create();
     if (doc == NULL)
         return pawl__json_print(doc, view->out, error);
-    yyjson_mut_val *root         = yyjson_mut_doc_get_root(doc);
-    pawl_code       code         = pawl__row_json(view, doc, root, shown, error);
-    yyjson_mut_val *history_list = yyjson_mut_obj_add_arr(doc, root, "history");
-    if (code == PAWL_OK && history_list == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the history");
-    for (size_t i = 0; code == PAWL_OK && i < attempts->count; i++)
-        code = pawl__row_json(history, doc, yyjson_mut_arr_add_obj(doc, history_list),
-                              &attempts->items[i], error);
+    pawl_code code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_json(history, doc, "history", attempts->items, attempts->count, error);
     if (code == PAWL_OK)
         return pawl__json_print(doc, view->out, error);
     yyjson_mut_doc_free(doc);

@@ -217,7 +217,7 @@ static pawl_code add_page(const look *it, const pawl_walk_rows *walked, pawl_are
     return is_ok ? code : pawl_error_set(error, PAWL_ENOMEM, "out of memory for a page of sagas");
 }
 
-/* One page of the table under way. A table that is not there has no sagas. */
+/* Reads a page of the table under way. A table that is not there has no sagas. */
 static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_walk_rows *rows,
                             pawl_error *error)
 {

@@ -46,3 +46,15 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
     pawl_arena_destroy(arena);
     return pawl__fail_store(code, &error, at->store);
 }
+
+pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
+                           pawl_error *error)
+{
+    pawl_worker_info *workers;
+    size_t            count = 0;
+    pawl_code         code  = pawl_store_worker_list(store, arena, &workers, &count, error);
+    *is_there               = false;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
+    return code;
+}

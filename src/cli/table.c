@@ -431,3 +431,16 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
         return PAWL_OK;
     return say_rest(view, is_default && count == wanted, page, context, error);
 }
+
+pawl_code pawl__rows_json(const pawl__view *view, yyjson_mut_doc *doc, const char *key,
+                          const void *rows, size_t count, pawl_error *error)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), key);
+    pawl_code       code = list != NULL
+                               ? PAWL_OK
+                               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the %s", key);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__row_json(view, doc, yyjson_mut_arr_add_obj(doc, list),
+                              (const char *)rows + i * view->row_size, error);
+    return code;
+}

@@ -84,6 +84,9 @@ pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *er
 /* Adds the keys of one row to a JSON object. PAWL_ENOMEM. */
 pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
                          const void *row, pawl_error *error);
+/* Adds rows to the document as the list `key`. PAWL_ENOMEM. */
+pawl_code pawl__rows_json(const pawl__view *view, yyjson_mut_doc *doc, const char *key,
+                          const void *rows, size_t count, pawl_error *error);
 
 /* Gives the rows behind those that it gave before, at most count_max; fewer only at the end. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,

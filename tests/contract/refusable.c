@@ -383,7 +383,7 @@ static bool is_removed(const trial *t)
 
 /* ---- Dead letters ------------------------------------------------------- */
 
-/* One letter; another trial's has no such endpoint. */
+/* Buries a letter, whose endpoint no other trial has. */
 static void prepare_letter(trial *t)
 {
     COMMIT_ONE(t->s, t->other, dead_set, .endpoint = trial_name(t, "dead/"),

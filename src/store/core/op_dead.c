@@ -256,7 +256,7 @@ static pawl_code make_again(const pawl_dead_row *letter, const pawl_dead_settle 
     return PAWL_OK;
 }
 
-/* One letter's changes: a unit of its own. */
+/* The changes of a letter: a unit of its own. */
 static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settle *settle,
                               pawl_time now, uint32_t unit, uint32_t group, pawl_arena *arena,
                               parts *made, pawl_error *error)

@@ -165,7 +165,7 @@ static pawl_code check_version(pawl__mysql *store, MYSQL *mysql, pawl_error *err
                           is_mariadb ? "10.6" : "8.0.1");
 }
 
-/* Whatever the server's are: with them a select loses rows without a word, `is null` finds the row that was
+/* Settings of the session, whatever the server's are: with those a select loses rows without a word, `is null` finds the row that was
  * inserted last, a commit begins a transaction or hangs up, or statements are refused. */
 #define OURS                                                                           \
     ", session sql_select_limit = 18446744073709551615, session sql_auto_is_null = 0," \
