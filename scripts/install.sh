@@ -41,6 +41,7 @@ servers file /usr/sbin/pgbouncer pgbouncer
 servers file /usr/sbin/mariadbd mariadb-server-core
 servers file /usr/bin/mariadb mariadb-client-core
 servers file /usr/lib/galera/libgalera_smm.so galera-4
+servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers mysql 9              mysql-server-core
 root  command debootstrap  debootstrap
 '
@@ -91,7 +92,7 @@ without_optional()
     while read -r package; do
         case $package in
         mysql-server-core) ;; # never apt's: mysql_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done

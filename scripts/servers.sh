@@ -10,6 +10,9 @@
 # are skipped, even with PAWL_REQUIRE=all. One that is installed has to start.
 # The shell's end stops them all; what a killed run left over, the next one stops.
 #
+# libeatmydata, where it is installed, takes the flushes to the disk away from them: no test cuts the power, and waiting for
+# a disk was most of a run's time. PAWL_TEST_FLUSH=yes leaves the flushes alone.
+#
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 
@@ -23,6 +26,7 @@ mysql      $(mysql_root)/mysqld                -
 galera     /usr/lib/galera/libgalera_smm.so    -
 "
 
+server_preload=()
 server_started=()
 declare -A server_ports=()
 server_folder=''
@@ -45,7 +49,7 @@ server_script()
         local -a arguments=("$server_folder/$name" "${server_ports[$name]:-0}")
         [ "$behind" = - ] || arguments+=("${server_ports[$behind]:-0}")
         # A bare `return` would mean the shell's own exit code here, in its EXIT trap.
-        "$server_scripts/$name.sh" "$1" "${arguments[@]}" </dev/null
+        "${server_preload[@]}" "$server_scripts/$name.sh" "$1" "${arguments[@]}" </dev/null
         return $?
     done <<<"$server_rows"
 }
@@ -105,6 +109,17 @@ server_own_folder()
     server_process $$ >"$owner"
 }
 
+# server_choose_preload: fills server_preload, what stands before a server's script.
+server_choose_preload()
+{
+    local library
+    server_preload=()
+    [ -z "${PAWL_TEST_FLUSH:-}" ] || return 0
+    for library in /usr/lib/*/libeatmydata.so.1; do
+        [ ! -f "$library" ] || server_preload=(env "LD_PRELOAD=$library")
+    done
+}
+
 # server_halt NAME: one that does not stop in time is cut off.
 server_halt()
 {
@@ -144,6 +159,7 @@ servers_start()
     local name file behind
     unset PAWL_MISSING_SERVERS
     server_make_folder && server_own_folder || return 1
+    server_choose_preload
     trap servers_stop EXIT
     while read -r name file behind <&3; do
         case " $* " in
