@@ -19,48 +19,6 @@ void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit)
     ctx->is_sql_open = batch->has_sql;
 }
 
-pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code)
-{
-    if (code != PAWL_OK && ctx->failed == PAWL_OK)
-        ctx->failed = code;
-    return code;
-}
-
-pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    pawl_error_setv(&ctx->error, code, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-pawl_code pawl__context_no_memory(pawl_context *ctx)
-{
-    return pawl__context_fail(ctx, PAWL_ENOMEM, "no memory for message %.*s",
-                              PAWL_TEXT_ARGS(ctx->unit->message.id));
-}
-
-pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
-{
-    if (ctx->failed == PAWL_OK) {
-        va_list arguments;
-        va_start(arguments, format);
-        pawl_error_setv(&ctx->error, code, format, arguments);
-        va_end(arguments);
-    }
-    return pawl__context_failed(ctx, code);
-}
-
-/* Lack of memory for an effect outranks the handler's answer, which may be OK all the same. */
-pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
-{
-    if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM)
-        return ctx->failed;
-    ctx->is_answer = true;
-    return answer;
-}
-
 static pawl_code out_of_memory(pawl_context *ctx)
 {
     return pawl__context_refuse(ctx, PAWL_ENOMEM, "no memory for an effect of message %.*s",

@@ -50,7 +50,8 @@ struct pawl_context {
     size_t             callback_count, callback_capacity;
     size_t             effect_count; /* of every kind */
     pawl_code          failed;       /* the first effect that was refused */
-    pawl_error         error;        /* text of `failed`, or of pawl_fail */
+    pawl_text          failed_text;  /* its error, in the arena */
+    pawl_error         error;        /* text of the newest refusal, or of pawl_fail */
     int64_t            retry_delay;  /* -1: the handler asked for no delay */
     const pawl_effect *does;         /* of the handler being called; NULL: not declared */
     bool               is_sql_open;
@@ -66,7 +67,7 @@ pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
                                  const pawl_record *record, const char *name);
 /* Adds an aggregator delivery of the message in hand. */
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
-/* Notes the first failure; returns `code`. */
+/* failed.c: notes the first failure; returns `code`. */
 pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 /* Says why the unit fails; returns `code`. */
 pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)

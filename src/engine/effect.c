@@ -19,11 +19,9 @@ pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
                                                       ctx->does, kind, type, name))
         return PAWL_OK;
     bool is_send = kind == PAWL_EFFECT_SEND;
-    if (ctx->failed == PAWL_OK) /* the first refusal of a message is the one that is told */
-        ctx->failed = pawl_error_set(
-            &ctx->error, PAWL_EINVAL,
-            "the handler of %.*s %s %s%s%s, which the .does of its row does not declare",
-            PAWL_TEXT_ARGS(ctx->unit->message.type), doing[kind], type != NULL ? type : name,
-            is_send ? " to " : "", is_send ? name : "");
-    return PAWL_EINVAL;
+    return pawl__context_refuse(
+        ctx, PAWL_EINVAL,
+        "the handler of %.*s %s %s%s%s, which the .does of its row does not declare",
+        PAWL_TEXT_ARGS(ctx->unit->message.type), doing[kind], type != NULL ? type : name,
+        is_send ? " to " : "", is_send ? name : "");
 }

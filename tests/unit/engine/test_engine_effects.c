@@ -1,11 +1,13 @@
 /* test_engine_effects.c - effects of a unit once they are kept: the number of an outbox row
- * in its batch, ids of the application's own, a publication that nobody hears.
+ * in its batch, ids of the application's own, a publication that nobody hears, refusals.
  *
  * E2, O5.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/world.h"
+
+#include <string.h>
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -26,9 +28,15 @@ static bool is(pawl_text text, const char *what)
 static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
 {
     const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "delivery-7"};
+    const pawl_send_options no_id   = {PAWL_SEND_OPTIONS_INIT, .id = ""};
     (void)state;
     if (is(message->how, "own id"))
         return pawl_send_with(ctx, "far", &options, PAWL_MESSAGE(filled, .name = message->name));
+    if (is(message->how, "two refused")) { /* for two reasons, their answers ignored */
+        pawl_send_with(ctx, "far", &no_id, PAWL_MESSAGE(filled, .name = message->name));
+        pawl_send(ctx, "far", PAWL_MESSAGE(filled, .name = PAWL_TEXT("\xff")));
+        return PAWL_OK;
+    }
     if (is(message->how, "publish"))
         return pawl_publish(ctx, PAWL_MESSAGE(filled, .name = message->name));
     return is(message->how, "send")
@@ -114,12 +122,26 @@ static void a_publication_that_nobody_hears_is_an_effect(const char *url)
     world_close(&it);
 }
 
+static void the_first_refused_effect_is_told(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post(&it, "two refused");
+    world_drain(&it);
+    pawl_dead_rows letters = world_dead(&it);
+    assert_int_equal(letters.count, 1);
+    assert_string_equal(letters.items[0].code.data, "ELIMIT");
+    assert_non_null(strstr(letters.items[0].error.data, "id has 0 bytes"));
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch),
         ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave),
         ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect),
+        ON_ALL_STORES(the_first_refused_effect_is_told),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* test_engine_large.c - messages whose effects are too large for one commit: each is
  * committed alone; one that is too large by itself is a dead letter, and the others go on.
+ * An event over the limit of bodies is refused at once.
  *
  * E35.
  *
@@ -14,6 +15,7 @@
 
 #define PIECE_SIZE ((size_t)15 * 1024 * 1024)
 #define PIECES_TOO_MANY 18 /* 270 MB together */
+#define PIECE_TOO_LARGE ((size_t)PAWL_BODY_SIZE_MAX)
 
 static char *piece; /* the text of an event */
 
@@ -30,6 +32,9 @@ static pawl_code on_fill(pawl_context *ctx, const box *state, const fill *comman
 {
     pawl_code code = PAWL_OK;
     (void)state;
+    if (command->pieces == 0)
+        return pawl_emit(ctx,
+                         PAWL_MESSAGE(filled, .piece = {.data = piece, .size = PIECE_TOO_LARGE}));
     for (int i = 0; i < command->pieces && code == PAWL_OK; i++)
         code = pawl_emit(ctx, PAWL_MESSAGE(filled, .piece = {.data = piece, .size = PIECE_SIZE}));
     return code;
@@ -88,12 +93,25 @@ static void e35_what_is_too_large_for_a_commit_spoils_no_other(const char *url)
     world_close(&it);
 }
 
+static void e35_an_event_over_the_limit_of_bodies_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_fill(&it, 0, 0);
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "body has 16777228 bytes, the limit is 16777216"));
+    assert_int_equal(count_of(&it, "a"), 0);
+    world_close(&it);
+}
+
 static int make_piece(void **state)
 {
     (void)state;
-    piece = malloc(PIECE_SIZE);
+    piece = malloc(PIECE_TOO_LARGE);
     if (piece != NULL)
-        memset(piece, 'x', PIECE_SIZE);
+        memset(piece, 'x', PIECE_TOO_LARGE);
     return piece != NULL ? 0 : -1;
 }
 
@@ -109,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* The limit is that of every change set, before a driver sees it. */
         ON_STORE(e35_what_is_too_large_for_a_commit_spoils_no_other, "memory"),
+        ON_STORE(e35_an_event_over_the_limit_of_bodies_is_refused, "memory"),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, make_piece, free_piece);
