@@ -45,7 +45,7 @@ extern "C" {
     X(outbox_add, true)        \
     X(outbox_hold, false)      \
     X(fold_set, false)         \
-    X(queue_send, false)       \
+    X(queue_send, true)        \
     X(aggregator_add, false)   \
     X(aggregator_remove, true) \
     X(snapshot_release, false) \

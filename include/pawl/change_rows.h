@@ -203,13 +203,15 @@ typedef struct pawl_outbox_hold {
     bool      is_release;
 } pawl_outbox_hold;
 
-/* A second send of a live (queue, id) changes nothing. */
+/* A second send of a live (queue, id) changes nothing; with `is_new` it is refused with
+ * PAWL_EDUPLICATE. */
 typedef struct pawl_queue_send {
     PAWL__CHANGE_BASE
     pawl_text    queue;
     pawl_message message;
     pawl_time    due;
     int32_t      attempts; /* 0 as a rule */
+    bool         is_new;
 } pawl_queue_send;
 
 /* A message for an aggregator. The key is unique in its partition while the

@@ -28,7 +28,8 @@
  *                             aggregator_remove, aggregator_remove_snapshot,
  *                             append, checkpoint_set
  *                         PAWL_EDUPLICATE: saga_insert, saga_update (transitional
- *                             value), timeout_insert
+ *                             value), timeout_insert, dead_settle, dead_retry,
+ *                             dead_edit
  *                         PAWL_EGONE: timeout_remove and timeout_release with an
  *                             owner, outbox_settle, outbox_enable, outbox_discard,
  *                             dead_settle, dead_retry, dead_edit, dead_discard

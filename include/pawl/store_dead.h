@@ -45,27 +45,38 @@ typedef struct pawl_dead_settle {
     pawl_text        body;   /* EDIT: stored byte for byte */
 } pawl_dead_settle;
 
+/* Letters that were not settled, of those that were given. */
+typedef struct pawl_dead_settled {
+    size_t gone_count; /* somebody else settled them meanwhile */
+    size_t left_count; /* letters that stay: a copy of the message is in its queue, or the saga
+                          has set the timeout again */
+} pawl_dead_settled;
+
 /* Settles letters as dead_find returned them, in one commit: for each the letter goes, with RETRY and
  * EDIT its inbox mark too, so that the message is let through once, and is due now; and an event says
  * who did it, when and why. Attempts begin at zero. Of two who settle the same letter at a time one
  * wins (E34).
  *
- * `gone_count` NULL: all of them or none. Else each letter by itself: those that somebody else
- * settled meanwhile are counted there, and the others are settled.
+ * A copy of the message that is in its queue refuses RETRY and EDIT: a worker that has it in hand may
+ * have read the inbox mark, and drops it. The letter stays; the copy goes soon, for its mark is there.
  *
- * PAWL_EGONE      without `gone_count`: a letter is not there any more
- * PAWL_ECONFLICT  the same, at this moment; PAWL_EDUPLICATE: a saga has set the timeout again
- * PAWL_EINVAL     `by` is empty; more letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a
- *                 letter without type or queue, which can only be discarded; EDIT of a timeout
- * PAWL_ELIMIT     `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes together
+ * `settled` NULL: all of them or none. Else each letter by itself: those that were not settled are
+ * counted there, and the others are settled.
  *
- * A copy of the message that is in its queue at this moment is handled in its place: the queue has
- * an id once. */
+ * PAWL_EGONE       without `settled`: a letter is not there any more
+ * PAWL_ECONFLICT   the same, at this moment
+ * PAWL_EDUPLICATE  without `settled`: a copy of the message is in its queue, or a saga has set the
+ *                  timeout again
+ * PAWL_EINVAL      `by` is empty; more letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a
+ *                  letter without type or queue, which can only be discarded; EDIT of a timeout
+ * PAWL_ELIMIT      `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
 PAWL_API pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters,
                                           size_t count, const pawl_dead_settle *settle,
-                                          pawl_time now, size_t *gone_count, pawl_error *error);
+                                          pawl_time now, pawl_dead_settled *settled,
+                                          pawl_error *error);
 
-/* The same for one letter, by its endpoint and message id. PAWL_EGONE: there is none. */
+/* The same for one letter, by its endpoint and message id. PAWL_EGONE: there is none;
+ * PAWL_EDUPLICATE: it stays, see above. */
 PAWL_API pawl_code pawl_store_dead_retry(pawl_store *store, pawl_text endpoint,
                                          pawl_text message_id, pawl_text by, pawl_text reason,
                                          pawl_time now, pawl_error *error);

@@ -41,8 +41,14 @@ pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_aren
 pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
 pawl__look_fn pawl__dead_settle;
 pawl__look_fn pawl__dead_edit;
-/* Prints what became of letters. */
-pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done, size_t count,
-                                size_t gone, size_t unsent, pawl_error *error);
+/* How many letters were done, and how many were not, and why. */
+typedef struct pawl__dead_counts {
+    size_t            done;
+    pawl_dead_settled not_done;
+    size_t            unsent; /* letters without a queue or a type */
+} pawl__dead_counts;
+/* Prints what became of letters: "retried" ones, or others. */
+pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done,
+                                const pawl__dead_counts *counts, pawl_error *error);
 
 #endif

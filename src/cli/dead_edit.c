@@ -84,7 +84,8 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(store, letter, 1, &settle, pawl_clock_now(NULL), NULL, error);
     pawl__input_close(&input);
-    return code == PAWL_OK ? pawl__dead_print_done(fields, "edited", 1, 0, 0, error) : code;
+    const pawl__dead_counts counts = {.done = 1};
+    return code == PAWL_OK ? pawl__dead_print_done(fields, "edited", &counts, error) : code;
 }
 
 pawl_code pawl__dead_edit(const void *context, pawl_store *store, pawl_arena *arena,

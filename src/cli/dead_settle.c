@@ -90,25 +90,35 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
 
 /* ---- What was done ------------------------------------------------------------ */
 
-pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done, size_t count,
-                                size_t gone, size_t unsent, pawl_error *error)
+static pawl_code print_json(const char *done, const pawl__dead_counts *counts, pawl_error *error)
 {
-    if (fields->is_json) {
-        yyjson_mut_doc *doc = pawl__json_create();
-        if (doc != NULL) {
-            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_uint(doc, root, done, count);
-            yyjson_mut_obj_add_uint(doc, root, "no_longer_dead", gone);
-            yyjson_mut_obj_add_uint(doc, root, "unsendable", unsent);
-        }
-        return pawl__json_print(doc, stdout, error);
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc != NULL) {
+        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+        yyjson_mut_obj_add_uint(doc, root, done, counts->done);
+        yyjson_mut_obj_add_uint(doc, root, "no_longer_dead", counts->not_done.gone_count);
+        yyjson_mut_obj_add_uint(doc, root, "already_queued", counts->not_done.left_count);
+        yyjson_mut_obj_add_uint(doc, root, "unsendable", counts->unsent);
     }
-    printf("%s %zu dead letter%s", done, count, count == 1 ? "" : "s");
+    return pawl__json_print(doc, stdout, error);
+}
+
+pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done,
+                                const pawl__dead_counts *counts, pawl_error *error)
+{
+    size_t gone = counts->not_done.gone_count, stays = counts->not_done.left_count;
+    if (fields->is_json)
+        return print_json(done, counts, error);
+    printf("%s %zu dead letter%s", done, counts->done, counts->done == 1 ? "" : "s");
     if (gone > 0)
         printf("; %zu %s no longer dead", gone, gone == 1 ? "was" : "were");
-    if (unsent > 0)
-        printf("; %zu %s no queue or type, and can only be discarded", unsent,
-               unsent == 1 ? "has" : "have");
+    if (stays > 0)
+        printf("; %zu %s: a copy of the message is in its queue already, or the saga has set the "
+               "timeout again",
+               stays, stays == 1 ? "stays" : "stay");
+    if (counts->unsent > 0)
+        printf("; %zu %s no queue or type, and can only be discarded", counts->unsent,
+               counts->unsent == 1 ? "has" : "have");
     putchar('\n');
     return PAWL_OK;
 }
@@ -134,7 +144,8 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
                                       error);
     if (code != PAWL_OK)
         return code;
-    return pawl__dead_print_done(fields, kind_of(fields)->done, count, 0, 0, error);
+    const pawl__dead_counts counts = {.done = count};
+    return pawl__dead_print_done(fields, kind_of(fields)->done, &counts, error);
 }
 
 /* ---- Letters that have something in common ------------------------------------- */
@@ -147,7 +158,8 @@ typedef struct bulk {
     pawl_arena              *arena;
     pawl_time                until; /* letters that were given up later are not of the selection */
     int64_t                  begun; /* of a monotonic clock, in microseconds */
-    size_t                   total, seen, done, gone, unsent;
+    pawl__dead_counts        counts;
+    size_t                   total, seen;
 } bulk;
 
 static volatile sig_atomic_t is_interrupted;
@@ -205,21 +217,22 @@ static size_t keep_sendable(bulk *it, pawl_dead_rows *found)
         if (it->kind->action == PAWL_DEAD_DISCARD ||
             (found->items[i].queue.size != 0 && found->items[i].message.type.size != 0))
             found->items[kept++] = found->items[i];
-    it->unsent += found->count - kept;
+    it->counts.unsent += found->count - kept;
     return kept;
 }
 
 static pawl_code settle_page(bulk *it, pawl_dead_rows *found, pawl_error *error)
 {
-    size_t    count = keep_sendable(it, found);
-    size_t    gone  = 0;
-    pawl_code code  = pawl_store_dead_settle(it->cursor.store, found->items, count, it->settle,
-                                             pawl_clock_now(NULL), &gone, error);
+    pawl_dead_settled not_done;
+    size_t            count = keep_sendable(it, found);
+    pawl_code code = pawl_store_dead_settle(it->cursor.store, found->items, count, it->settle,
+                                            pawl_clock_now(NULL), &not_done, error);
     if (code != PAWL_OK)
         return code;
     it->seen += found->count;
-    it->done += count - gone;
-    it->gone += gone;
+    it->counts.done += count - not_done.gone_count - not_done.left_count;
+    it->counts.not_done.gone_count += not_done.gone_count;
+    it->counts.not_done.left_count += not_done.left_count;
     pawl__progress(it->kind->done, (int64_t)it->seen, (int64_t)it->total);
     return PAWL_OK;
 }
@@ -321,12 +334,11 @@ static pawl_code work_off(bulk *it, pawl_error *error)
         print_command(it);
     pawl_code code = settle_pages(it, error);
     if (code == PAWL_OK)
-        return pawl__dead_print_done(it->fields, it->kind->done, it->done, it->gone, it->unsent,
-                                     error);
+        return pawl__dead_print_done(it->fields, it->kind->done, &it->counts, error);
     char until[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time_format(it->until, until);
     return pawl_error_wrap(error, code, "after %zu of %zu dead letters were %s; --until %s goes on",
-                           it->done, it->total, it->kind->done, until);
+                           it->counts.done, it->total, it->kind->done, until);
 }
 
 static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_settle *settle,

@@ -303,6 +303,12 @@ static void a_live_message_is_sent_again(edit *e)
     }
 }
 
+static void a_send_need_not_be_new(edit *e)
+{
+    for (size_t i = 0; i < e->changes.queue_send.count; i++)
+        e->changes.queue_send.items[i].is_new = false;
+}
+
 static void a_retry_is_due_at_once(edit *e)
 {
     for (size_t i = 0; i < e->changes.queue_settle.count; i++)
@@ -420,6 +426,7 @@ const defect broken_changes[] = {
     {"inbox mark not unique", "O25", marks_are_not_unique, {0}},
     {"dead letter overwritten", "E34", a_dead_letter_is_overwritten, {0}},
     {"live message sent again", "E34", a_live_message_is_sent_again, {0}},
+    {"live message sent as a new one", "E34", a_send_need_not_be_new, {0}},
     {"retry due at once", "E26", a_retry_is_due_at_once, {0}},
     {"outbox duplicate not a no-op", "O6", a_known_dispatch_is_added_again, {0}},
     {"mismatch not noticed", "O5", a_mismatch_is_not_noticed, {0}},

@@ -381,6 +381,27 @@ static bool is_removed(const trial *t)
     return suite_rows(t->s, t->other, trial_name(t, "Bills/")).count == 0;
 }
 
+/* ---- Sends -------------------------------------------------------------- */
+
+/* The message is in the queue. */
+static void prepare_send(trial *t)
+{
+    if (t->is_refused)
+        suite_send(t->s, t->other, trial_name(t, "sends"), "m-1", SUITE_NOW + 7);
+}
+
+static void add_send(trial *t, suite_set *set)
+{
+    ADD(set, queue_send, .queue = trial_name(t, "sends"),
+        .message = suite_message(t->s, TEXT("m-1")), .due = SUITE_NOW, .is_new = true);
+}
+
+static bool is_sent(const trial *t)
+{
+    pawl_queue_rows rows = suite_queue(t->s, t->other, trial_name(t, "sends"));
+    return rows.count == 1 && rows.items[0].due == SUITE_NOW;
+}
+
 /* ---- Dead letters ------------------------------------------------------- */
 
 /* Buries a letter, whose endpoint no other trial has. */
@@ -425,6 +446,7 @@ const refusable refusables[] = {
      is_removed},
     {pawl_change_timeout_set, PAWL_EDUPLICATE, prepare_set, add_timeout, is_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, prepare_add, add_out, is_out},
+    {pawl_change_queue_send, PAWL_EDUPLICATE, prepare_send, add_send, is_sent},
     {pawl_change_aggregator_remove, PAWL_ECONFLICT, prepare_snapshot, add_remove, is_removed},
     {pawl_change_dead_set, PAWL_EGONE, prepare_letter, add_take, is_taken},
 };

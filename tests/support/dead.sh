@@ -104,12 +104,22 @@ grep -qx 'parcel 1' "$work/seen" || die "the retried letter was not handled"
 
 echo "== retry of one that dies again"
 touch "$work/closed"
-expect 0 '^\{"retried":2,"no_longer_dead":0,"unsendable":0\}$' pawl dead retry m-0 m-3 m-0 --json
+expect 0 '^\{"retried":2,"no_longer_dead":0,"already_queued":0,"unsendable":0\}$' pawl dead retry m-0 m-3 m-0 --json
 handle
 left 5
 expect 0 '"error":"the bank is closed".*"actions":\[\{"action":"retried","at":"[^"]*Z","by":"[^"]*","reason":null\}\]\}$' \
     pawl dead show m-0 --json
 rm "$work/closed"
+
+echo "== a copy of the message is in its queue"
+expect 0 '' pawl send --to billing --type parcel --body '{"n":4}' --id m-4
+expect 6 "queue billing.*message m-4 is in it already" pawl dead retry m-4
+expect 0 '^retried 0 dead letters; 1 stays: a copy of the message is in its queue already' \
+    pawl dead retry --all --type parcel --yes
+expect 0 '^\{"retried":0,"no_longer_dead":0,"already_queued":1,"unsendable":0\}$' \
+    pawl dead retry --all --type parcel --yes --json
+left 5
+handle
 
 echo "== edit"
 printf '{"n":' >"$work/bad.json"

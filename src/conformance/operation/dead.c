@@ -129,8 +129,8 @@ static const pawl_dead_settle retry = {.action = PAWL_DEAD_RETRY, .by = {.data =
  * nothing: also when the message was handled, and its mark is there, before the second came. */
 static void a_letter_is_settled_once(suite *s)
 {
-    pawl_store *a = suite_open(s), *b = suite_open(s);
-    size_t      gone = 9;
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    pawl_dead_settled settled = {9, 9};
     bury(s, a, "m-1", SUITE_NOW);
     bury(s, a, "m-2", SUITE_NOW + 1);
     pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
@@ -144,8 +144,10 @@ static void a_letter_is_settled_once(suite *s)
     EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 2, &retry, SUITE_NOW + 3, NULL, &s->error),
                 PAWL_EGONE);
     EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 1);
-    EXPECT_OK(s, pawl_store_dead_settle(b, seen.items, 2, &retry, SUITE_NOW + 3, &gone, &s->error));
-    EXPECT_EQ(s, gone, 1);
+    EXPECT_OK(s,
+              pawl_store_dead_settle(b, seen.items, 2, &retry, SUITE_NOW + 3, &settled, &s->error));
+    EXPECT_EQ(s, settled.gone_count, 1);
+    EXPECT_EQ(s, settled.left_count, 0);
     EXPECT(s, suite_knows(s, a, ORDERS, TEXT("m-1")));
     EXPECT(s, !suite_knows(s, a, ORDERS, TEXT("m-2")));
     EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, 2);
@@ -156,6 +158,50 @@ static void a_letter_is_settled_once(suite *s)
         PAWL_EGONE);
 }
 
+/* A worker that has the copy in hand may have read the mark and be about to drop it: were the letter
+ * settled now, nobody would have the message. */
+static void a_letter_stays_while_its_copy_is_queued(suite *s)
+{
+    pawl_store       *a = suite_open(s), *b = suite_open_bare(s);
+    pawl_dead_settled settled = {9, 9};
+    for (int i = 0; i < 3; i++)
+        bury(s, a, suite_printf(s, "m-%d", i).data, SUITE_NOW + i);
+    suite_send(s, a, TEXT("line"), "m-1", SUITE_NOW);
+    pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
+    EXPECT_CODE(
+        s, pawl_store_dead_retry(b, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 7, &s->error),
+        PAWL_EDUPLICATE);
+    EXPECT_CODE(s,
+                pawl_store_dead_edit(b, ORDERS, TEXT("m-1"), TEXT("{}"), ANN, TEXT(""),
+                                     SUITE_NOW + 7, &s->error),
+                PAWL_EDUPLICATE);
+    EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 3, &retry, SUITE_NOW + 7, NULL, &s->error),
+                PAWL_EDUPLICATE);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, 1);
+    EXPECT_OK(s,
+              pawl_store_dead_settle(b, seen.items, 3, &retry, SUITE_NOW + 7, &settled, &s->error));
+    EXPECT_EQ(s, settled.gone_count, 0);
+    EXPECT_EQ(s, settled.left_count, 1);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, 3);
+    EXPECT_TEXT(s, suite_dead_rows(s, a, ORDERS).items[0].message.id, TEXT("m-1"));
+    EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 1);
+    EXPECT(s, suite_knows(s, a, ORDERS, TEXT("m-1")));
+    EXPECT(s, !suite_knows(s, a, ORDERS, TEXT("m-2")));
+    EXPECT_EQ(s, actions_of(s, a, "m-1").count, 0);
+    EXPECT_EQ(s, actions_of(s, a, "m-2").count, 1);
+    EXPECT_OK(s, pawl_store_dead_discard(b, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 8,
+                                         &s->error));
+}
+
+/* Takes the only message out of the queue. */
+static void take_out(suite *s, pawl_store *store)
+{
+    pawl_queue_rows rows = suite_claim(s, store, TEXT("line"), SUITE_NOW + 9, 9);
+    EXPECT_EQ(s, rows.count, 1);
+    COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("line"),
+               .seq = rows.items[0].seq);
+}
+
 static void a_letter_that_died_again_is_settled_again(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -163,6 +209,7 @@ static void a_letter_that_died_again_is_settled_again(suite *s)
         bury(s, a, "m-1", SUITE_NOW + i);
         EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + i,
                                            &s->error));
+        take_out(s, a);
     }
     pawl_event_rows rows = actions_of(s, a, "m-1");
     EXPECT_EQ(s, rows.count, 3);
@@ -212,6 +259,7 @@ static const suite_case cases[] = {
     {"E34 an edited letter goes with its new body", an_edited_letter_goes_with_its_new_body},
     {"E34 a discarded letter keeps its mark", a_discarded_letter_keeps_its_mark},
     {"E34 a letter is settled once", a_letter_is_settled_once},
+    {"E34 a letter stays while its copy is queued", a_letter_stays_while_its_copy_is_queued},
     {"E34 a letter that died again is settled again", a_letter_that_died_again_is_settled_again},
     {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},

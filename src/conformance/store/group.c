@@ -100,6 +100,13 @@ static void bad_outbox_add(const suite_world *world, suite_set *set)
         .message = suite_message(set->s, TEXT("another")), .at = SUITE_NOW);
 }
 
+static void bad_queue_send(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, queue_send, .queue = TEXT("orders"), .message = suite_message(set->s, TEXT("w-2")),
+        .due = SUITE_NOW, .is_new = true);
+}
+
 static void bad_aggregator_remove(const suite_world *world, suite_set *set)
 {
     (void)world;
@@ -132,6 +139,7 @@ static const struct {
     {pawl_change_snapshot_remove, PAWL_ECONFLICT, bad_snapshot_remove},
     {pawl_change_timeout_set, PAWL_EDUPLICATE, bad_timeout_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, bad_outbox_add},
+    {pawl_change_queue_send, PAWL_EDUPLICATE, bad_queue_send},
     {pawl_change_aggregator_remove, PAWL_ECONFLICT, bad_aggregator_remove},
     {pawl_change_dead_set, PAWL_EGONE, bad_dead_set},
 };

@@ -193,6 +193,34 @@ static void a_second_send_of_a_live_row_changes_nothing(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 0);
 }
 
+/* Sends of both sorts by turns, each a group of its own; the later of two of one id is refused as
+ * well, and a claimed row refuses as a free one does. */
+static void a_send_that_must_be_new_is_refused_by_a_live_row(suite *s)
+{
+    static const char *const sent[]   = {"m-1", "m-2", "m-3", "m-4", "m-2", "m-5", "m-1"};
+    static const bool        is_new[] = {true, true, false, true, true, true, false};
+    static const uint32_t    groups[] = {0, 4, 5};
+    pawl_store              *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
+    suite_send(s, a, QUEUE, "m-5", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, SUITE_NOW, 1).count, 1);
+    suite_set set = suite_changes(s);
+    for (uint32_t i = 0; i < 7; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, queue_send, .queue = QUEUE, .due = SUITE_NOW + 1, .is_new = is_new[i],
+            .message = suite_message(s, pawl_text_of(sent[i])));
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        EXPECT_EQ(s, refused.items[i].kind, pawl_change_queue_send);
+        EXPECT_EQ(s, refused.items[i].reason, PAWL_EDUPLICATE);
+        EXPECT_EQ(s, refused.items[i].group, groups[i]);
+    }
+    pawl_queue_rows rows = suite_queue(s, a, QUEUE);
+    expect_ids(s, &rows, (const char *const[]){"m-1", "m-5", "m-2", "m-3", "m-4"}, 5);
+}
+
 static void an_id_is_accepted_again_when_its_row_is_gone(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -440,6 +468,8 @@ static const suite_case cases[] = {
     {"E26 retry waits for its time and keeps its place", retry_waits_and_keeps_its_place},
     {"E34 a second send of a live row changes nothing",
      a_second_send_of_a_live_row_changes_nothing},
+    {"E34 a send that must be new is refused by a live row",
+     a_send_that_must_be_new_is_refused_by_a_live_row},
     {"A4 an id is accepted again when its row is gone",
      an_id_is_accepted_again_when_its_row_is_gone},
     {"E27 a row that is not ours cannot be settled", a_row_that_is_not_ours_cannot_be_settled},

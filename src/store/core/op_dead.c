@@ -5,6 +5,7 @@
  *     letter       retry, edit           discard
  *     dead_set     goes, its mark too    goes, its mark stays
  *     queue_send   the message, due now; of a timeout's letter timeout_set
+ *                  refused while the queue, or the saga, has it: the letter stays
  *     event        who, when, why; the body where it would be lost
  *
  * The event's version is the guard of two who settle one letter at a time; that the letter must be
@@ -237,7 +238,8 @@ static pawl_code make_again(const pawl_dead_row *letter, const pawl_dead_settle 
                                 .group   = removal->group,
                                 .queue   = letter->queue,
                                 .message = letter->message,
-                                .due     = now};
+                                .due     = now,
+                                .is_new  = true};
     bool             is_edit = settle->action == PAWL_DEAD_EDIT;
     pawl_code        code    = check_letter(letter, settle, error);
     if (code != PAWL_OK || settle->action == PAWL_DEAD_DISCARD)
@@ -280,21 +282,40 @@ static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settl
     return code == PAWL_OK ? make_event(letter, settle, now, arena, &event->event, error) : code;
 }
 
-/* A refusal names a change; more than one may be of the same letter. */
-static size_t count_gone(const pawl_refusals *refused, parts *made)
+/* Refused only because the message, or the timeout, is there again. */
+static bool is_left(const pawl_refusal *refusal)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < refused->count; i++) {
-        pawl_dead_set *removal = &made->removals[refused->items[i].group];
-        count += removal->is_checked;
-        removal->is_checked = false;
-    }
-    return count;
+    return refusal->kind == pawl_change_queue_send || refusal->kind == pawl_change_timeout_set;
+}
+
+/* A refusal names a change; more than one may be of the same letter, of one that went as well: its
+ * copy is in the queue when somebody else has sent it. */
+static void count_refused(const pawl_refusals *refused, parts *made, pawl_dead_settled *settled)
+{
+    for (int left = 0; left < 2; left++)
+        for (size_t i = 0; i < refused->count; i++) {
+            pawl_dead_set *removal = &made->removals[refused->items[i].group];
+            if (is_left(&refused->items[i]) != left || !removal->is_checked)
+                continue;
+            removal->is_checked = false;
+            *(left ? &settled->left_count : &settled->gone_count) += 1;
+        }
+}
+
+/* Of all or none: that a letter went says more than that its message is in the queue again. */
+static pawl_code first_refusal(const pawl_refusals *refused, pawl_error *error)
+{
+    const pawl_refusal *first = refused->count != 0 ? &refused->items[0] : NULL;
+    for (size_t i = 1; i < refused->count && is_left(first); i++)
+        first = &refused->items[i];
+    return first == NULL
+               ? PAWL_OK
+               : pawl_error_set(error, first->reason, "%.*s", PAWL_TEXT_ARGS(first->text));
 }
 
 static pawl_code commit_all(pawl_store *store, const pawl_dead_row *letters, size_t count,
-                            const pawl_dead_settle *settle, pawl_time now, size_t *gone_count,
-                            pawl_arena *arena, pawl_error *error)
+                            const pawl_dead_settle *settle, pawl_time now,
+                            pawl_dead_settled *settled, pawl_arena *arena, pawl_error *error)
 {
     parts         made    = {.reads = NULL};
     pawl_refusals refused = {.arena = arena};
@@ -302,38 +323,40 @@ static pawl_code commit_all(pawl_store *store, const pawl_dead_row *letters, siz
     if (code == PAWL_OK)
         code = load_streams(store, letters, count, arena, &made, error);
     for (uint32_t i = 0; code == PAWL_OK && i < count; i++)
-        code = make_changes(&letters[i], settle, now, i, gone_count != NULL ? i : 0, arena, &made,
-                            error);
+        code =
+            make_changes(&letters[i], settle, now, i, settled != NULL ? i : 0, arena, &made, error);
     if (code != PAWL_OK)
         return code;
     pawl_changes changes = {
         .now          = now,
         .unit_count   = (uint32_t)count,
-        .group_count  = gone_count != NULL ? (uint32_t)count : 1,
+        .group_count  = settled != NULL ? (uint32_t)count : 1,
         .event_append = {made.events, count},
         .timeout_set  = {made.timeouts, made.timeout_count},
         .queue_send   = {made.sends, made.send_count},
         .dead_set     = {made.removals, count},
     };
-    code = pawl_store_commit(store, &changes, gone_count != NULL ? &refused : NULL, error);
-    if (gone_count != NULL)
-        *gone_count = count_gone(&refused, &made);
+    code = pawl_store_commit(store, &changes, &refused, error);
+    if (code == PAWL_OK && settled == NULL)
+        return first_refusal(&refused, error);
+    if (code == PAWL_OK)
+        count_refused(&refused, &made, settled);
     return code;
 }
 
 pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters, size_t count,
-                                 const pawl_dead_settle *settle, pawl_time now, size_t *gone_count,
-                                 pawl_error *error)
+                                 const pawl_dead_settle *settle, pawl_time now,
+                                 pawl_dead_settled *settled, pawl_error *error)
 {
-    if (gone_count != NULL)
-        *gone_count = 0;
+    if (settled != NULL)
+        *settled = (pawl_dead_settled){.gone_count = 0};
     pawl_code code = check_settle(settle, count, error);
     if (code != PAWL_OK || count == 0)
         return code;
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = commit_all(store, letters, count, settle, now, gone_count, arena, error);
+    code = commit_all(store, letters, count, settle, now, settled, arena, error);
     pawl_arena_destroy(arena);
     return code;
 }

@@ -298,12 +298,15 @@ static pawl_uuid next_commit_id(pawl_store *store)
     return id;
 }
 
+/* A send is refused only where it must be new. */
 static bool has_refusable(const pawl_changes *changes)
 {
     size_t count = 0;
 #define COUNT(name, is_refusable) count += (is_refusable) ? changes->name.count : 0;
     PAWL_CHANGE_KINDS(COUNT)
 #undef COUNT
+    for (size_t i = 0; i < changes->queue_send.count; i++)
+        count -= !changes->queue_send.items[i].is_new;
     return count != 0;
 }
 

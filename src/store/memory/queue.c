@@ -355,7 +355,11 @@ pawl_code pawl__memory_apply_queue_send(memory_commit *commit, const void *item)
                                    .attempts = change->attempts},
     };
     if (pawl__tree_find(&table->trees[BY_ID], &model) != NULL)
-        return PAWL_OK;
+        return !change->is_new ? PAWL_OK
+                               : pawl__memory_refuse(commit, PAWL_EDUPLICATE,
+                                                     "queue %.*s: message %.*s is in it already",
+                                                     PAWL_TEXT_ARGS(change->queue),
+                                                     PAWL_TEXT_ARGS(change->message.id));
     model.fields.seq = ++commit->data->last_id;
     return pawl__journal_insert(&commit->data->journal, table, pawl__row_create(table, &model));
 }

@@ -95,29 +95,10 @@ static int by_key(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(l->endpoint, r->endpoint);
 }
 
-/* INSERT returns the keys in the order of the items, without those that were there. */
 static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    pawl_code code = PAWL_OK;
-    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
-        return PAWL_OK;
-    bool      has_row  = pawl__pg_next(&write->request);
-    pawl_text endpoint = {0}, id = {0};
-    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
-        const pawl_inbox_mark *mark = write->items[i];
-        if (has_row && id.data == NULL) {
-            endpoint = pawl__pg_peek_text(&write->request);
-            id       = pawl__pg_peek_text(&write->request);
-        }
-        if (has_row && pawl_text_equal(id, mark->message_id) &&
-            pawl_text_equal(endpoint, mark->endpoint)) {
-            has_row = pawl__pg_next(&write->request);
-            id      = (pawl_text){0};
-            continue;
-        }
-        code = pawl__pg_refuse_for(writer, write->kind, mark, pawl__sql_why_handled);
-    }
-    return code;
+    return pawl__pg_check_keys(writer, write, offsetof(pawl_inbox_mark, endpoint),
+                               offsetof(pawl_inbox_mark, message_id), pawl__sql_why_handled);
 }
 
 static void put_outcomes(pawl__pg_write *write)

@@ -70,6 +70,15 @@
                             " from waits")                                                  \
     ", set_config('synchronous_commit', 'off', true)"
 
+/* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */
+#define PAWL__PG_QUEUE_SEND_TEXT                                                             \
+    "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "  \
+    "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', " \
+    "'', " PAWL__PG_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "   \
+    "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                 \
+    "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "      \
+    "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}"
+
 #define PAWL__PG_STATEMENTS(X)                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                     \
     X(SESSION, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
@@ -226,14 +235,8 @@
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                  \
       "returning k.n")                                                                               \
-    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */                                    \
-    X(QUEUE_SEND,                                                                                    \
-      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
-      "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
-      "'', " PAWL__PG_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "         \
-      "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                       \
-      "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "            \
-      "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}")                                      \
+    X(QUEUE_SEND, PAWL__PG_QUEUE_SEND_TEXT)                                                          \
+    X(QUEUE_SEND_NEW, PAWL__PG_QUEUE_SEND_TEXT " returning [Queue], [MessageId]")                    \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "        \
                     "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "         \
                     "order by [Due], [Seq] limit 1")                                                 \

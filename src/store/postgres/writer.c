@@ -246,3 +246,33 @@ pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write,
     }
     return code;
 }
+
+static const pawl_text *text_at(const void *item, size_t offset)
+{
+    return (const pawl_text *)(const void *)((const char *)item + offset);
+}
+
+pawl_code pawl__pg_check_keys(pawl__pg_writer *writer, pawl__pg_write *write, size_t first,
+                              size_t second, pawl__sql_why_fn *why)
+{
+    pawl_code code = PAWL_OK;
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
+        return PAWL_OK;
+    bool      has_row = pawl__pg_next(&write->request);
+    pawl_text one = {0}, two = {0};
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const void *item = write->items[i];
+        if (has_row && two.data == NULL) {
+            one = pawl__pg_peek_text(&write->request);
+            two = pawl__pg_peek_text(&write->request);
+        }
+        if (has_row && pawl_text_equal(two, *text_at(item, second)) &&
+            pawl_text_equal(one, *text_at(item, first))) {
+            has_row = pawl__pg_next(&write->request);
+            two     = (pawl_text){0};
+            continue;
+        }
+        code = pawl__pg_refuse_for(writer, write->kind, item, why);
+    }
+    return code;
+}

@@ -94,6 +94,10 @@ pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
  * those that were. */
 pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write,
                                  pawl__sql_why_fn *why);
+/* The same for an insert that returns its key of two texts, in the order of the items; they stand in
+ * an item at these offsets. Of equal keys the later item is refused. */
+pawl_code pawl__pg_check_keys(pawl__pg_writer *writer, pawl__pg_write *write, size_t first,
+                              size_t second, pawl__sql_why_fn *why);
 /* The same as is_applied[i], in the writer's arena; NULL without memory. */
 bool     *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write);
 pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,

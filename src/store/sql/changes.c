@@ -76,11 +76,21 @@ static const pawl__sql_write *choose_queue_settle(const void *change)
 #undef OF
 #define OF(member, as) PAWL__SQL_FIELD(queue_send, member, as)
 
-static const pawl__sql_write queue_send = {
-    .statement  = PAWL__SQL_QUEUE_SEND,
-    .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32),
-                         PAWL__SQL_MESSAGE_FIELDS(queue_send)),
-};
+#define QUEUE_SEND(...)                                                           \
+    {                                                                             \
+        .statement  = PAWL__SQL_QUEUE_SEND,                                       \
+        .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32), \
+                             PAWL__SQL_MESSAGE_FIELDS(queue_send)),               \
+        .then       = {__VA_ARGS__},                                              \
+    }
+/* By is_new. */
+static const pawl__sql_write queue_sends[] = {QUEUE_SEND({0}), QUEUE_SEND(MISSED_WHY(queued))};
+
+static const pawl__sql_write *choose_queue_send(const void *change)
+{
+    const pawl_queue_send *send = change;
+    return &queue_sends[send->is_new];
+}
 
 #undef OF
 #define OF(member, as) PAWL__SQL_FIELD(inbox_mark, member, as)
@@ -534,7 +544,7 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_outbox_hold]       = {.choose = choose_outbox_hold,
                                        .apply  = pawl__sql_apply_outbox_hold},
     [pawl_change_fold_set]          = {.write = &fold_set},
-    [pawl_change_queue_send]        = {.write = &queue_send},
+    [pawl_change_queue_send]        = {.choose = choose_queue_send},
     [pawl_change_aggregator_add]    = {.write = &aggregator_add},
     [pawl_change_aggregator_remove] = {.choose = choose_aggregator_remove},
     [pawl_change_snapshot_release]  = {.write = &snapshot_release},

@@ -40,6 +40,13 @@ pawl_code pawl__sql_why_handled(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
 }
 
+pawl_code pawl__sql_why_queued(const void *change, pawl_error *why)
+{
+    const pawl_queue_send *send = change;
+    return pawl_error_set(why, PAWL_EDUPLICATE, "queue %.*s: message %.*s is in it already",
+                          PAWL_TEXT_ARGS(send->queue), PAWL_TEXT_ARGS(send->message.id));
+}
+
 /* ---- Sagas -------------------------------------------------------------- */
 
 static pawl_code say_version(const pawl_saga_table *table, pawl_saga_id id, const char *text,

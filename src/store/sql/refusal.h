@@ -33,6 +33,7 @@ pawl__sql_why_fn pawl__sql_why_not_pending;     /* outbox_settle */
 pawl__sql_why_fn pawl__sql_why_not_dead;        /* outbox_reset */
 pawl__sql_why_fn pawl__sql_why_no_letter;       /* dead_set */
 pawl__sql_why_fn pawl__sql_why_differs;         /* outbox_add */
+pawl__sql_why_fn pawl__sql_why_queued;          /* queue_send */
 pawl__sql_why_fn pawl__sql_why_no_row;          /* aggregator_remove */
 
 /* Of the removal's ids the one at `index`. */

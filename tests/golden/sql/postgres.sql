@@ -1048,6 +1048,15 @@ unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unne
 causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
 nothing;
 
+-- QUEUE_SEND_NEW
+insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.queue, k.due,
+k.due, k.attempts, 0, 'epoch', '', k.message_id, k.type, k.correlation_id, k.causation_id,
+k.headers, k.body from (select unnest($1) as queue, unnest($2) as due, unnest($3) as attempts,
+unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unnest($7) as
+causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
+nothing returning "Queue", "MessageId";
+
 -- QUEUE_OLDEST
 select "Placed", "Seq" from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Attempts" = 0 and
 "WaitingSince" = 'epoch' and "Seq" <> all ($3) order by "Due", "Seq" limit 1;

@@ -224,6 +224,20 @@ static void o32_what_cannot_be_refused_needs_no_list(void **state)
     }
 }
 
+/* O32: only a send that must be new can be refused. */
+static void o32_a_send_that_must_be_new_needs_a_list(void **state)
+{
+    (void)state;
+    fixture      *f                     = open_fixture("plain:");
+    pawl_refusals refused               = {.arena = f->arena};
+    pawl_changes *changes               = only(pawl_change_queue_send);
+    changes->queue_send.items[0].is_new = true;
+    fake.commit_code                    = PAWL_EUNKNOWN;
+    lean_is_applied                     = true;
+    assert_int_equal(pawl_store_commit(f->store, changes, &refused, &f->error), PAWL_EUNKNOWN);
+    lean_close(f);
+}
+
 static void an_unknown_outcome_is_explained(void **state)
 {
     (void)state;
@@ -475,6 +489,7 @@ int main(void)
         cmocka_unit_test(o32_the_refusals_are_those_of_a_commit_that_landed),
         cmocka_unit_test(a_commit_that_is_not_begun_shows_no_refusals),
         cmocka_unit_test(o32_what_cannot_be_refused_needs_no_list),
+        cmocka_unit_test(o32_a_send_that_must_be_new_needs_a_list),
         cmocka_unit_test(an_unknown_outcome_is_explained),
         cmocka_unit_test(the_errors_code_is_the_answer),
         cmocka_unit_test(without_a_list_the_first_refusal_is_the_answer),
