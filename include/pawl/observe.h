@@ -3,6 +3,7 @@
  *     pawl_observe_options in pawl_endpoint_options -> /livez /readyz /metrics on a
  *                                                      port, OTLP/HTTP to a collector
  *     pawl_health_check                             -> the same health, in your own code
+ *     pawl_health_look -> pawl_health_judge         -> likewise, with the figures in between
  *
  * Counting always goes on and costs a few additions. Ports and
  * collectors need the module libpawl-observe.so, which is loaded when one of them is
@@ -57,6 +58,28 @@ typedef struct pawl_health {
     pawl_health_result checks[PAWL_HEALTH_CHECKS_MAX];
     size_t             check_count;
 } pawl_health;
+
+/* Figures of a store, for a judgement. A field that is zero speaks for good health. */
+typedef struct pawl_health_figures {
+    pawl_stats              stats;
+    const pawl_worker_info *workers; /* alive */
+    size_t                  worker_count;
+    pawl_time               timeout_first; /* due time of the earliest timeout; 0: there is none */
+} pawl_health_figures;
+
+/* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store
+ * answered. A list that the store's driver does not have stays empty. */
+PAWL_API pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                    pawl_health_figures *figures, pawl_error *error);
+/* Judges the figures; asks nobody. NULL options: all defaults. The unhealthy limit of a check
+ * below its degraded one, which pawl_health_check refuses, wins here. */
+PAWL_API void pawl_health_judge(const pawl_health_figures *figures,
+                                const pawl_health_options *options, pawl_time now,
+                                pawl_health *health);
+/* How late the earliest timeout is, microseconds; 0 when none is due. */
+PAWL_API int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time now);
+/* How many of the workers alive are the endpoint's that reads the queue. */
+PAWL_API size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue);
 
 /* Asks the store and judges (O23). `now` is machine time; NULL options: all
  * defaults. `*health` is written whatever the answer.

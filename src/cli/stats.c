@@ -6,23 +6,49 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+#include "cli/watch.h"
 
 #include <inttypes.h>
+
+#define PERIOD_DEFAULT PAWL_SECONDS(2)
 
 typedef struct verb_fields {
     pawl__store_fields at;
     bool               is_json;
+    bool               is_watch;
+    int64_t            period;
+    int64_t            count;
 } verb_fields;
 
 const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
 const pawl__option   pawl__stats_verb_options[]   = {
+        {.name   = "count",
+         .kind   = PAWL__OPTION_COUNT,
+         .offset = offsetof(verb_fields, count),
+         .value  = "N",
+         .help   = "with --watch: end after so many looks",
+         .min    = 1,
+         .max    = INT64_MAX},
         PAWL__OPTION_DEADLINE(verb_fields, at),
+        {.name          = "every",
+         .kind          = PAWL__OPTION_DURATION,
+         .offset        = offsetof(verb_fields, period),
+         .value         = "DURATION",
+         .help          = "with --watch: time between two looks",
+         .min           = PAWL_MILLISECONDS(100),
+         .max           = PAWL_HOURS(1),
+         .has_default   = true,
+         .value_default = PERIOD_DEFAULT},
         {.name   = "json",
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_json),
          .help   = "print one JSON object"},
         PAWL__OPTION_PREFIX(verb_fields, at),
         PAWL__OPTION_STORE(verb_fields, at),
+        {.name   = "watch",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_watch),
+         .help   = "look again and again: a picture on a terminal, q ends it; lines elsewhere"},
         {.name = NULL},
 };
 
@@ -94,12 +120,13 @@ static void print_page(const pawl_stats *stats, FILE *out)
     }
 }
 
-static pawl_code print_json(const pawl_stats *stats, FILE *out, pawl_error *error)
+static pawl_code print_json(const pawl_stats *stats, pawl_time at, FILE *out, pawl_error *error)
 {
     yyjson_mut_doc *doc = pawl__json_create();
     if (doc == NULL)
         return pawl__json_print(doc, out, error);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    pawl__json_add_time(doc, root, "at", at);
     for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
         int64_t value = value_of(stats, &numbers[i]);
         if (numbers[i].kind == NUMBER_COUNT)
@@ -123,13 +150,33 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl_stats         stats  = {.queues = NULL};
-    pawl_code          code   = pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, error);
+    pawl_time          now    = pawl_clock_now(NULL);
+    pawl_code          code   = pawl_store_stats(store, now, arena, &stats, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_json(&stats, stdout, error);
+        return print_json(&stats, now, stdout, error);
     print_page(&stats, stdout);
     return PAWL_OK;
+}
+
+static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    const pawl__watch  asked  = {.store  = fields->at.store,
+                                 .period = fields->period,
+                                 .count  = fields->count,
+                                 .print  = fields->is_json ? print_json : NULL};
+    return pawl__watch_run(&asked, store, arena, error);
+}
+
+/* --every and --count say how to watch. */
+static pawl_code check(const verb_fields *fields, pawl_error *error)
+{
+    if (fields->is_watch || (fields->count == 0 && fields->period == 0))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "--%s is for --watch",
+                          fields->count != 0 ? "count" : "every");
 }
 
 int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
@@ -138,7 +185,11 @@ int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
+    if (code == PAWL_OK)
+        code = check(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, look, &fields);
+    if (fields.period == 0)
+        fields.period = PERIOD_DEFAULT;
+    return pawl__store_look(&fields.at, fields.is_watch ? watch : look, &fields);
 }

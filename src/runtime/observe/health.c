@@ -8,22 +8,87 @@
 
 #include <stdio.h>
 
-/* ---- Checks -------------------------------------------------------------- */
+/* ---- Figures ------------------------------------------------------------- */
 
-static int64_t outbox_lag(const pawl_stats *stats, pawl_time now)
+/* A list that a driver does not have is an empty one. */
+static pawl_code or_none(pawl_code code, pawl_error *error)
 {
-    return stats->outbox_oldest == 0 || stats->outbox_oldest > now ? 0 : now - stats->outbox_oldest;
+    if (code != PAWL_EUNSUPPORTED)
+        return code;
+    if (error != NULL)
+        *error = (pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
 }
 
-static int64_t outbox_dead(const pawl_stats *stats, pawl_time now)
+static pawl_code look_at_workers(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                 pawl_error *error)
+{
+    pawl_worker_info *workers = NULL;
+    size_t            count   = 0;
+    pawl_code code = or_none(pawl_store_worker_list(store, arena, &workers, &count, error), error);
+    figures->workers      = workers;
+    figures->worker_count = count;
+    return code;
+}
+
+static pawl_code look_at_timeouts(pawl_store *store, pawl_arena *arena,
+                                  pawl_health_figures *figures, pawl_error *error)
+{
+    static const pawl_saga_id any   = {.uuid = {{0}}};
+    pawl_timeout_rows         first = {.count = 0};
+    pawl_code code = or_none(pawl_store_timeout_list(store, any, 1, arena, &first, error), error);
+    if (first.count > 0)
+        figures->timeout_first = first.items[0].due;
+    return code;
+}
+
+pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
+                           pawl_health_figures *figures, pawl_error *error)
+{
+    *figures       = (pawl_health_figures){.worker_count = 0};
+    pawl_code code = pawl_store_stats(store, now, arena, &figures->stats, error);
+    if (code == PAWL_OK)
+        code = look_at_workers(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_timeouts(store, arena, figures, error);
+    return code;
+}
+
+/* How long ago a time was; 0 for no time, and for one of a clock before ours. */
+static int64_t age_of(pawl_time time, pawl_time now)
+{
+    return time == 0 || time > now ? 0 : now - time;
+}
+
+int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time now)
+{
+    return age_of(figures->timeout_first, now);
+}
+
+size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < figures->worker_count; i++)
+        count += pawl_text_equal(figures->workers[i].endpoint, queue);
+    return count;
+}
+
+/* ---- Checks -------------------------------------------------------------- */
+
+static int64_t outbox_lag(const pawl_health_figures *figures, pawl_time now)
+{
+    return age_of(figures->stats.outbox_oldest, now);
+}
+
+static int64_t outbox_dead(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return stats->outbox_dead;
+    return figures->stats.outbox_dead;
 }
 
 typedef struct check_row {
     const char *name;
-    int64_t (*measure)(const pawl_stats *stats, pawl_time now);
+    int64_t (*measure)(const pawl_health_figures *figures, pawl_time now);
     size_t      degraded, unhealthy; /* offsets in pawl_health_options */
     int64_t     degraded_default, unhealthy_default;
     const char *what; /* named with the value and the limit it reached */
@@ -86,9 +151,9 @@ pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl
 }
 
 static void run_check(const check_row *row, const pawl_health_options *options,
-                      const pawl_stats *stats, pawl_time now, pawl_health *health)
+                      const pawl_health_figures *figures, pawl_time now, pawl_health *health)
 {
-    int64_t             value     = row->measure(stats, now);
+    int64_t             value     = row->measure(figures, now);
     int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
     int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
     pawl_health_state   state     = value >= unhealthy  ? PAWL_UNHEALTHY
@@ -103,12 +168,12 @@ static void run_check(const check_row *row, const pawl_health_options *options,
              (long long)(limit / row->unit));
 }
 
-void pawl__health_of_stats(const pawl_stats *stats, const pawl_health_options *options,
-                           pawl_time now, pawl_health *health)
+void pawl_health_judge(const pawl_health_figures *figures, const pawl_health_options *options,
+                       pawl_time now, pawl_health *health)
 {
     *health = (pawl_health){.state = PAWL_HEALTHY};
     for (size_t i = 0; i < CHECK_COUNT; i++)
-        run_check(&check_rows[i], options, stats, now, health);
+        run_check(&check_rows[i], options, figures, now, health);
 }
 
 void pawl__health_of_failure(const char *reason, pawl_health *health)
@@ -123,20 +188,20 @@ void pawl__health_of_failure(const char *reason, pawl_health *health)
 pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options, pawl_time now,
                             pawl_health *health, pawl_error *error)
 {
-    pawl_error  own   = PAWL_ERROR_INIT;
-    pawl_stats  stats = {.queues = NULL};
-    pawl_arena *arena = NULL;
-    *health           = (pawl_health){.state = PAWL_UNHEALTHY};
+    pawl_error          own     = PAWL_ERROR_INIT;
+    pawl_health_figures figures = {.worker_count = 0};
+    pawl_arena         *arena   = NULL;
+    *health                     = (pawl_health){.state = PAWL_UNHEALTHY};
     if (error == NULL)
         error = &own;
     pawl_code code = pawl__health_options_check(options, error);
     if (code != PAWL_OK)
         return code;
     arena = pawl_arena_create(0);
-    code  = arena != NULL ? pawl_store_stats(store, now, arena, &stats, error)
+    code  = arena != NULL ? pawl_health_look(store, now, arena, &figures, error)
                           : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
     if (code == PAWL_OK)
-        pawl__health_of_stats(&stats, options, now, health);
+        pawl_health_judge(&figures, options, now, health);
     else
         pawl__health_of_failure(error->text, health);
     pawl_arena_destroy(arena);

@@ -12,9 +12,6 @@
 #include "record/record_internal.h"
 
 pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error);
-/* Runs every check; the options were checked. */
-void pawl__health_of_stats(const pawl_stats *stats, const pawl_health_options *options,
-                           pawl_time now, pawl_health *health);
 /* The store could not be asked: unhealthy for this reason alone. */
 void pawl__health_of_failure(const char *reason, pawl_health *health);
 /* Adds a result; its reason is the caller's to write. There must be room. */

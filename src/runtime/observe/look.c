@@ -50,8 +50,8 @@ static void keep_numbers(pawl__metrics *metrics, const pawl_stats *stats, pawl_t
     pawl__metric_raise(metrics, PAWL__METRIC_DEAD, counters->dead);
 }
 
-static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_stats *stats, pawl_arena *arena,
-                     pawl_error *error)
+static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figures *figures,
+                     pawl_arena *arena, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_LOOK;
@@ -60,21 +60,21 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_stats *stats,
     pawl_code code             = PAWL_OK;
     if (observer->look.store == NULL)
         code = pawl_store_open(observer->store, &options, &observer->look.store, error);
-    return code == PAWL_OK ? pawl_store_stats(observer->look.store, now, arena, stats, error)
+    return code == PAWL_OK ? pawl_health_look(observer->look.store, now, arena, figures, error)
                            : code;
 }
 
 static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_stats  stats = {.queues = NULL};
-    pawl__look *at    = &observer->look;
-    pawl_code   code  = ask(observer, now, &stats, arena, &error);
-    at->has_store     = code == PAWL_OK;
+    pawl_error          error   = PAWL_ERROR_INIT;
+    pawl_health_figures figures = {.worker_count = 0};
+    pawl__look         *at      = &observer->look;
+    pawl_code           code    = ask(observer, now, &figures, arena, &error);
+    at->has_store               = code == PAWL_OK;
     pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
     if (code == PAWL_OK) {
-        keep_numbers(&observer->metrics, &stats, now);
-        pawl__health_of_stats(&stats, &observer->options.health, now, &at->health);
+        keep_numbers(&observer->metrics, &figures.stats, now);
+        pawl_health_judge(&figures, &observer->options.health, now, &at->health);
         return;
     }
     pawl__health_of_failure(error.text, &at->health);

@@ -56,12 +56,12 @@ static void o23_limits_of_lag_and_dead_rows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        pawl_health health;
-        int64_t     age   = limits[i].age;
-        pawl_stats  stats = {.outbox_oldest = age != 0 ? NOW - age : 0,
-                             .outbox_dead   = limits[i].dead};
+        pawl_health         health;
+        int64_t             age     = limits[i].age;
+        pawl_health_figures figures = {
+            .stats = {.outbox_oldest = age != 0 ? NOW - age : 0, .outbox_dead = limits[i].dead}};
         assert_int_equal(pawl__health_options_check(&limits[i].options, NULL), PAWL_OK);
-        pawl__health_of_stats(&stats, &limits[i].options, NOW, &health);
+        pawl_health_judge(&figures, &limits[i].options, NOW, &health);
         assert_int_equal(health.check_count, 2);
         check_result(&health.checks[0], "outbox_lag", limits[i].lag_state, age > 0 ? age : 0, i);
         check_result(&health.checks[1], "outbox_dead", limits[i].dead_state, limits[i].dead, i);
@@ -73,10 +73,11 @@ static void o23_limits_of_lag_and_dead_rows(void **state)
 
 static void o23_reasons_name_value_and_limit(void **state)
 {
-    pawl_health health;
-    pawl_stats  stats = {.outbox_oldest = NOW - 75 * SECOND, .outbox_dead = 130};
+    pawl_health         health;
+    pawl_health_figures figures = {
+        .stats = {.outbox_oldest = NOW - 75 * SECOND, .outbox_dead = 130}};
     (void)state;
-    pawl__health_of_stats(&stats, NULL, NOW, &health);
+    pawl_health_judge(&figures, NULL, NOW, &health);
     assert_string_equal(health.checks[0].reason,
                         "the oldest pending outbox row is 75 s old, the limit is 60 s");
     assert_string_equal(health.checks[1].reason, "dead outbox rows: 130, the limit is 100");
@@ -208,12 +209,12 @@ static void o23_a_reason_that_is_too_long_says_so(void **state)
 
 static void o23_health_as_json(void **state)
 {
-    pawl_health health;
-    pawl_text   json;
-    pawl_stats  stats = {.outbox_dead = 2};
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_health         health;
+    pawl_text           json;
+    pawl_health_figures figures = {.stats = {.outbox_dead = 2}};
+    pawl_arena         *arena   = pawl_arena_create(0);
     (void)state;
-    pawl__health_of_stats(&stats, NULL, NOW, &health);
+    pawl_health_judge(&figures, NULL, NOW, &health);
     assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
     assert_string_equal(json.data, "{\"status\":\"degraded\",\"checks\":["
                                    "{\"name\":\"outbox_lag\",\"status\":\"healthy\"},"

@@ -1,0 +1,59 @@
+/* watch.h - `pawl stats --watch`: a picture of a store that is drawn again and again.
+ *
+ *     look -> sample -> picture -> terminal: the screen, in place
+ *                               -> elsewhere: a line, or a JSON object
+ *
+ * watch.c has the loop and the terminal, watch_draw.c the picture: the same samples and the same
+ * size give the same picture.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/unit/cli/test_command_watch.c, tests/system/command_watch.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_WATCH_H
+#define PAWL_CLI_WATCH_H
+
+#include "cli/cli.h"
+
+/* Findings of one look. */
+typedef struct pawl__watch_sample {
+    pawl_time           at; /* 0: there is none */
+    pawl_health_figures figures;
+    pawl_health         health;
+} pawl__watch_sample;
+
+typedef struct pawl__watch_picture {
+    const char               *store; /* its URL, masked */
+    const pawl__watch_sample *sample;
+    pawl_time                 before; /* of the look before; 0: there was none */
+    pawl_counters             counters_before;
+    int64_t                   period;
+    const char               *failure; /* why the last look found nothing; NULL: it did */
+    size_t                    columns, lines;
+} pawl__watch_picture;
+
+#define PAWL__WATCH_LINE_SIZE 512
+#define PAWL__WATCH_HEADING_EVERY 20
+
+/* Draws at most `lines` lines of at most `columns` characters; no escape is among them. */
+void pawl__watch_draw(const pawl__watch_picture *picture, FILE *out);
+/* One line with the numbers that change most, and the headings above them. */
+void pawl__watch_heading(FILE *out);
+void pawl__watch_line(const pawl__watch_picture *picture, FILE *out);
+
+/* Looks at the store every `period` until somebody ends it; `print`, which may be NULL, prints each
+ * sample in the place of a picture. Returns a failure of the first look only: later ones are in the
+ * picture. */
+typedef pawl_code pawl__watch_print_fn(const pawl_stats *stats, pawl_time at, FILE *out,
+                                       pawl_error *error);
+typedef struct pawl__watch {
+    const char           *store;
+    int64_t               period;
+    int64_t               count; /* looks; 0: without end */
+    pawl__watch_print_fn *print;
+} pawl__watch;
+pawl_code pawl__watch_run(const pawl__watch *watch, pawl_store *store, pawl_arena *arena,
+                          pawl_error *error);
+
+#endif

@@ -1,0 +1,254 @@
+/* test_command_watch.c - the picture of `pawl stats --watch`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Parts of the command, not of the library. */
+#include "cli/output.c"
+#include "cli/table.c"
+#include "cli/watch_draw.c"
+
+#include <string.h>
+
+#define NOON INT64_C(1767182400000000) /* 2025-12-31T12:00:00Z */
+
+static pawl_queue_stats queues[] = {
+    {PAWL_TEXT_INIT("mail"), 0, 7, 0},
+    {PAWL_TEXT_INIT("orders"), 3, 0, NOON - PAWL_SECONDS(1)},
+    {PAWL_TEXT_INIT("payments"), 120000, 0, NOON - PAWL_HOURS(2)},
+    {PAWL_TEXT_INIT("biling"), 1, 0, NOON - PAWL_MILLISECONDS(5)},
+};
+static const pawl_worker_info workers[] = {
+    {.endpoint = PAWL_TEXT_INIT("payments")},
+    {.endpoint = PAWL_TEXT_INIT("orders")},
+    {.endpoint = PAWL_TEXT_INIT("payments")},
+    {.endpoint = PAWL_TEXT_INIT("")},
+};
+
+static pawl__watch_sample sample_of(void)
+{
+    pawl__watch_sample sample = {
+        .at      = NOON,
+        .figures = {.stats         = {.queues           = queues,
+                                      .queue_count      = 4,
+                                      .outbox_pending   = 12,
+                                      .outbox_dead      = 1,
+                                      .outbox_oldest    = NOON - PAWL_MINUTES(2),
+                                      .timeouts_due     = 2,
+                                      .timeouts_pending = 30,
+                                      .dead             = 5,
+                                      .workers          = 4,
+                                      .counters         = {.messages = 2500000, .failures = 41, .dead = 5}},
+                    .workers       = workers,
+                    .worker_count  = 4,
+                    .timeout_first = NOON - PAWL_SECONDS(3)}};
+    pawl_health_judge(&sample.figures, &(pawl_health_options){.lag_unhealthy = PAWL_MINUTES(2)},
+                      NOON, &sample.health);
+    return sample;
+}
+
+static pawl__watch_picture picture_of(const pawl__watch_sample *sample)
+{
+    return (pawl__watch_picture){
+        .store           = "postgres://shop@db/orders",
+        .sample          = sample,
+        .before          = NOON - PAWL_SECONDS(2),
+        .counters_before = {.messages = 2497531, .failures = 40, .dead = 5},
+        .period          = PAWL_SECONDS(2),
+        .columns         = 80,
+        .lines           = 24};
+}
+
+static void check(const pawl__watch_picture *picture, const char *wanted)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *out  = open_memstream(&text, &size);
+    assert_non_null(out);
+    pawl__watch_draw(picture, out);
+    fclose(out);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static const char drawn[] =
+    "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
+    "unhealthy  the oldest pending outbox row is 120 s old, the limit is 120 s\n"
+    "degraded   dead outbox rows: 1, the limit is 1\n"
+    "\n"
+    "                handled   timeouts    flushes   failures  conflicts       dead\n"
+    "per second         1234          0          0        0.5          0          0\n"
+    "ever              2.5 M          0          0         41          0          5\n"
+    "\n"
+    "outbox       pending 12        held 0         dead 1         oldest 2 m\n"
+    "timeouts     pending 30        due  2                        late   3 s\n"
+    "aggregators  messages 0        partitions dead 0\n"
+    "store        dead letters 5    inbox marks 0          workers 4\n"
+    "\n"
+    "queue                                ready   delayed    oldest  workers\n"
+    "biling                                   1         0      5 ms        0  unread\n"
+    "payments                           120.0 k         0       2 h        2\n"
+    "orders                                   3         0       1 s        1\n"
+    "mail                                     0         7         -        0\n";
+
+static void a_picture_has_the_worst_first(void **state)
+{
+    pawl__watch_sample  sample  = sample_of();
+    pawl__watch_picture picture = picture_of(&sample);
+    (void)state;
+    check(&picture, drawn);
+}
+
+/* OPERATING.md has this very picture, indented. */
+static void the_page_has_the_picture(void **state)
+{
+    char        path[4096], page[128 * 1024];
+    const char *folder = getenv("PAWL_SOURCE_DIR");
+    (void)state;
+    if (folder == NULL)
+        skip();
+    snprintf(path, sizeof path, "%s/docs/OPERATING.md", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    for (const char *line = drawn, *end; *line != '\0'; line = end + 1) {
+        char indented[100];
+        end = strchr(line, '\n');
+        snprintf(indented, sizeof indented, "\n%s%.*s\n", end > line ? "    " : "",
+                 (int)(end - line), line);
+        if (strstr(page, indented) == NULL)
+            fail_msg("the page has not: %s", indented);
+    }
+}
+
+static void a_name_cannot_move_the_cursor(void **state)
+{
+    pawl_queue_stats    odd     = {PAWL_TEXT_INIT("\033[2J\nx"), 1, 0, NOON};
+    pawl__watch_sample  sample  = {.at      = NOON,
+                                   .figures = {.stats = {.queues = &odd, .queue_count = 1}}};
+    pawl__watch_picture picture = picture_of(&sample);
+    char               *text    = NULL;
+    size_t              size    = 0;
+    FILE               *out     = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(out);
+    pawl__watch_draw(&picture, out);
+    fclose(out);
+    assert_null(strchr(text, '\033'));
+    assert_non_null(strstr(text, "\n?[2J x   "));
+    free(text);
+}
+
+static void a_small_screen_loses_the_end(void **state)
+{
+    pawl__watch_sample  sample  = sample_of();
+    pawl__watch_picture picture = picture_of(&sample);
+    (void)state;
+    picture.columns = 40, picture.lines = 3;
+    check(&picture, "pawl stats  2025-12-31T12:00:00Z  every \n"
+                    "unhealthy  the oldest pending outbox row\n"
+                    "degraded   dead outbox rows: 1, the limi\n");
+    picture.columns = 60, picture.lines = 1;
+    check(&picture, "pawl stats postgres://shop@d 2025-12-31T12:00:00Z  every 2 s\n");
+}
+
+static void what_is_not_known_is_a_dash(void **state)
+{
+    pawl__watch_sample  sample  = {.at = NOON};
+    pawl__watch_picture picture = picture_of(&sample);
+    (void)state;
+    picture.before = 0;
+    check(&picture,
+          "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
+          "healthy    nothing is stuck\n"
+          "\n"
+          "                handled   timeouts    flushes   failures  conflicts       dead\n"
+          "per second            -          -          -          -          -          -\n"
+          "ever                  0          0          0          0          0          0\n"
+          "\n"
+          "outbox       pending 0         held 0         dead 0         oldest -\n"
+          "timeouts     pending 0         due  0                        late   -\n"
+          "aggregators  messages 0        partitions dead 0\n"
+          "store        dead letters 0    inbox marks 0          workers 0\n"
+          "\n"
+          "queue                                ready   delayed    oldest  workers\n");
+}
+
+static void a_store_that_does_not_answer_shows_no_numbers(void **state)
+{
+    pawl__watch_sample  sample  = {.at = NOON};
+    pawl__watch_picture picture = picture_of(&sample);
+    (void)state;
+    picture.failure = "cannot connect\nat all";
+    check(&picture,
+          "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
+          "no answer  cannot connect at all\n");
+}
+
+/* A counter that is taken back makes no rate below zero, and a huge one stays in its column. */
+static void rates_of_counters(void **state)
+{
+    static const struct {
+        int64_t     before, after, span;
+        const char *text;
+    } cases[] = {
+        {0, 0, PAWL_SECONDS(1), "0"},
+        {0, 1, PAWL_SECONDS(10), "0.1"},
+        {5, 4, PAWL_SECONDS(1), "0"},
+        {0, 250, PAWL_MILLISECONDS(500), "500"},
+        {0, 250000, PAWL_SECONDS(1), "250.0 k"},
+        {0, 1, 0, "-"},
+        {0, 1, -5, "-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char                text[NUMBER_SIZE];
+        pawl__watch_sample  sample  = {.at = NOON};
+        pawl__watch_picture picture = {.sample = &sample, .before = NOON - cases[i].span};
+        assert_string_equal(format_rate(&picture, cases[i].before, cases[i].after, text),
+                            cases[i].text);
+    }
+}
+
+static void a_line_sums_all_queues(void **state)
+{
+    pawl__watch_sample  sample  = sample_of();
+    pawl__watch_picture picture = picture_of(&sample);
+    char               *text    = NULL;
+    size_t              size    = 0;
+    FILE               *out     = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(out);
+    pawl__watch_heading(out);
+    pawl__watch_line(&picture, out);
+    fclose(out);
+    assert_string_equal(text,
+                        "at                   handled/s  failed/s   confl/s    ready  delayed "
+                        "   oldest  outbox  dead workers health\n"
+                        "2025-12-31T12:00:00Z      1234       0.5         0  120.0 k        7 "
+                        "      2 h      12     5       4 unhealthy\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_picture_has_the_worst_first),
+        cmocka_unit_test(the_page_has_the_picture),
+        cmocka_unit_test(a_name_cannot_move_the_cursor),
+        cmocka_unit_test(a_small_screen_loses_the_end),
+        cmocka_unit_test(what_is_not_known_is_a_dash),
+        cmocka_unit_test(a_store_that_does_not_answer_shows_no_numbers),
+        cmocka_unit_test(rates_of_counters),
+        cmocka_unit_test(a_line_sums_all_queues),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
