@@ -34,6 +34,7 @@ build library cmocka       libcmocka-dev
 test  command g++          g++
 test  command clang        clang
 test  command setarch      util-linux
+test  file /usr/share/zoneinfo/Europe/Berlin tzdata
 check format  14           clang-format-14
 check command python3      python3
 servers file /usr/lib/postgresql/*/bin/postgres postgresql

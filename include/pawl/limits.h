@@ -17,6 +17,7 @@
 #define PAWL_SOURCE_SIZE_MAX 401       /* of an outbox row: a type, '/' and an id */
 #define PAWL_STREAM_SIZE_MAX 200       /* of an event stream: a type, '/' and an id */
 #define PAWL_CORRELATION_CHARS_MAX 200 /* D19; characters, not bytes */
+#define PAWL_CRON_SIZE_MAX 200         /* a line that a person wrote and can still read */
 /* MongoDB's document is 16 MB with its headers, MySQL's packet 64 MB. */
 #define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_HEADERS_SIZE_MAX (64 * 1024)

@@ -5,11 +5,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calendar.h"
+
 #include "pawl/base.h"
 
 #include <string.h>
 
-static int64_t days_from_date(int64_t year, int month, int day)
+int64_t pawl__days_from_date(int64_t year, int month, int day)
 {
     year -= month <= 2;
     int64_t era         = (year >= 0 ? year : year - 399) / 400;
@@ -19,7 +21,7 @@ static int64_t days_from_date(int64_t year, int month, int day)
     return era * 146097 + day_of_era - 719468;
 }
 
-static void date_from_days(int64_t days, int64_t *year, int *month, int *day)
+void pawl__date_from_days(int64_t days, int64_t *year, int *month, int *day)
 {
     days += 719468;
     int64_t era        = (days >= 0 ? days : days - 146096) / 146097;
@@ -31,6 +33,19 @@ static void date_from_days(int64_t days, int64_t *year, int *month, int *day)
     *day                = (int)(day_of_year - (153 * month_index + 2) / 5 + 1);
     *month              = (int)(month_index < 10 ? month_index + 3 : month_index - 9);
     *year               = year_of_era + era * 400 + (*month <= 2);
+}
+
+int pawl__days_in_month(int64_t year, int month)
+{
+    static const int days[]  = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool             is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month - 1] + (month == 2 && is_leap);
+}
+
+int pawl__weekday(int64_t days)
+{
+    int64_t weekday = (days + 4) % 7; /* 1970-01-01 was a Thursday. */
+    return (int)(weekday < 0 ? weekday + 7 : weekday);
 }
 
 static void put_digits(char *out, int64_t value, int count)
@@ -52,7 +67,7 @@ void pawl_time_format(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
     int64_t rest     = time - days * day_size;
     int64_t year;
     int     month, day;
-    date_from_days(days, &year, &month, &day);
+    pawl__date_from_days(days, &year, &month, &day);
     memcpy(text, "0000-00-00T00:00:00.000000Z", PAWL_TIME_TEXT_SIZE + 1);
     put_digits(text, year, 4);
     put_digits(text + 5, month, 2);
@@ -136,13 +151,6 @@ static int64_t read_zone(time_reader *reader)
     return is_west ? -seconds : seconds;
 }
 
-static int days_in_month(int year, int month)
-{
-    static const int days[]  = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool             is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && is_leap);
-}
-
 pawl_code pawl_time_parse(pawl_text text, pawl_time *time, pawl_error *error)
 {
     time_reader reader = {text.data, text.data + text.size, NULL};
@@ -151,7 +159,7 @@ pawl_code pawl_time_parse(pawl_text text, pawl_time *time, pawl_error *error)
     int month = read_number(&reader, 2, 1, 12, "a month from 01 to 12");
     expect(&reader, "-", "'-' after the month");
     int day = read_number(&reader, 2, 1, 31, "a day of the month");
-    if (reader.wrong == NULL && day > days_in_month(year, month))
+    if (reader.wrong == NULL && day > pawl__days_in_month(year, month))
         reader.wrong = "a day of the month";
     expect(&reader, "Tt ", "'T' or a blank after the date");
     int hour = read_number(&reader, 2, 0, 23, "hours from 00 to 23");
@@ -168,7 +176,7 @@ pawl_code pawl_time_parse(pawl_text text, pawl_time *time, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL, "'%.*s' is no time: expected %s",
                               text.size > 60 ? 60 : (int)text.size,
                               text.data != NULL ? text.data : "", reader.wrong);
-    int64_t seconds = days_from_date(year, month, day) * 86400 + hour * INT64_C(3600) +
+    int64_t seconds = pawl__days_from_date(year, month, day) * 86400 + hour * INT64_C(3600) +
                       minute * INT64_C(60) + second - zone;
     pawl_time result = seconds * 1000000 + fraction;
     if (result < PAWL_TIME_MIN || result > PAWL_TIME_MAX)
