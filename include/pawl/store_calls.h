@@ -73,6 +73,10 @@ PAWL_API pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, paw
 PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
+/* Workers that died and whose rows nobody has ended; see store_driver.h. */
+PAWL_API pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena,
+                                          pawl_worker_info **items, size_t *count,
+                                          pawl_error *error);
 
 /* Whether that commit landed: what pawl_store_commit asks for an outcome that is unknown.
  * Raises the worker's epoch, which shuts out what is still under way. */

@@ -245,6 +245,12 @@ struct pawl_store_ops {
     pawl_code (*dead_find)(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                            pawl_dead_rows *rows, pawl_error *error);
 
+    /* Workers that died and whose rows are there still, of any endpoint: none that lives, and none
+     * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
+     * without a worker of its own, ends its row. NULL: deaths are not noticed. */
+    pawl_code (*worker_died)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                             size_t *count, pawl_error *error);
+
     /* Append below. */
 };
 

@@ -488,6 +488,13 @@ static pawl_code count_no_work(pawl_store *store, pawl_time now, pawl_arena *are
     return code;
 }
 
+/* Workers that live are told dead. */
+static pawl_code bury_the_living(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                 size_t *count, pawl_error *error)
+{
+    return SELF->worker_list(store, arena, items, count, error);
+}
+
 const defect broken_reads[] = {
     {"version begins at two", "S4", store_one_less, {.saga_load = load_one_more}},
     {"version goes up by two", "S6", store_half, {.saga_load = load_double}},
@@ -528,6 +535,7 @@ const defect broken_reads[] = {
     {"walks without pages", "S27", NULL, {.walk = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
+    {"workers that live are told dead", "E26", NULL, {.worker_died = bury_the_living}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };
 const size_t broken_reads_count = sizeof broken_reads / sizeof broken_reads[0];

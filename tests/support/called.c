@@ -68,6 +68,10 @@ ENTRY(worker_list,
       (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
+ENTRY(worker_died,
+      (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
+       pawl_error *error),
+      *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
 ENTRY(lead_list,
       (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
        pawl_error *error),

@@ -53,7 +53,8 @@
     F(lead_list)          \
     F(timeout_foreign)    \
     F(walk)               \
-    F(dead_find)
+    F(dead_find)          \
+    F(worker_died)
 
 /* Emptied by called_open. */
 extern struct called {

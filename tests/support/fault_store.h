@@ -61,7 +61,8 @@
     X(lead_list)        \
     X(timeout_foreign)  \
     X(walk)             \
-    X(dead_find)
+    X(dead_find)        \
+    X(worker_died)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

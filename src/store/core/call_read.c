@@ -275,6 +275,19 @@ pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_work
     return PAWL__CALL_END(code, count, 0);
 }
 
+pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                 size_t *count, pawl_error *error)
+{
+    *items         = NULL;
+    *count         = 0;
+    pawl_code code = PAWL__CALL_BEGIN(worker_died);
+    if (code == PAWL_OK)
+        code = store->ops->worker_died(store, arena, items, count, error);
+    if (code != PAWL_OK)
+        *items = NULL;
+    return PAWL__CALL_END(code, count, 0);
+}
+
 pawl_code pawl_store_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                pawl_lead_row **items, size_t *count, pawl_error *error)
 {

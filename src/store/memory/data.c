@@ -176,7 +176,7 @@ void pawl__memory_close(pawl_store *store)
         return;
     pthread_mutex_lock(&list_mutex);
     pthread_mutex_lock(&self->data->mutex);
-    pawl__memory_worker_end(self);
+    pawl__memory_worker_drop(self);
     pthread_mutex_unlock(&self->data->mutex);
     leave_data(self->data);
     pthread_mutex_unlock(&list_mutex);

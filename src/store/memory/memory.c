@@ -74,7 +74,6 @@ pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena
     return code == PAWL_OK ? PAWL_OK : pawl__memory_out_of_memory("statistics", error);
 }
 
-/* Rows of dead workers need no sweep: they end with their handles. */
 pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                              pawl_error *error)
 {
@@ -82,8 +81,9 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     memory_data *data  = pawl__memory_enter(store);
     size_t       marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
     size_t       rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
-    *count             = (int64_t)(marks + rows);
-    *more              = marks == sweep->count_max || rows == sweep->count_max;
+    size_t       ended = pawl__memory_worker_sweep(data, sweep->workers_before, sweep->count_max);
+    *count             = (int64_t)(marks + rows + ended);
+    *more = marks == sweep->count_max || rows == sweep->count_max || ended == sweep->count_max;
     if (sweep->outbox_count != NULL)
         *sweep->outbox_count = (int64_t)rows;
     pawl__memory_leave(data);
@@ -202,4 +202,5 @@ const pawl_store_ops pawl__memory_driver = {
     .lead_list        = pawl__memory_lead_list,
     .timeout_foreign  = pawl__memory_timeout_foreign,
     .walk             = pawl__memory_walk,
+    .worker_died      = pawl__memory_worker_died,
 };

@@ -16,7 +16,7 @@
  * data.c know one another.
  *
  * A handle that is closed without worker_close counts as a worker that died:
- * its claims and leases are free.
+ * its claims and leases are free, and its row stays until it is ended or swept.
  *
  * Files: tree.c and table.c keep rows, data.c the data sets, commit.c the
  * commit; one file for each noun has its rows, its reads and its changes.
@@ -134,8 +134,8 @@ void pawl__memory_queue_free(memory_data *data, uint64_t holder);
 void pawl__memory_timeouts_free(memory_data *data, uint64_t holder);
 void pawl__memory_aggregator_free(memory_data *data, uint64_t holder);
 void pawl__memory_leads_free(memory_data *data, uint64_t holder);
-/* All of these, and the worker's row: its counters are kept. */
-void pawl__memory_worker_end(memory_store *store);
+/* All of these, as when the worker's process died: its row stays. */
+void pawl__memory_worker_drop(memory_store *store);
 
 /* PAWL_EFENCED unless the worker's row has the handle's epoch. */
 pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error);
@@ -172,6 +172,8 @@ void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 /* Parts of sweep: at most count_max rows; how many went. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
+/* Ends dead workers that were not seen since `before`; how many. */
+size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
 
 /* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */
 typedef bool   memory_walk_fn(const memory_data *data, const pawl_walk *walk,
@@ -204,6 +206,8 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
                                    pawl_time now, pawl_error *error);
 pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
 pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error);
+pawl_code pawl__memory_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error);
 pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                pawl_error *error);

@@ -10,7 +10,7 @@
 typedef struct worker_row {
     MEMORY_ROW(1)
     pawl_worker_info fields;
-    uint64_t         holder; /* its handle */
+    uint64_t         holder; /* its handle; 0: it died */
     pawl_uuid        last_commit;
 } worker_row;
 
@@ -72,7 +72,7 @@ static void free_all(memory_data *data, uint64_t holder)
 /* Claims of the worker's earlier epoch, through another handle, are free. */
 static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 {
-    if (old->holder != holder)
+    if (old->holder != holder && old->holder != 0)
         free_all(data, old->holder);
     remove_worker(data, old);
 }
@@ -104,15 +104,35 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
     return row != NULL ? PAWL_OK : pawl__memory_out_of_memory("opening a worker", error);
 }
 
-/* The handle keeps its epoch: its commits from now on are fenced off. */
-void pawl__memory_worker_end(memory_store *self)
+static void let_go(memory_store *self)
+{
+    free_all(self->data, self->holder);
+    self->base.is_attached = false;
+}
+
+/* The handle keeps its epoch: its commits from now on are fenced off. A handle that never had the
+ * worker ends it only once it died. */
+static void end_worker(memory_store *self)
 {
     memory_data *data = self->data;
     worker_row  *row  = find_own(self);
+    if (row == NULL && !self->base.is_attached) {
+        row = find(data, self->base.worker);
+        if (row != NULL && row->holder != 0)
+            row = NULL;
+    }
     if (row != NULL)
         remove_worker(data, row);
-    free_all(data, self->holder);
-    self->base.is_attached = false;
+    let_go(self);
+}
+
+/* The row stays, as that of a process that died would. */
+void pawl__memory_worker_drop(memory_store *self)
+{
+    worker_row *row = find_own(self);
+    if (row != NULL)
+        row->holder = 0;
+    let_go(self);
 }
 
 pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
@@ -120,21 +140,23 @@ pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error
     (void)error;
     (void)now;
     memory_data *data = pawl__memory_enter(store);
-    pawl__memory_worker_end((memory_store *)store);
+    end_worker((memory_store *)store);
     pawl__memory_leave(data);
     return PAWL_OK;
 }
 
-pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error)
+static pawl_code list_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
+                              pawl_worker_info **items, size_t *count, pawl_error *error)
 {
     memory_data       *data  = pawl__memory_enter(store);
     const memory_tree *tree  = &data->workers.trees[0];
     memory_list        list  = {0};
     void              *shown = NULL;
     bool               is_ok = true;
-    for (void *row = pawl__tree_first(tree); is_ok && row != NULL; row = pawl__tree_next(tree, row))
-        is_ok = pawl__memory_list_add(&list, arena, row);
+    for (worker_row *row = pawl__tree_first(tree); is_ok && row != NULL;
+         row             = pawl__tree_next(tree, row))
+        if ((row->holder != 0) == is_alive)
+            is_ok = pawl__memory_list_add(&list, arena, row);
     is_ok = is_ok && pawl__memory_list_show(&list, &data->workers, arena, &shown);
     pawl__memory_leave(data);
     if (!is_ok)
@@ -142,6 +164,33 @@ pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_wo
     *items = shown;
     *count = list.count;
     return PAWL_OK;
+}
+
+pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error)
+{
+    return list_workers(store, true, arena, items, count, error);
+}
+
+pawl_code pawl__memory_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error)
+{
+    return list_workers(store, false, arena, items, count, error);
+}
+
+size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max)
+{
+    size_t      count = 0;
+    worker_row *next  = NULL;
+    for (worker_row *row                       = pawl__tree_first(&data->workers.trees[0]);
+         row != NULL && count < count_max; row = next) {
+        next = pawl__tree_next(&data->workers.trees[0], row);
+        if (row->holder != 0 || row->fields.seen >= before)
+            continue;
+        remove_worker(data, row);
+        count++;
+    }
+    return count;
 }
 
 /* ---- The fence ----------------------------------------------------------- */
@@ -187,11 +236,13 @@ pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_
 void pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats)
 {
     const memory_tree *tree = &data->workers.trees[0];
-    stats->workers          = (int64_t)tree->count;
+    stats->workers          = 0;
     stats->counters         = data->retained;
     for (const worker_row *row = pawl__tree_first(tree); row != NULL;
-         row                   = pawl__tree_next(tree, row))
+         row                   = pawl__tree_next(tree, row)) {
+        stats->workers += row->holder != 0;
         add_counters(&stats->counters, &row->fields.counters);
+    }
 }
 
 /* ---- Named leases -------------------------------------------------------- */

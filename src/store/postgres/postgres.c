@@ -26,6 +26,7 @@ const pawl_store_ops pawl_store_driver = {
     .worker_open      = pawl__pg_worker_open,
     .worker_close     = pawl__pg_worker_close,
     .worker_list      = pawl__sql_worker_list,
+    .worker_died      = pawl__sql_worker_died,
     .commit           = pawl__pg_commit,
     .resolve          = pawl__pg_resolve,
     .queue_claim      = pawl__pg_queue_claim,

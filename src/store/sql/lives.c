@@ -29,8 +29,25 @@ static pawl_code ask(pawl_store *store, const pawl__sql_rows *rows, size_t row_s
 
 /* ---- Workers ------------------------------------------------------------ */
 
-pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
-                            pawl_worker_info **items, size_t *count, pawl_error *error)
+typedef bool wanted_fn(const pawl__sql_life *life);
+
+static bool lives(const pawl__sql_life *life)
+{
+    return life->is_alive;
+}
+
+static bool is_dead(const pawl__sql_life *life)
+{
+    return !life->is_alive;
+}
+
+static bool is_surely_dead(const pawl__sql_life *life)
+{
+    return !life->is_alive && life->process != 0;
+}
+
+static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_arena *arena,
+                              pawl_worker_info **items, size_t *count, pawl_error *error)
 {
     const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
                                    sizeof(pawl__sql_worker)};
@@ -45,15 +62,28 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
         code = pawl__sql_no_memory(store, "rows", error);
     const pawl__sql_worker *workers = found.items;
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
-        if (workers[i].life.is_alive == is_alive)
+        if (is_wanted(&workers[i].life))
             (*items)[(*count)++] = workers[i].info;
     return code;
+}
+
+pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
+                            pawl_worker_info **items, size_t *count, pawl_error *error)
+{
+    return list_workers(store, is_alive ? lives : is_dead, arena, items, count, error);
 }
 
 pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                 size_t *count, pawl_error *error)
 {
     return pawl__sql_workers(store, true, arena, items, count, error);
+}
+
+/* A worker without a lock may live though it was not seen for a while: its row is left alone. */
+pawl_code pawl__sql_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error)
+{
+    return list_workers(store, is_surely_dead, arena, items, count, error);
 }
 
 pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,

@@ -104,6 +104,8 @@ pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *a
 /* lives.c */
 pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                 size_t *count, pawl_error *error);
+pawl_code pawl__sql_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error);
 pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                               pawl_lead_row **items, size_t *count, pawl_error *error);
 
@@ -131,9 +133,10 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
     .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
     .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
-    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
-    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
-    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
-    .hold_begin = pawl__sql_hold_begin, .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
+    .worker_died = pawl__sql_worker_died, .outbox_find = pawl__sql_outbox_find,                   \
+    .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
+    .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \
+    .timeout_foreign = pawl__sql_timeout_foreign, .hold_begin = pawl__sql_hold_begin,             \
+    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
 
 #endif

@@ -58,6 +58,9 @@ PLAIN_CALL(enlist, pawl_store_enlist(store, store, &no_changes, error))
 CALL(worker_list, pawl_worker_info *items = (void *)store;
      size_t count = 9, pawl_store_worker_list(store, NULL, &items, &count, error),
      items == NULL && count == 0)
+CALL(worker_died, pawl_worker_info *items = (void *)store;
+     size_t count = 9, pawl_store_worker_died(store, NULL, &items, &count, error),
+     items == NULL && count == 0)
 CALL(lead_list, pawl_lead_row *items = (void *)store;
      size_t count = 9, pawl_store_lead_list(store, NOW, NULL, &items, &count, error),
      items == NULL && count == 0)

@@ -1,0 +1,204 @@
+/* died.c - workers whose process died: they are told of until somebody ends their rows, and what
+ * they wrote about the message in hand is there.
+ *
+ * Where processes share the store a child dies; elsewhere a handle is closed without a word, which
+ * such a store takes for a death.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRIES_MAX 20000
+
+typedef void last_words(suite *s, pawl_store *store);
+
+static pawl_worker_id say_and_stay(suite *s, last_words *say)
+{
+    pawl_store *store = suite_open(s);
+    suite_send(s, store, TEXT("probe"), "m-0", SUITE_NOW);
+    say(s, store);
+    return pawl_store_worker(store);
+}
+
+/* The child closes nothing. */
+static _Noreturn void live_and_die(suite *s, last_words *say, int to)
+{
+    pawl_worker_id worker;
+    if (setjmp(s->failed) != 0)
+        _exit(1);
+    worker = say_and_stay(s, say);
+    _exit(write(to, &worker, sizeof worker) == (ssize_t)sizeof worker ? 0 : 1);
+}
+
+static pawl_worker_id die_in_a_child(suite *s, last_words *say)
+{
+    pawl_worker_id worker = {{{0}}};
+    int            status = -1, ends[2];
+    EXPECT(s, s->store_count == 0 && pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        live_and_die(s, say, ends[1]);
+    close(ends[1]);
+    ssize_t size = read(ends[0], &worker, sizeof worker);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    EXPECT(s, child > 0 && status == 0 && size == (ssize_t)sizeof worker);
+    return worker;
+}
+
+/* A worker opens a handle, says its last words, and dies. */
+static pawl_worker_id die(suite *s, last_words *say)
+{
+    pawl_worker_id worker    = die_in_a_child(s, say);
+    pawl_store    *look      = suite_open_bare(s);
+    bool           is_shared = suite_queue(s, look, TEXT("probe")).count > 0;
+    if (!is_shared) {
+        worker = say_and_stay(s, say);
+        suite_close(s, s->stores[s->store_count - 1]);
+    }
+    return worker;
+}
+
+static void say_nothing(suite *s, pawl_store *store)
+{
+    (void)s;
+    (void)store;
+}
+
+typedef struct found {
+    pawl_worker_info *items;
+    size_t            count;
+} found;
+
+static found list_died(suite *s, pawl_store *store)
+{
+    found rows = {0};
+    if (pawl_store_worker_died(store, s->arena, &rows.items, &rows.count, &s->error) ==
+        PAWL_EUNSUPPORTED)
+        suite_not_applicable(s, "the store does not tell of deaths");
+    EXPECT_CODE(s, s->error.code, PAWL_OK);
+    return rows;
+}
+
+/* A server takes a moment to notice that a session is gone. */
+static found await_died(suite *s, pawl_store *store)
+{
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        found            rows  = list_died(s, store);
+        if (rows.count > 0)
+            return rows;
+        pawl_arena_rewind(s->arena, start);
+        EXPECT_OK(s, pawl_store_wait(store, 1000, -1, &s->error));
+    }
+    suite_fail(s, __FILE__, __LINE__, "no worker died in %d tries", TRIES_MAX);
+}
+
+static void end_in_its_name(suite *s, pawl_worker_id worker)
+{
+    pawl_store *by = suite_open_bare(s);
+    pawl_store_worker_set(by, worker);
+    EXPECT_OK(s, pawl_store_worker_close(by, SUITE_NOW, &s->error));
+    suite_close(s, by);
+}
+
+static void a_death_is_told_until_it_is_ended(suite *s)
+{
+    pawl_worker_id dead   = die(s, say_nothing);
+    pawl_store    *a      = suite_open(s);
+    found          rows   = await_died(s, a);
+    size_t         living = 0;
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, pawl_uuid_compare(rows.items[0].id.uuid, dead.uuid) == 0);
+    EXPECT_TEXT(s, rows.items[0].endpoint, TEXT("suite"));
+    EXPECT_EQ(s, rows.items[0].epoch, 1);
+    EXPECT_OK(s, pawl_store_worker_list(a, s->arena, &rows.items, &living, &s->error));
+    EXPECT_EQ(s, living, 1);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).workers, 1);
+    pawl_store *b = suite_open(s); /* frees what it had leased, and tells of it still */
+    EXPECT_EQ(s, list_died(s, b).count, 1);
+    end_in_its_name(s, dead);
+    EXPECT_EQ(s, list_died(s, a).count, 0);
+    EXPECT_EQ(s, list_died(s, b).count, 0);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 1).count, 1);
+}
+
+static void a_worker_that_ended_did_not_die(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT_EQ(s, list_died(s, b).count, 0);
+    suite_end_worker(s, a);
+    suite_close(s, a);
+    EXPECT_EQ(s, list_died(s, b).count, 0);
+}
+
+static void a_death_that_is_old_is_swept(suite *s)
+{
+    die(s, say_nothing);
+    pawl_store *a     = suite_open(s);
+    int64_t     count = 0;
+    bool        more  = false;
+    pawl_sweep  sweep = {.inbox_before   = PAWL_TIME_MIN,
+                         .outbox_before  = PAWL_TIME_MIN,
+                         .workers_before = SUITE_NOW - PAWL_DAYS(3650),
+                         .count_max      = 9};
+    EXPECT_EQ(s, await_died(s, a).count, 1);
+    EXPECT_OK(s, pawl_store_sweep(a, &sweep, &count, &more, &s->error));
+    EXPECT_EQ(s, list_died(s, a).count, 1);
+    sweep.workers_before = SUITE_NOW + PAWL_DAYS(3650);
+    EXPECT_OK(s, pawl_store_sweep(a, &sweep, &count, &more, &s->error));
+    EXPECT_EQ(s, count, 1);
+    EXPECT_EQ(s, list_died(s, a).count, 0);
+}
+
+/* Before a worker runs a handler alone it writes so into the row, and claims it again. */
+static void stamp_a_message(suite *s, pawl_store *store)
+{
+    suite_send(s, store, TEXT("orders"), "m-1", SUITE_NOW);
+    suite_send(s, store, TEXT("orders"), "m-2", SUITE_NOW);
+    pawl_queue_rows  rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW, 1);
+    int64_t          seq   = rows.items[0].seq;
+    pawl_queue_claim claim = {.queue     = TEXT("orders"),
+                              .due_max   = SUITE_NOW,
+                              .count_max = 1,
+                              .seqs      = &seq,
+                              .seq_count = 1,
+                              .now       = SUITE_NOW};
+    COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+               .seq = seq, .due = SUITE_NOW, .deaths = 1, .error = TEXT("in hand"),
+               .history = TEXT("[{\"attempt\":1}]"));
+    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].deaths, 1);
+}
+
+static void the_message_in_hand_is_on_record(suite *s)
+{
+    die(s, stamp_a_message);
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, await_died(s, a).count, 1);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
+    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    EXPECT_TEXT(s, rows.items[1].message.id, TEXT("m-2"));
+    EXPECT_EQ(s, rows.items[1].deaths, 0);
+}
+
+static const suite_case cases[] = {
+    {"E26 a death is told until somebody ends it", a_death_is_told_until_it_is_ended},
+    {"E26 a worker that ended did not die", a_worker_that_ended_did_not_die},
+    {"E26 a death that is old is swept", a_death_that_is_old_is_swept},
+    {"E26 the message in hand is on record when its process dies",
+     the_message_in_hand_is_on_record},
+};
+
+const suite_cases cases_died = SUITE_CASES("died", cases);
