@@ -116,6 +116,14 @@ const pawl__option pawl__bench_verb_options[] = {
     {.name = NULL},
 };
 
+const pawl__report pawl__bench_verb_reports[] = {
+    {"each workload", NULL,
+     "workload store messages batch rounds seed messages_per_s limit_per_s ratio no_limit"},
+    {"some of them", NULL,
+     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
+    {.what = NULL},
+};
+
 /* The options must have the size that the module was built with: it takes the command's structs as
  * they are. */
 static pawl_code load_bench(const pawl__bench_ops **ops, pawl_error *error)

@@ -27,8 +27,9 @@ typedef int               pawl__verb_fn(const pawl__verb *verb, int count, char 
 
 /* Objects that a verb prints with --json: their keys stand in its help. */
 typedef struct pawl__report {
-    const char         *what; /* NULL ends the list */
+    const char *what; /* "list, show"; "history, of show" for an array in it. NULL ends the list */
     const pawl__column *columns;
+    const char         *keys; /* without columns: a space between two */
 } pawl__report;
 
 struct pawl__verb {
@@ -70,12 +71,18 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
 
-/* Reports of the verbs whose JSON objects are made from columns. */
+/* Reports of the verbs that print JSON. */
+extern const pawl__report pawl__bench_verb_reports[];
+extern const pawl__report pawl__conformance_verb_reports[];
 extern const pawl__report pawl__dead_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
 extern const pawl__report pawl__saga_verb_reports[];
+extern const pawl__report pawl__send_verb_reports[];
+extern const pawl__report pawl__stats_verb_reports[];
+extern const pawl__report pawl__topology_verb_reports[];
+extern const pawl__report pawl__version_verb_reports[];
 extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */

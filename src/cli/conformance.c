@@ -58,6 +58,11 @@ const pawl__option   pawl__conformance_verb_options[]   = {
         {.name = NULL},
 };
 
+const pawl__report pawl__conformance_verb_reports[] = {
+    {"a line", NULL, "item case result reason"},
+    {.what = NULL},
+};
+
 /* ---- The store ------------------------------------------------------------ */
 
 static void fresh(const suite_ground *ground, unsigned number, suite_address *address)

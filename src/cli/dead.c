@@ -140,10 +140,13 @@ static const pawl__column action_columns[] = {
 };
 
 const pawl__report pawl__dead_verb_reports[] = {
-    {"list, show", letter_columns},
-    {"history, of show", run_columns},
-    {"actions, of show", action_columns},
-    {NULL, NULL},
+    {"list, show", letter_columns, NULL},
+    {"history, of show", run_columns, NULL},
+    {"actions, of show", action_columns, NULL},
+    {"retry, edit, discard", NULL,
+     "retried edited discarded no_longer_dead already_queued unsendable"},
+    {"with --dry-run", NULL, "matching until"},
+    {.what = NULL},
 };
 
 /* ---- Finding --------------------------------------------------------------- */

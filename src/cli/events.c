@@ -82,7 +82,7 @@ static const pawl__column columns[] = {
     EVENT("body", TEXT, event.body, NULL, REVEAL),
     {.key = NULL},
 };
-const pawl__report pawl__events_verb_reports[] = {{"list, show", columns}, {NULL, NULL}};
+const pawl__report pawl__events_verb_reports[] = {{"list, show", columns, NULL}, {.what = NULL}};
 
 /* ---- Reading --------------------------------------------------------------- */
 

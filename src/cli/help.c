@@ -153,27 +153,62 @@ static void print_options(const help_page *page, const pawl__verb *verb)
 
 /* ---- Keys of --json -------------------------------------------------------------- */
 
-/* Prints the keys of one level as a row: "list      id state ...", folded where it is long; man
- * folds by itself. */
-static void print_keys(const help_page *page, const char *what, const pawl__column *columns,
-                       pawl__level level)
+/* Words as a row: "list      id state ...", folded where it is long; man folds by itself. */
+typedef struct word_row {
+    const help_page *page;
+    const char      *left;
+    char             line[2048];
+} word_row;
+
+static void end_word_row(word_row *row)
 {
-    const char *left       = what;
-    char        line[2048] = "";
-    size_t      width      = page->is_man ? sizeof line - 1 : LINE_WIDTH;
-    for (const pawl__column *column = columns; column->key != NULL; column++) {
-        if (column->level != level)
-            continue;
-        if (strlen(line) + strlen(column->key) + 1 > width) {
-            print_row(page, left, line);
-            line[0] = '\0';
-            left    = "";
-        }
-        pawl__append(line, sizeof line, line[0] != '\0' ? " " : "");
-        pawl__append(line, sizeof line, column->key);
+    if (row->line[0] != '\0')
+        print_row(row->page, row->left, row->line);
+    row->line[0] = '\0';
+    row->left    = "";
+}
+
+static void add_word(word_row *row, const char *word, int size)
+{
+    size_t width = row->page->is_man ? sizeof row->line - 1 : LINE_WIDTH, used = strlen(row->line);
+    if (used + (size_t)size + 1 > width) {
+        end_word_row(row);
+        used = 0;
     }
-    if (line[0] != '\0')
-        print_row(page, left, line);
+    snprintf(row->line + used, sizeof row->line - used, "%s%.*s", used > 0 ? " " : "", size, word);
+}
+
+/* The keys of the columns of one level. */
+static void print_columns(const help_page *page, const char *what, const pawl__column *columns,
+                          pawl__level level)
+{
+    word_row row = {.page = page, .left = what};
+    for (const pawl__column *column = columns; column->key != NULL; column++)
+        if (column->level == level)
+            add_word(&row, column->key, (int)strlen(column->key));
+    end_word_row(&row);
+}
+
+static void print_keys(const help_page *page, const char *what, const char *keys)
+{
+    word_row row = {.page = page, .left = what};
+    while (*keys != '\0') {
+        size_t size = strcspn(keys, " ");
+        add_word(&row, keys, (int)size);
+        keys += size + (keys[size] != '\0');
+    }
+    end_word_row(&row);
+}
+
+static void print_report(const help_page *page, const pawl__report *report)
+{
+    if (report->columns == NULL) {
+        print_keys(page, report->what, report->keys);
+        return;
+    }
+    print_columns(page, report->what, report->columns, PAWL__LEVEL_LIST);
+    print_columns(page, "show adds", report->columns, PAWL__LEVEL_SHOW);
+    print_columns(page, "show --reveal adds", report->columns, PAWL__LEVEL_REVEAL);
 }
 
 static void print_reports(const help_page *page, const pawl__report *reports)
@@ -181,11 +216,8 @@ static void print_reports(const help_page *page, const pawl__report *reports)
     if (reports == NULL)
         return;
     print_heading(page, "keys of --json, null for what a row does not have");
-    for (const pawl__report *report = reports; report->what != NULL; report++) {
-        print_keys(page, report->what, report->columns, PAWL__LEVEL_LIST);
-        print_keys(page, "show adds", report->columns, PAWL__LEVEL_SHOW);
-        print_keys(page, "show --reveal adds", report->columns, PAWL__LEVEL_REVEAL);
-    }
+    for (const pawl__report *report = reports; report->what != NULL; report++)
+        print_report(page, report);
 }
 
 /* ---- Pages of the verbs and of the command ---------------------------------------- */

@@ -22,9 +22,9 @@
             pawl__##verb##_verb, pawl__##verb##_verb_reports                     \
     }
 static const pawl__verb verbs[] = {
-    VERB(bench, "measure pawl beside a hand-written loop on the same tables"),
+    VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
-    VERB(conformance, "check that a store keeps every promise, on tables of its own"),
+    VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
     VERB_REPORTS(dead, "look at messages that were given up; retry, edit or discard them"),
     VERB_REPORTS(events, "look at what happened: the journal"),
     VERB(help, "say what the command or one verb can do"),
@@ -33,11 +33,11 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
-    VERB(send, "send a message, or one for each line of a file"),
-    VERB(stats, "count what is in a store"),
-    VERB(topology,
-         "print who handles, sends, publishes and times what, by an application's tables"),
-    VERB(version, "say which pawl this is"),
+    VERB_REPORTS(send, "send a message, or one for each line of a file"),
+    VERB_REPORTS(stats, "count what is in a store"),
+    VERB_REPORTS(topology,
+                 "print who handles, sends, publishes and times what, by an application's tables"),
+    VERB_REPORTS(version, "say which pawl this is"),
     VERB_REPORTS(worker, "look at the workers that are alive"),
 };
 #undef VERB_REPORTS

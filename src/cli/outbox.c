@@ -152,9 +152,10 @@ static const pawl__column attempt_columns[] = {
 };
 
 const pawl__report pawl__outbox_verb_reports[] = {
-    {"list, show", row_columns},
-    {"history, of show", attempt_columns},
-    {NULL, NULL},
+    {"list, show", row_columns, NULL},
+    {"history, of show", attempt_columns, NULL},
+    {"retry, discard", NULL, "retried discarded no_longer_dead"},
+    {.what = NULL},
 };
 
 const char *pawl__outbox_state_name(pawl_outbox_state state)

@@ -348,7 +348,8 @@ static const pawl__column setting_columns[] = {
     SETTING("line", NUMBER, line, NULL),
     {.key = NULL},
 };
-const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns}, {NULL, NULL}};
+const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns, NULL},
+                                               {.what = NULL}};
 
 static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
                               const pawl__settings *settings, pawl_arena *arena, pawl_error *error)

@@ -62,9 +62,12 @@ static const pawl__column timeout_columns[] = {
 };
 
 const pawl__report pawl__saga_verb_reports[] = {
-    {"list, show", columns},
-    {"timeouts, of show", timeout_columns},
-    {NULL, NULL},
+    {"list, show", columns, NULL},
+    {"timeouts, of show", timeout_columns, NULL},
+    {"verify-upgrade", NULL, "rows findings warnings more"},
+    {"one of findings", NULL, "reason kind type version member count examples"},
+    {"one of examples", NULL, "id text"},
+    {.what = NULL},
 };
 
 /* ---- Tables ---------------------------------------------------------------- */

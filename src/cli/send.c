@@ -83,6 +83,11 @@ const pawl__option   pawl__send_verb_options[]   = {
         {.name = NULL},
 };
 
+const pawl__report pawl__send_verb_reports[] = {
+    {"the object", NULL, "sent queue id"},
+    {.what = NULL},
+};
+
 /* ---- Messages ------------------------------------------------------------- */
 
 static pawl_code check_fields(const verb_fields *fields, pawl_error *error)

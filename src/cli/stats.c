@@ -52,6 +52,13 @@ const pawl__option   pawl__stats_verb_options[]   = {
         {.name = NULL},
 };
 
+const pawl__report pawl__stats_verb_reports[] = {
+    {"the object", NULL,
+     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues"},
+    {"one of queues", NULL, "queue ready future oldest"},
+    {.what = NULL},
+};
+
 typedef enum number_kind { NUMBER_COUNT, NUMBER_TIME } number_kind;
 
 typedef struct number_row {

@@ -35,6 +35,18 @@ const pawl__option pawl__topology_verb_options[] = {
     {.name = NULL},
 };
 
+const pawl__report pawl__topology_verb_reports[] = {
+    {"the object", NULL, "application endpoints"},
+    {"one of endpoints", NULL, "name queue routes parts"},
+    {"one of routes", NULL, "name leads_to url queue"},
+    {"one of parts", NULL,
+     "kind name table correlation transitional key size max period emits handles"},
+    {"correlation", NULL, "property type"},
+    {"one of handles", NULL, "message timeout function key transitional_key starts missing does"},
+    {"one of does", NULL, "kind message timeout destination queue endpoint"},
+    {.what = NULL},
+};
+
 static pawl_code print(const pawl__topology *topology, const char *format, pawl_arena *arena,
                        pawl_error *error)
 {

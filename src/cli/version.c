@@ -17,6 +17,11 @@ const pawl__option   pawl__version_verb_options[]   = {
         {.name = NULL},
 };
 
+const pawl__report pawl__version_verb_reports[] = {
+    {"the object", NULL, "version library abi"},
+    {.what = NULL},
+};
+
 static pawl_code print_json(pawl_error *error)
 {
     yyjson_mut_doc *doc = pawl__json_create();

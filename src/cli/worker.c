@@ -58,7 +58,7 @@ static const pawl__column columns[] = {
     WORKER("types", JSON, info.types, NULL),
     {.key = NULL},
 };
-const pawl__report pawl__worker_verb_reports[] = {{"list", columns}, {NULL, NULL}};
+const pawl__report pawl__worker_verb_reports[] = {{"list", columns, NULL}, {.what = NULL}};
 
 typedef struct lead_rows {
     pawl_lead_row *items;

@@ -3,6 +3,7 @@
 #   work          a folder of this test's own, removed at its end
 #   pawl          the command
 #   expect        runs something and checks exit code and last line of stderr
+#   check_keys    each key that a verb printed with --json stands in its help; expect asks it
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
 #   keep_to_modes runs something that may write only what its file's mode allows
@@ -56,6 +57,14 @@ skip()
     exit 77
 }
 
+# check_keys VERB: each key of the objects that were printed stands in the verb's help.
+check_keys()
+{
+    [ -e "$work/.help.$1" ] || "$build_dir/pawl" help "$1" >"$work/.help.$1" 2>/dev/null || return 0
+    python3 "$source_dir/tests/support/keys.py" "$work/.help.$1" <"$work/out" >"$work/.keys" 2>&1 &&
+        [ ! -s "$work/.keys" ] || die "pawl help $1 does not have these keys of --json: $(tr '\n' ' ' <"$work/.keys")"
+}
+
 # expect CODE REGEX COMMAND ...: the exit code, and the last line of standard
 # error, which begins "pawl: " on a failure. With code 0, REGEX is for stdout.
 expect()
@@ -68,6 +77,7 @@ expect()
     line=$(tail -n 1 "$work/err")
     if [ "$wanted" = 0 ]; then
         [ -z "$regex" ] || grep -qE -- "$regex" "$work/out" || die "no output like '$regex': $*"
+        [ "$1" != pawl ] || [[ " $* " != *" --json "* && $* != *"--format json"* ]] || check_keys "$2"
     elif [[ $line != "pawl: "* ]] || ! grep -qE -- "$regex" <<<"$line"; then
         die "the last line is not 'pawl: ... $regex': $*"
     fi

@@ -37,6 +37,7 @@ run_json()
     grep -qE '^\{.*\}$' "$work/out" || die "no object: bench $*"
     is_number "$(member messages_per_s)" || die "messages_per_s is $(member messages_per_s)"
     echo $code >"$work/code"
+    check_keys bench
 }
 
 check_verdict()

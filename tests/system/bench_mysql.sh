@@ -47,6 +47,7 @@ run_json()
         is_number "$(member $key)" || die "$key is $(member $key): bench $*"
     done
     [ -z "$(databases)" ] || die "left behind: $(databases)"
+    check_keys bench
 }
 
 run_all()

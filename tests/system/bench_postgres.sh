@@ -48,6 +48,7 @@ run_json()
         is_number "$(member $key)" || die "$key is $(member $key): bench $*"
     done
     [ -z "$(schemas)" ] || die "left behind: $(schemas)"
+    check_keys bench
 }
 
 for workload in saga-step outbox-drain timeouts append; do

@@ -87,11 +87,3 @@ lines 250
 expect 0 '' pawl events show Account/9 --json
 lines 250
 [ "$(sed -E 's/.*"version":([0-9]+),.*/\1/' "$work/out")" = "$(seq 250)" ] || die "not every one once"
-
-echo "== every key stands in the help"
-pawl help events >"$work/page"
-pawl events show Account/7 1 --reveal --json | tr '{},' '\n' | sed -nE 's/^"([a-z_]+)":.*/\1/p' |
-    grep -vE '^(tenant|card)$' | while read -r key; do
-    grep -qE "(^| )$key( |$)" "$work/page" || echo "$key"
-done >"$work/out"
-[ ! -s "$work/out" ] || die "keys that the help does not have"

@@ -123,14 +123,6 @@ expect 0 '' pawl outbox show 3 --json
 ! grep -q 4711 "$work/out" || die "a body that nobody asked for"
 expect 6 'outbox.db: there is no outbox row 99$' pawl outbox show 99
 
-echo "== every key stands in the help"
-pawl help outbox >"$work/page"
-pawl outbox show 3 --reveal --json | tr '{},' '\n' | sed -nE 's/^"([a-z_]+)":.*/\1/p' |
-    grep -vE '^(tenant|card)$' | while read -r key; do
-    grep -qE "(^| )$key( |$|,)" "$work/page" || echo "$key"
-done >"$work/out"
-[ ! -s "$work/out" ] || die "keys that the help does not have"
-
 echo "== retry and discard: dead rows only, all that are named or none"
 expect 6 'outbox row 1 is pending; only a dead one can be retried' pawl outbox retry 3 1
 expect 6 'outbox row 4 is dispatched; only a dead one can be discarded' pawl outbox discard 4

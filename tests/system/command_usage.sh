@@ -35,6 +35,23 @@ for verb in $listed; do
     [ "$options" = "$(LC_ALL=C sort <<<"$options")" ] || die "the options of $verb are not sorted"
 done
 
+echo "== keys of --json: in the help of each verb that has it, and on a page"
+# keys VERB: those of its help.
+keys()
+{
+    pawl help "$1" | sed -n '/^keys of --json/,$p' | sed 1d | cut -c 29- | tr ' ' '\n' | sort -u
+}
+for verb in $listed; do
+    pawl help "$verb" >"$work/page"
+    grep -qE '^  --json|json \(one object\)' "$work/page" || continue
+    [ -n "$(keys "$verb")" ] || die "pawl help $verb does not list the keys of --json"
+    page=$source_dir/docs/COMMAND.md
+    [ "$verb" != bench ] || page=$source_dir/bench/README.md
+    for key in $(keys "$verb"); do
+        grep -qE "[\`\"]$key[\`\"]" "$page" || die "pawl $verb: $page does not say what '$key' is"
+    done
+done
+
 echo "== options"
 usage "pawl stats has no option --stroe; did you mean --store\?" pawl stats --stroe x
 usage "pawl version has no option --store; valid are --json" pawl version --store x
