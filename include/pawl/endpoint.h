@@ -15,6 +15,7 @@
 
 #include "pawl/context.h"
 #include "pawl/observe.h"
+#include "pawl/recovery.h"
 #include "pawl/store.h"
 #include "pawl/transport.h"
 
@@ -99,18 +100,22 @@ typedef struct pawl_endpoint_options {
     int64_t stop_wait;     /* after stop, for what is in the application's code still [30 s] */
     int64_t version_delay; /* between two looks at what is of a version that this program does not
                               read, give or take a tenth [10 s] */
+    const pawl_recovery *recovery; /* PAWL_RECOVERY(...), looked at before the table's; or NULL */
+    size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
 } pawl_endpoint_options;
 
-#define PAWL_ENDPOINT_OPTIONS_INIT                                                      \
-    {                                                                                   \
-        .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route) \
+#define PAWL_ENDPOINT_OPTIONS_INIT                                                       \
+    {                                                                                    \
+        .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route), \
+        .recovery_size = sizeof(pawl_recovery)                                           \
     }
 
 /* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = -1, .retry_delay =
  * PAWL_SECONDS(30), .routes = PAWL_ROUTES({.name = "audit", .is_outbox = true})). */
-#define PAWL_OPTIONS(...)                                                          \
-    (&(const pawl_endpoint_options){.options_size = sizeof(pawl_endpoint_options), \
-                                    .route_size   = sizeof(pawl_route),            \
+#define PAWL_OPTIONS(...)                                                           \
+    (&(const pawl_endpoint_options){.options_size  = sizeof(pawl_endpoint_options), \
+                                    .route_size    = sizeof(pawl_route),            \
+                                    .recovery_size = sizeof(pawl_recovery),         \
                                     __VA_ARGS__})
 #define PAWL_ROUTES(...) ((const pawl_route[]){__VA_ARGS__, {.name = NULL}})
 

@@ -35,6 +35,7 @@
 #define PAWL_BATCH_MESSAGES_MAX 4096 /* one commit; keeps every driver's parameters bounded */
 #define PAWL_WORKERS_MAX 64          /* threads of one endpoint */
 #define PAWL_FILTERS_MAX 16
+#define PAWL_RECOVERY_ROWS_MAX 64 /* looked through for each run that fails */
 #define PAWL_URL_SIZE_MAX 2000
 #define PAWL_PREFIX_SIZE_MAX 40
 #define PAWL_ERROR_TEXT_SIZE_MAX 500

@@ -5,6 +5,8 @@
 #include "cli/settings.h"
 
 #include "cli/cli.h"
+#include "cli/recovery.h"
+#include "runtime/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@ typedef struct part {
     pawl_route  routes[PAWL__TEXTS_MAX];
     size_t      route_lines[PAWL__TEXTS_MAX];
     size_t      route_count;
+
+    pawl__recovery_rows recovery;
 } part;
 
 struct pawl__settings {
@@ -31,7 +35,7 @@ struct pawl__settings {
     const pawl_application     *application;
     const char                 *file;
     pawl_arena                 *arena;
-    part                       *command; /* the routes of the command line */
+    part                       *command; /* the routes and rows of the command line */
     part                      **parts;   /* of the file; the first part is for all endpoints */
     size_t                      part_count;
 };
@@ -138,11 +142,12 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
-    const char *names[pawl__number_count + 2] = {NULL};
+    const char *names[pawl__number_count + 3] = {NULL};
     char        suggestion[600], word[PAWL__WORD_SIZE];
     for (size_t i = 0; i < pawl__number_count; i++)
         names[i] = number_rows[i].name;
-    names[pawl__number_count] = "route";
+    names[pawl__number_count]     = "route";
+    names[pawl__number_count + 1] = "recovery";
     pawl__suggest(key, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
@@ -178,11 +183,15 @@ static pawl_code take_key(const pawl__settings *settings, char *text, size_t lin
     *equals           = '\0';
     const char *key   = trim(text);
     const char *value = trim(equals + 1);
-    if (strcmp(key, "route") != 0)
+    part       *to    = settings->parts[settings->part_count - 1];
+    pawl_code   code  = PAWL_OK;
+    if (strcmp(key, "route") == 0)
+        code = add_route(to, value, line, settings->arena, error);
+    else if (strcmp(key, "recovery") == 0)
+        code = pawl__recovery_add(&to->recovery, value, line, settings->arena, error);
+    else
         return take_number(settings, key, value, line, error);
-    pawl_code code =
-        add_route(settings->parts[settings->part_count - 1], value, line, settings->arena, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "route");
+    return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "%s", key);
 }
 
 static pawl_code take_line(pawl__settings *settings, pawl_text line, size_t number,
@@ -235,10 +244,16 @@ static pawl_code read_file(pawl__settings *settings, pawl_error *error)
 static pawl_code read_words(pawl__settings *settings, pawl_error *error)
 {
     const pawl__texts *routes = &settings->words->routes;
+    const pawl__texts *rows   = &settings->words->recovery;
     pawl_code          code   = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < routes->count; i++)
         code = add_route(settings->command, routes->items[i], 0, settings->arena, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--route");
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "--route");
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        code = pawl__recovery_add(&settings->command->recovery, rows->items[i], 0, settings->arena,
+                                  error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--recovery");
 }
 
 pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
@@ -329,6 +344,41 @@ static size_t routes_of(const pawl__settings *settings, const char *endpoint, pa
     return count;
 }
 
+/* Rows of the command line, then the endpoint's of the file, then the file's for all. NULL: no
+ * memory, or no room. */
+static pawl__recovery_rows *recovery_of(const pawl__settings *settings, const char *endpoint,
+                                        pawl_error *error)
+{
+    const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
+    pawl__recovery_rows *made = pawl_arena_take(settings->arena, sizeof *made);
+    if (made == NULL)
+        no_memory(error);
+    for (size_t j = 0; made != NULL && j < 3; j++)
+        for (size_t i = 0; parts[j] != NULL && i < parts[j]->recovery.count; i++)
+            if (!pawl__recovery_join(made, &parts[j]->recovery.items[i],
+                                     parts[j]->recovery.lines[i])) {
+                pawl_error_set(error, PAWL_ELIMIT, "endpoint %s: more than %d rows of recovery",
+                               endpoint, PAWL_RECOVERY_ROWS_MAX);
+                return NULL;
+            }
+    return made;
+}
+
+/* The rows with their end. */
+static pawl_code fill_recovery(const pawl__settings *settings, const char *endpoint,
+                               pawl_endpoint_options *options, pawl_error *error)
+{
+    const pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
+    if (rows == NULL)
+        return error->code;
+    pawl_recovery *list = pawl_arena_take(settings->arena, (rows->count + 1) * sizeof *list);
+    if (list == NULL)
+        return no_memory(error);
+    memcpy(list, rows->items, rows->count * sizeof *list);
+    options->recovery = list;
+    return PAWL_OK;
+}
+
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error)
 {
@@ -343,7 +393,7 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
         return no_memory(error);
     routes_of(settings, endpoint, routes, NULL);
     options->routes = routes;
-    return PAWL_OK;
+    return fill_recovery(settings, endpoint, options, error);
 }
 
 /* ---- Showing -------------------------------------------------------------------------- */
@@ -469,6 +519,43 @@ static pawl_code list_own_routes(const pawl__settings *settings, const char *end
     return code;
 }
 
+static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
+                           const pawl__recovery_rows *rows, size_t first, const char *from,
+                           pawl__setting_list *list, pawl_error *error)
+{
+    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
+                                .option   = PAWL_TEXT_INIT("recovery")};
+    pawl_code           code = PAWL_OK;
+    for (size_t i = first; i < rows->count && code == PAWL_OK; i++) {
+        const char *text = pawl__recovery_text(&rows->items[i], settings->arena);
+        code = text != NULL ? list_setting(settings, list, made, text, rows->lines[i], from, error)
+                            : no_memory(error);
+    }
+    return code;
+}
+
+/* Adds the rows that hold, in the order in which they are looked at. */
+static pawl_code list_recovery(const pawl__settings *settings, const char *endpoint,
+                               const pawl_endpoint_options *table, pawl__setting_list *list,
+                               pawl_error *error)
+{
+    pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
+    if (rows == NULL)
+        return error->code;
+    size_t      given  = rows->count;
+    const char *next   = (const char *)table->recovery;
+    size_t      stride = table->recovery_size;
+    pawl_code   code   = list_rows(settings, endpoint, rows, 0, "command line", list, error);
+    for (; next != NULL && stride != 0; next += stride) {
+        pawl_recovery row = {.type = NULL};
+        memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
+        if (pawl__recovery_is_end(&row) || !pawl__recovery_join(rows, &row, 0))
+            break;
+    }
+    return code == PAWL_OK ? list_rows(settings, endpoint, rows, given, "application", list, error)
+                           : code;
+}
+
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error)
 {
@@ -484,7 +571,7 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code =
             list_route(settings, endpoint->name, &routes[i], lines[i], "command line", list, error);
-    return code == PAWL_OK
-               ? list_own_routes(settings, endpoint->name, &table, routes, count, list, error)
-               : code;
+    if (code == PAWL_OK)
+        code = list_own_routes(settings, endpoint->name, &table, routes, count, list, error);
+    return code == PAWL_OK ? list_recovery(settings, endpoint->name, &table, list, error) : code;
 }

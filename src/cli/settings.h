@@ -1,10 +1,10 @@
-/* settings.h - options and routes that `pawl run` gives its endpoints: from the command line, from
+/* settings.h - options, routes and rows of recovery that `pawl run` gives its endpoints: from the command line, from
  * a file, from the endpoint's own table, or built in; the first that has one counts.
  *
  *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
  *
- * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there are
- * routes. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
+ * The file has a line KEY = VALUE for each option, without "--", `route` as often as there are
+ * routes, and `recovery` as often as there are rows of it. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
  * endpoint. Empty lines, and lines that begin with "#", say nothing.
  *
  * Threads: none; called from main.
@@ -22,7 +22,7 @@
 /* The options of the command line, as their fields. */
 typedef struct pawl__settings_words {
     int64_t     numbers[pawl__number_count]; /* -1: not given */
-    pawl__texts routes;
+    pawl__texts routes, recovery;
     const char *file; /* --config; NULL: none */
 } pawl__settings_words;
 
@@ -50,18 +50,18 @@ typedef struct pawl__settings_words {
 
 typedef struct pawl__settings pawl__settings;
 
-/* Reads the routes of the command line; everything lives in the arena. `options` is the
+/* Reads the routes and the rows of recovery of the command line; everything lives in the arena. `options` is the
  * verb's list, for the limits. PAWL_EINVAL. */
 pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
                                 pawl_arena *arena, pawl__settings **settings, pawl_error *error);
 /* Reads the file. PAWL_EINVAL names it, the line, the key and the value. */
 pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
                               pawl_error *error);
-/* Sets the numbers and the routes of the options; a number that neither command line nor file has
+/* Sets the numbers, the routes and the rows of recovery of the options; a number that neither command line nor file has
  * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);
-/* An option or a route of an endpoint, as `pawl run --show-options` shows it. */
+/* An option, a route or a row of recovery of an endpoint, as `pawl run --show-options` shows it. */
 typedef struct pawl__setting {
     pawl_text endpoint, option;
     pawl_text value;        /* as it would be given; a route without its password */
@@ -77,7 +77,7 @@ typedef struct pawl__setting_list {
     size_t         count, capacity;
 } pawl__setting_list;
 
-/* Adds each option and route of the endpoint to the list. PAWL_ENOMEM. */
+/* Adds each option, route and row of recovery of the endpoint to the list. PAWL_ENOMEM. */
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error);
 

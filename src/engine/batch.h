@@ -22,6 +22,7 @@
 
 #include "engine/entry.h"
 #include "engine/headers.h"
+#include "engine/recovery.h"
 #include "engine/unread.h"
 #include "pawl/context.h"
 #include "pawl/store_calls.h"
@@ -67,11 +68,12 @@ typedef struct pawl__engine {
      * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    bool         has_hot;    /* is_hot may answer true */
-    bool         is_virtual; /* each unit has its own business time */
-    int32_t      immediate_retries, delayed_retries;
-    int64_t      retry_delay, retry_delay_max, not_found_wait, version_delay;
-    int32_t      conflict_retries;
+    bool                  has_hot;    /* is_hot may answer true */
+    bool                  is_virtual; /* each unit has its own business time */
+    int32_t               immediate_retries, delayed_retries;
+    int64_t               retry_delay, retry_delay_max, not_found_wait, version_delay;
+    int32_t               conflict_retries;
+    const pawl__recovery *recovery;  /* borrowed; NULL: no rows */
     int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
     bool         has_warned_recent;  /* so that the warning comes once */
     pawl__unread unread[PAWL__UNREAD_COUNT];
@@ -273,6 +275,8 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay);
+/* How often the unit may run again at once, in memory, when it failed with `code`. */
+int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
 /* delay * 2^times, at most `limit`. */
 int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
 void    pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);

@@ -91,6 +91,33 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
              PAWL_TEXT_ARGS(unit->error));
 }
 
+/* Logs a unit that failed and runs again later, or that is discarded for its failure. A dead letter
+ * has a line of its own. */
+static void log_failed(const pawl__batch *batch, const pawl__unit *unit)
+{
+    pawl_text queue = batch->engine->model->queue;
+    int32_t   attempts =
+        unit->kind == PAWL__UNIT_MESSAGE ? unit->row.attempts : unit->timeout.attempts;
+    char due[PAWL_TIME_TEXT_SIZE + 1];
+    if (unit->end == PAWL__END_RETRY) {
+        pawl_time_format(unit->due, due);
+        pawl_log(
+            PAWL_LOG_INFO,
+            "message %.*s of type %.*s in queue %.*s failed, attempt %d, and runs again at %s: "
+            "%s: %.*s",
+            PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
+            PAWL_TEXT_ARGS(queue), attempts + 1, due, pawl_code_name(unit->code),
+            PAWL_TEXT_ARGS(unit->error));
+    } else if (unit->end == PAWL__END_DISCARDED && unit->code != PAWL_OK) {
+        pawl_log(
+            PAWL_LOG_WARNING,
+            "message %.*s of type %.*s in queue %.*s is discarded after %d attempt%s: %s: %.*s",
+            PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
+            PAWL_TEXT_ARGS(queue), attempts + 1, attempts == 0 ? "" : "s",
+            pawl_code_name(unit->code), PAWL_TEXT_ARGS(unit->error));
+    }
+}
+
 static bool is_later(const pawl__unit *unit)
 {
     return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
@@ -124,6 +151,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
 static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
+    log_failed(batch, unit);
     switch (unit->end) {
     case PAWL__END_HANDLED: put_mark(batch, unit, group, PAWL_INBOX_HANDLED); break;
     case PAWL__END_DISCARDED: put_mark(batch, unit, group, PAWL_INBOX_DISCARDED); break;
@@ -152,6 +180,7 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
         settle->action = PAWL_TIMEOUT_RELEASE;
         return;
     }
+    log_failed(batch, unit);
     if (is_later(unit)) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;

@@ -2,7 +2,8 @@
  *
  *     immediate retries   in memory, in unit.c
  *     delayed retries     the row gets a later due time, doubling, with jitter
- *     dead letter         after these; at once for what can never succeed; an event of a
+ *     dead letter         after these, unless the failure's row of pawl/recovery.h has it
+ *                         discarded; at once for what can never succeed; an event of a
  *                         projection never is one. A stream that cannot be read comes here as
  *                         PAWL_ECONFIG, which has retries (stream.c)
  *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
@@ -36,6 +37,55 @@ static bool is_hopeless(pawl_code code)
     }
 }
 
+/* May the unit succeed when it runs again at once, in memory? */
+static bool is_worth_again(pawl_code code)
+{
+    return code == PAWL_RETRY ||
+           (code != PAWL_REJECT && code != PAWL_RETRY_AFTER &&
+            pawl_code_retry(code) != PAWL_RETRY_NEVER) ||
+           code == PAWL_EPERSIST;
+}
+
+/* ---- Declared ------------------------------------------------------------------ */
+
+/* The row without anything: all is as the endpoint's numbers and the code say. */
+static const pawl_recovery nothing_declared;
+
+/* The first row for the failure. Messages and timeouts have rows, other units have none. */
+static const pawl_recovery *row_of(const pawl__engine *engine, const pawl__unit *unit,
+                                   pawl_code code)
+{
+    const pawl__recovery *recovery = engine->recovery;
+    if (recovery == NULL || unit->kind == PAWL__UNIT_FLUSH || unit->kind == PAWL__UNIT_EVENT)
+        return &nothing_declared;
+    for (size_t i = 0; i < recovery->count; i++) {
+        const pawl_recovery *row = &recovery->rows[i];
+        if ((row->code == PAWL_OK || row->code == code) &&
+            (row->type == NULL || pawl_text_equal(pawl_text_of(row->type), unit->message.type)))
+            return row;
+    }
+    return &nothing_declared;
+}
+
+/* A declared number of retries, or the one that holds without the row. */
+static int32_t retries_of(int32_t declared, int32_t without)
+{
+    if (declared == 0)
+        return without;
+    return declared > 0 ? declared : 0;
+}
+
+int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code)
+{
+    /* A version that is not read yet is no failure. */
+    if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER)
+        return 0;
+    return retries_of(row_of(engine, unit, code)->immediate,
+                      is_worth_again(code) ? engine->immediate_retries : 0);
+}
+
+/* ---- Later --------------------------------------------------------------------- */
+
 int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
 {
     for (int32_t i = 0; i < times && i < DOUBLINGS_MAX && delay < limit; i++)
@@ -44,9 +94,11 @@ int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
 }
 
 /* The delay doubles with each attempt, give or take a tenth. */
-static int64_t back_off(pawl__engine *engine, int32_t attempts)
+static int64_t back_off(pawl__engine *engine, const pawl_recovery *row, int32_t attempts)
 {
-    int64_t delay  = pawl__doubled(engine->retry_delay, attempts, engine->retry_delay_max);
+    int64_t first  = row->delay != 0 ? row->delay : engine->retry_delay;
+    int64_t last   = row->delay_max != 0 ? row->delay_max : engine->retry_delay_max;
+    int64_t delay  = pawl__doubled(first, attempts, last > first ? last : first);
     int64_t jitter = delay / 5;
     return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
 }
@@ -115,11 +167,30 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
                  PAWL_TEXT_ARGS(engine->model->queue), PAWL_TEXT_ARGS(type), PAWL_TEXT_ARGS(error));
 }
 
+/* How often a unit that failed with `code` runs again later. */
+static int32_t delayed_limit(const pawl__engine *engine, const pawl__unit *unit, pawl_code code,
+                             const pawl_recovery *row)
+{
+    if (unit->kind == PAWL__UNIT_FLUSH)
+        return unit->aggregator->attempts_max - 1;
+    return retries_of(row->delayed, is_hopeless(code) ? 0 : engine->delayed_retries);
+}
+
+/* Ends a unit without retries left. */
+static void end_for_good(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
+                         pawl_then then)
+{
+    pawl__unit_dead(batch, unit, code, error);
+    if (then == PAWL_THEN_DISCARD)
+        unit->end = PAWL__END_DISCARDED;
+}
+
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay)
 {
-    pawl__engine *engine   = batch->engine;
-    int32_t       attempts = attempts_of(unit);
+    pawl__engine        *engine   = batch->engine;
+    const pawl_recovery *row      = row_of(engine, unit, code);
+    int32_t              attempts = attempts_of(unit);
     if (unit->kind == PAWL__UNIT_EVENT) {
         fail_event(engine, unit, code, error, asked_delay);
         return;
@@ -128,12 +199,8 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         put_off(batch, unit, error);
         return;
     }
-    int32_t limit = unit->kind == PAWL__UNIT_FLUSH ? unit->aggregator->attempts_max - 1
-                                                   : engine->delayed_retries;
-    if (is_hopeless(code) && unit->kind != PAWL__UNIT_FLUSH)
-        limit = 0;
-    if (attempts >= limit) {
-        pawl__unit_dead(batch, unit, code, error);
+    if (attempts >= delayed_limit(engine, unit, code, row)) {
+        end_for_good(batch, unit, code, error, row->then);
         return;
     }
     pawl__unit_note(batch, unit, code, error);
@@ -141,7 +208,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     unit->code  = code;
     unit->error = error;
     unit->due =
-        pawl_time_add(unit->now, asked_delay >= 0 ? asked_delay : back_off(engine, attempts));
+        pawl_time_add(unit->now, asked_delay >= 0 ? asked_delay : back_off(engine, row, attempts));
 }
 
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)

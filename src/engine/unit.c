@@ -395,15 +395,6 @@ static pawl_code run_once(pawl_context *ctx)
     return code;
 }
 
-/* May the unit succeed when it runs again at once, in memory? */
-static bool is_worth_again(pawl_code code)
-{
-    return code == PAWL_RETRY ||
-           (code != PAWL_REJECT && code != PAWL_RETRY_AFTER &&
-            pawl_code_retry(code) != PAWL_RETRY_NEVER) ||
-           code == PAWL_EPERSIST;
-}
-
 /* Was the engine out of memory? Then fewer units may fit, and the unit has not failed unless it is
  * alone. PAWL_ENOMEM as the application's own answer is its unit's failure. */
 static bool is_short(const pawl_context *ctx, pawl_code code)
@@ -479,11 +470,18 @@ static outcome outcome_of(const pawl_context *ctx, pawl_code code)
     return is_of_batch(ctx, code) ? OUTCOME_SPOILT : OUTCOME_FAILED;
 }
 
+/* How often the unit may run again at once; never when a process is to be told of a rejection. */
+static int32_t immediate_limit(const pawl_context *ctx, pawl_code code)
+{
+    return code == PAWL_REJECT && ctx->is_rejected
+               ? 0
+               : pawl__unit_runs_again(ctx->batch->engine, ctx->unit, code);
+}
+
 /* Runs the unit once, and again while immediate retries are left for its failure. */
 static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit,
                             pawl_code *code)
 {
-    const int32_t limit = batch->has_sql ? 0 : batch->engine->immediate_retries;
     for (int32_t attempt = 0;; attempt++) {
         pawl_arena_reset(batch->engine->scratch);
         pawl__context_init(ctx, batch, unit);
@@ -494,7 +492,7 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
             return came_to;
         batch->counters.failures +=
             *code != PAWL_EVERSION && (*code != PAWL_REJECT || !ctx->is_rejected);
-        if (attempt >= limit || !is_worth_again(*code))
+        if (batch->has_sql || attempt >= immediate_limit(ctx, *code))
             return OUTCOME_FAILED;
         pawl_text why;
         describe(ctx, *code, &why);
@@ -519,8 +517,8 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
             return OUTCOME_SPOILT;
         describe(ctx, *code, &text);
     }
-    if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(*code) &&
-        unit->runs < batch->engine->immediate_retries) {
+    if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT &&
+        unit->runs < immediate_limit(ctx, *code)) {
         pawl__unit_note(batch, unit, *code, text);
         unit->end = PAWL__END_AGAIN;
         unit->runs++;

@@ -8,6 +8,7 @@
 #include "engine/stream.h"
 #include "pawl/pawl.h"
 #include "runtime/foreign.h"
+#include "runtime/recovery.h"
 #include "store/core/wake.h"
 
 #include <string.h>
@@ -94,6 +95,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
     if (code == PAWL_OK)
         code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
                                   &endpoint->model, error);
+    if (code == PAWL_OK)
+        pawl__recovery_warn(&endpoint->recovery, endpoint->model);
     if (code == PAWL_OK)
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)

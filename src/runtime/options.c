@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #include "runtime/option_rows.h"
+#include "runtime/recovery.h"
 #include "store/core/core.h"
 
 #include <string.h>
@@ -131,15 +132,31 @@ static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
     return sum;
 }
 
+/* The longest that delayed retries go on, by the numbers or by a row of recovery. */
+static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery)
+{
+    int64_t longest =
+        sum_of_delays(settings->delayed_retries, settings->retry_delay, settings->retry_delay_max);
+    for (size_t i = 0; i < recovery->count; i++) {
+        const pawl_recovery *row   = &recovery->rows[i];
+        int32_t              tries = row->delayed != 0 ? row->delayed : settings->delayed_retries;
+        int64_t              delay = row->delay != 0 ? row->delay : settings->retry_delay;
+        int64_t last = row->delay_max != 0 ? row->delay_max : settings->retry_delay_max;
+        int64_t sum  = sum_of_delays(tries, delay, last > delay ? last : delay);
+        longest      = sum > longest ? sum : longest;
+    }
+    return longest;
+}
+
 /* Checks that inbox marks are kept as long as copies of a message can come, which the mark tells
  * from a new one. */
-static pawl_code check_retention(const pawl_endpoint_options *settings, pawl_error *error)
+static pawl_code check_retention(const pawl_endpoint_options *settings,
+                                 const pawl__recovery *recovery, pawl_error *error)
 {
     static const char *const names[] = {"delayed retries", "tries of the outbox"};
-    const int64_t            spans[] = {
-                   sum_of_delays(settings->delayed_retries, settings->retry_delay, settings->retry_delay_max),
-                   sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
-                                 settings->outbox_delay_max)};
+    const int64_t            spans[] = {sum_of_retries(settings, recovery),
+                                        sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
+                                                      settings->outbox_delay_max)};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
         if (settings->inbox_retention < spans[i])
             return pawl_error_set(
@@ -239,7 +256,8 @@ static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_option
 
 /* ---- All of it -------------------------------------------------------------------- */
 
-static pawl_code check_settings(const pawl_endpoint_options *settings, pawl_error *error)
+static pawl_code check_settings(const pawl_endpoint_options *settings,
+                                const pawl__recovery *recovery, pawl_error *error)
 {
     if (settings->business != NULL && settings->workers > 1)
         return pawl_error_set(error, PAWL_ECONFIG,
@@ -248,7 +266,7 @@ static pawl_code check_settings(const pawl_endpoint_options *settings, pawl_erro
                               settings->workers);
     if (settings->mode != PAWL_OPEN_CREATE && settings->mode != PAWL_OPEN_CHECK)
         return pawl_error_set(error, PAWL_ECONFIG, "option mode must be CREATE or CHECK");
-    return check_retention(settings, error);
+    return check_retention(settings, recovery, error);
 }
 
 pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *application,
@@ -272,7 +290,9 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
         settings->critical         = defaults.critical;
         settings->critical_context = defaults.critical_context;
     }
-    code = check_settings(settings, error);
+    code = pawl__recovery_take(&endpoint->recovery, settings, &defaults, error);
+    if (code == PAWL_OK)
+        code = check_settings(settings, &endpoint->recovery, error);
     if (code == PAWL_OK)
         code = take_routes(endpoint, settings, error);
     return code == PAWL_OK ? take_routes(endpoint, &defaults, error) : code;

@@ -49,6 +49,7 @@ struct pawl_endpoint {
     pawl__model          *model;
     pawl_route            routes[PAWL__ROUTES_MAX];
     size_t                route_count;
+    pawl__recovery        recovery;
     struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
     struct pawl__service *service;     /* of step mode */
     int64_t               service_due; /* step mode: monotonic time of the next check */

@@ -309,6 +309,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .not_found_wait    = settings->not_found_wait,
         .version_delay     = settings->version_delay,
         .conflict_retries  = settings->conflict_retries,
+        .recovery          = &worker->endpoint->recovery,
         .dispatch_retention =
             settings->inbox_retention < settings->outbox_retention ? settings->outbox_retention : 0,
     };

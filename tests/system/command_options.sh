@@ -42,6 +42,23 @@ holds rests deadline 30s "built in"
 show --endpoint rests
 ! grep -q '^works' "$work/shown" || die "works is shown, and only rests was asked for"
 
+# rows ENDPOINT: rows of recovery and who said each, in their order.
+rows()
+{
+    sed -n "s/^$1 *recovery *//p" "$work/shown" | sed 's/  */ /g' >"$work/rows"
+}
+# order LINE ...: these are the rows.
+order()
+{
+    printf '%s\n' "$@" | diff - "$work/rows" || die "other rows of recovery"
+}
+show
+rows works
+order "code=EINVAL then=discard application" \
+    "code=EFULL type=job immediate=0 delayed=7 delay=90s delay-max=2h application"
+rows rests
+[ ! -s "$work/rows" ] || die "rests has rows of recovery"
+
 echo "== the file over it: for all, and for one endpoint; the command line over both"
 cat >"$file" <<END
 # for all
@@ -74,6 +91,27 @@ holds works retry-delay 1s "command line"
 holds rests retry-delay 1s "command line"
 holds works immediate-retries 7 "command line"
 holds works route "audit=outbox:#q" "command line"
+
+echo "== rows of recovery: command line, file, application; a row that never counts is not shown"
+cat >"$work/rows.conf" <<END
+recovery = code=EFULL delayed=3 delay=1m
+[works]
+recovery = type=job code=EUNREACHABLE immediate=2 then=dead
+recovery = code=EFULL  type=other   delayed=0
+END
+show --config "$work/rows.conf" --recovery "code=EUNREACHABLE then=discard" --recovery "type=probe immediate=0 delay-max=1500ms"
+rows works
+order "code=EUNREACHABLE then=discard command line" "type=probe immediate=0 delay-max=1500ms command line" \
+    "code=EFULL type=other delayed=0 $work/rows.conf:4" "code=EFULL delayed=3 delay=1m $work/rows.conf:1" \
+    "code=EINVAL then=discard application"
+rows rests
+order "code=EUNREACHABLE then=discard command line" "type=probe immediate=0 delay-max=1500ms command line" \
+    "code=EFULL delayed=3 delay=1m $work/rows.conf:1"
+show --config "$work/rows.conf" --recovery "immediate=1" --endpoint works
+rows works
+order "immediate=1 command line"
+show --config "$work/rows.conf" --json --endpoint rests
+grep -qF '{"endpoint":"rests","option":"recovery","value":"code=EFULL delayed=3 delay=1m","from":"'"$work/rows.conf:1"'","count":null,"microseconds":null,"file":"'"$work/rows.conf"'","line":1}' "$work/shown" || die "no object of a row"
 
 echo "== --json: one object for each option and route"
 show --config "$file" --json --retry-delay 1s --endpoint works
@@ -118,6 +156,22 @@ refuse "1: expected KEY = VALUE or \[ENDPOINT\], got 'workers'$" 'workers'
 refuse "1: there is no option 'store'" 'store = sqlite:x.db'
 refuse "1: route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got 'audit'$" 'route = audit'
 refuse "2: route: 'audit' is given twice$" 'route = audit=#a' 'route = audit=#b'
+refuse "1: recovery: says nothing: expected words as code=" 'recovery ='
+refuse "1: recovery: expected NAME=VALUE, got 'never'$" 'recovery = code=EFULL never'
+refuse "1: recovery: there is no 'delays'; did you mean delay" 'recovery = delays=1s'
+refuse "1: recovery: there is no code 'EUNREACHABEL' of a failure; did you mean EUNREACHABLE" 'recovery = code=EUNREACHABEL'
+refuse "1: recovery: there is no code 'OK' of a failure" 'recovery = code=OK delayed=1'
+refuse "1: recovery: code DISCARD is no failure$" 'recovery = code=DISCARD delayed=1'
+refuse "1: recovery: immediate: 101 is not within 0 and 100$" 'recovery = immediate=101'
+refuse "1: recovery: delayed: '-1' is no whole number|1: recovery: delayed: -1 is not within 0 and 1000$" 'recovery = delayed=-1'
+refuse "1: recovery: delay: 0s is not within 1ms and 365d$" 'recovery = delay=0s'
+refuse "1: recovery: delay-max: 366d is not within 1ms and 365d$" 'recovery = delay-max=366d'
+refuse "1: recovery: delay is longer than delay_max$" 'recovery = delay=2s delay-max=1s'
+refuse "1: recovery: then: expected dead or discard, got 'drop'$" 'recovery = then=drop'
+refuse "1: recovery: type has 0 bytes, the limit is 1 to 200$" 'recovery = type='
+refuse "1: recovery: delayed is given twice$" 'recovery = delayed=1 delayed=2'
+refuse "3: recovery: 'code=EFULL type=a' is never reached: an earlier one takes all that it is for$" \
+    'recovery = type=b' 'recovery = code=EFULL' 'recovery = code=EFULL type=a'
 refuse "1: byte 10 is no UTF-8$" $'workers = \xff'
 printf 'workers = 1\0\n' >"$work/bad.conf"
 expect 2 "bad.conf:1: it has a NUL byte$" pawl run "$app" --show-options --config "$work/bad.conf"
@@ -126,6 +180,9 @@ expect 2 "cannot read $work: it is a directory" pawl run "$app" --show-options -
 expect 2 "^pawl: --retry-delay: 0s is not within 1ms and 365d$" pawl run "$app" --show-options --retry-delay 0s
 expect 2 "^pawl: --deadline: 25h is not within 1ms and 1d$" pawl run "$app" --show-options --deadline 25h
 expect 2 "^pawl: --route: 'a' is given twice$" pawl run "$app" --show-options --route a=#b --route a=#c
+expect 2 "^pawl: --recovery: then: expected dead or discard, got 'x'$" pawl run "$app" --show-options --recovery then=x
+expect 2 "option inbox_retention is 604800 s, and delayed retries go on" \
+    pawl run "$app" --store "memory:x" --recovery "delayed=1000"
 expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
 route_without_a_name='postgres://u:hunter2@h/d?x=1'
@@ -145,6 +202,16 @@ poll 20 has_ready audit 1 || die "nothing is in the queue audit"
 pawl outbox list --json --state dispatched >"$work/out"
 lines 1
 stop "$pid" TERM 0
+
+echo "== a row of recovery holds: discarded after one run, and the log says so"
+export PAWL_STORE=sqlite:$work/rows.db
+start works "$app" --endpoint works --recovery "code=EUNREACHABLE type=job immediate=0 delayed=0 then=discard"
+expect 0 '^sent ' pawl send --to works --type job --id gone --body '{"n":0}'
+poll 20 has failures 1 || die "no failure"
+stop "$pid" TERM 0
+[ "$(number dead)" = 0 ] || die "a dead letter"
+grep -q "message gone of type job in queue works is discarded after 1 attempt: EUNREACHABLE: " "$work/works.log" ||
+    die "no line in the log"
 
 echo "== docs/options.md has the help's lines"
 pawl help run | grep ', default ' >"$work/help" || die "the help has no defaults"

@@ -1,0 +1,455 @@
+/* test_engine_recovery.c - recoverability as it is declared: by error code, by type, by both. E37.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define JOB(F) F(TEXT, how)
+PAWL_RECORD(charge, JOB)
+PAWL_RECORD(probe, JOB)
+PAWL_RECORD(sql_job, JOB)
+#define VISIT_STATE(F) \
+    F(TEXT, name)      \
+    F(INT32, count)
+PAWL_RECORD(visit_state, VISIT_STATE)
+#define VISIT(F) F(TEXT, name)
+PAWL_RECORD(visit, VISIT)
+
+static pawl_code answer;
+static int       runs;
+static char      lines[8000]; /* of the log */
+static world    *around;
+static int       moves; /* so often another worker writes the saga while its handler runs */
+
+static void move_visit(void);
+
+static pawl_code end_run(pawl_context *ctx)
+{
+    runs++;
+    if (answer == PAWL_RETRY_AFTER)
+        return pawl_retry_after(ctx, PAWL_SECONDS(3));
+    return answer == PAWL_OK ? PAWL_OK : pawl_fail(ctx, answer, "the bank is closed");
+}
+
+static pawl_code on_charge(pawl_context *ctx, const charge *message)
+{
+    (void)message;
+    return end_run(ctx);
+}
+PAWL_MESSAGE_HANDLER(on_charge, charge);
+
+static pawl_code on_probe(pawl_context *ctx, const probe *message)
+{
+    (void)message;
+    return end_run(ctx);
+}
+PAWL_MESSAGE_HANDLER(on_probe, probe);
+
+static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
+{
+    (void)message;
+    return end_run(ctx);
+}
+PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
+
+static pawl_code on_visit(pawl_context *ctx, visit_state *state, const visit *message)
+{
+    (void)message;
+    runs++;
+    state->count++;
+    if (moves > 0 && moves-- > 0)
+        move_visit();
+    return pawl_timeout(ctx, "leave", PAWL_HOURS(1));
+}
+PAWL_HANDLER(on_visit, visit_state, visit);
+
+static pawl_code on_leave(pawl_context *ctx, visit_state *state)
+{
+    (void)state;
+    return end_run(ctx);
+}
+PAWL_TIMEOUT_HANDLER(on_leave, visit_state);
+
+static const pawl_saga visit_saga = {
+    .name        = "Visit",
+    .state       = PAWL_RECORD_OF(visit_state),
+    .correlation = "name",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
+static const pawl_endpoint_spec office = {
+    .name     = "office",
+    .sagas    = PAWL_SAGAS(&visit_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}, {.handle = PAWL_HANDLE(on_probe)})};
+static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "recovery",
+                                               .endpoints = PAWL_ENDPOINTS(&office)};
+static const pawl_endpoint_spec sql_office  = {
+     .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
+static const pawl_application sql_application = {PAWL_APPLICATION_INIT, .name = "recovery",
+                                                 .endpoints = PAWL_ENDPOINTS(&sql_office)};
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    size_t size = strlen(lines);
+    (void)level, (void)context;
+    snprintf(lines + size, sizeof lines - size, "%s\n", text);
+}
+
+static void open_with(world *it, const char *url, const pawl_application *used, pawl_code code,
+                      const pawl_recovery *rows)
+{
+    const pawl_endpoint_options options = {.immediate_retries = 1,
+                                           .delayed_retries   = 2,
+                                           .retry_delay       = PAWL_SECONDS(10),
+                                           .recovery          = rows};
+    runs                                = 0;
+    lines[0]                            = '\0';
+    answer                              = code;
+    world_open(it, url, used, NULL, &options);
+}
+
+static void post(world *it, const char *type, const char *id)
+{
+    world_post_json(it, id, type, "{\"how\":\"x\"}");
+}
+
+/* Posts the message and lets an hour pass often enough for all its retries; returns how often its
+ * handler ran. */
+static int runs_of(world *it, const char *type, const char *id)
+{
+    runs = 0;
+    post(it, type, id);
+    world_drain(it);
+    for (int i = 0; i < 12 && world_queue(it, "office").count > 0; i++)
+        world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_queue(it, "office").count, 0);
+    return runs;
+}
+
+/* ---- Which row counts ---------------------------------------------------------- */
+
+static void e37_the_first_row_of_code_and_type_counts(const char *url)
+{
+    world it;
+    open_with(
+        &it, url, &application, PAWL_EUNREACHABLE,
+        PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .type = "charge", .immediate = -1, .delayed = 4},
+                      {.code = PAWL_EUNREACHABLE, .immediate = 3, .delayed = -1},
+                      {.type = "probe", .immediate = -1, .delayed = -1}));
+    assert_int_equal(runs_of(&it, "charge", "a"), 5);
+    assert_int_equal(runs_of(&it, "probe", "b"), 4);
+    answer = PAWL_EFULL; /* no row for charge: as the endpoint's numbers say */
+    assert_int_equal(runs_of(&it, "charge", "c"), 6);
+    assert_int_equal(runs_of(&it, "probe", "d"), 1);
+    assert_int_equal(world_dead(&it).count, 4);
+    world_close(&it);
+}
+
+/* A row that leaves both numbers out only keeps others from the failure. */
+static void e37_what_a_row_leaves_out_is_as_without_it(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_EUNREACHABLE,
+              PAWL_RECOVERY({.type = "charge"},
+                            {.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = -1}));
+    assert_int_equal(runs_of(&it, "charge", "a"), 6);
+    assert_int_equal(runs_of(&it, "probe", "b"), 1);
+    world_close(&it);
+}
+
+/* Codes that are hopeless by themselves get the retries that their row has, and no others. */
+static void e37_hopeless_codes_are_retried_where_a_row_says_so(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_EINVAL,
+              PAWL_RECOVERY({.code = PAWL_EINVAL, .type = "charge", .delayed = 1},
+                            {.code = PAWL_EINVAL, .type = "probe", .immediate = 2},
+                            {.code = PAWL_EBUG, .immediate = -1}));
+    assert_int_equal(runs_of(&it, "charge", "a"), 2);
+    assert_int_equal(runs_of(&it, "probe", "b"), 3);
+    answer = PAWL_REJECT;
+    assert_int_equal(runs_of(&it, "charge", "c"), 1);
+    world_close(&it);
+}
+
+/* ---- Delays ------------------------------------------------------------------------ */
+
+static void e37_a_row_has_its_own_delay_doubling_up_to_its_limit(const char *url)
+{
+    world         it;
+    const int64_t delays[] = {PAWL_MINUTES(1), PAWL_MINUTES(2), PAWL_SECONDS(150),
+                              PAWL_SECONDS(150)};
+    open_with(&it, url, &application, PAWL_EUNREACHABLE,
+              PAWL_RECOVERY({.code      = PAWL_EUNREACHABLE,
+                             .immediate = -1,
+                             .delayed   = 4,
+                             .delay     = PAWL_MINUTES(1),
+                             .delay_max = PAWL_SECONDS(150)}));
+    post(&it, "charge", "a");
+    world_drain(&it);
+    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+        pawl_queue_rows rows = world_queue(&it, "office");
+        assert_int_equal(rows.count, 1);
+        int64_t delay = rows.items[0].due - world_now(&it);
+        assert_in_range(delay, delays[i] / 10 * 9, delays[i] / 10 * 11);
+        assert_int_equal(runs, i + 1);
+        world_go(&it, delay);
+    }
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+/* The endpoint's limit of an hour is shorter than the row's delay, which holds each time. */
+static void e37_a_delay_above_the_endpoints_limit_does_not_double(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_EUNREACHABLE,
+              PAWL_RECOVERY({.immediate = -1, .delayed = 2, .delay = PAWL_HOURS(3)}));
+    post(&it, "charge", "a");
+    world_drain(&it);
+    for (int i = 0; i < 2; i++) {
+        int64_t delay = world_queue(&it, "office").items[0].due - world_now(&it);
+        assert_in_range(delay, PAWL_HOURS(3) / 10 * 9, PAWL_HOURS(3) / 10 * 11);
+        world_go(&it, delay);
+    }
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+/* The handler's own delay holds; how often, says the row. */
+static void e37_retry_after_keeps_its_delay(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_RETRY_AFTER,
+              PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3},
+                            {.immediate = 5, .delay = PAWL_HOURS(1)}));
+    post(&it, "charge", "a");
+    world_drain(&it);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(world_queue(&it, "office").items[0].due - world_now(&it), PAWL_SECONDS(3));
+        world_go(&it, PAWL_SECONDS(3));
+    }
+    assert_int_equal(runs, 4);
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+/* ---- The end ------------------------------------------------------------------------- */
+
+static void e37_discarded_instead_of_dead(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_REJECT,
+              PAWL_RECOVERY({.code = PAWL_REJECT, .then = PAWL_THEN_DISCARD},
+                            {.type = "probe", .delayed = 1, .then = PAWL_THEN_DISCARD}));
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    assert_int_equal(runs_of(&it, "charge", "a"), 1);
+    assert_non_null(strstr(lines, "message a of type charge in queue office is discarded after 1 "
+                                  "attempt: REJECT: the bank is closed\n"));
+    answer = PAWL_EFULL;
+    assert_int_equal(runs_of(&it, "probe", "b"), 4);
+    assert_non_null(strstr(lines, "message b of type probe in queue office is discarded after 2 "
+                                  "attempts: EFULL: "));
+    assert_int_equal(world_dead(&it).count, 0);
+    /* Both are known: a copy that comes later is dropped. */
+    assert_true(world_is_marked(&it, "a"));
+    assert_true(world_is_marked(&it, "b"));
+    assert_int_equal(runs_of(&it, "probe", "b"), 0);
+    world_quiet();
+    world_close(&it);
+}
+
+/* A failure before the handler has a code, too. */
+static void e37_a_body_that_cannot_be_decoded_is_discarded(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_OK,
+              PAWL_RECOVERY({.code = PAWL_EDECODE, .type = "charge", .then = PAWL_THEN_DISCARD}));
+    world_post_json(&it, "a", "charge", "{\"how\":7}");
+    world_post_json(&it, "b", "probe", "{\"how\":7}");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_string_equal(dead.items[0].message.id.data, "b");
+    assert_true(world_is_marked(&it, "a"));
+    world_close(&it);
+}
+
+/* ---- Traces ----------------------------------------------------------------------------- */
+
+static void e37_each_delayed_retry_is_a_line_and_stays_in_the_history(const char *url)
+{
+    world it;
+    char  due[PAWL_TIME_TEXT_SIZE + 1], line[300];
+    open_with(&it, url, &application, PAWL_EUNREACHABLE,
+              PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = 2}));
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    post(&it, "charge", "a");
+    world_drain(&it);
+    for (int i = 1; i <= 2; i++) {
+        char            attempt[40];
+        pawl_queue_rows rows = world_queue(&it, "office");
+        pawl_time_format(rows.items[0].due, due);
+        snprintf(line, sizeof line,
+                 "message a of type charge in queue office failed, attempt %d, and runs again at "
+                 "%s: EUNREACHABLE: the bank is closed\n",
+                 i, due);
+        if (strstr(lines, line) == NULL)
+            fail_msg("'%s' is not in '%s'", line, lines);
+        snprintf(attempt, sizeof attempt, "\"attempt\":%d", i);
+        assert_true(world_says(rows.items[0].history, attempt));
+        assert_true(world_says(rows.items[0].history, "EUNREACHABLE"));
+        world_go(&it, rows.items[0].due - world_now(&it));
+    }
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_null(strstr(lines, "attempt 3, and runs again"));
+    world_quiet();
+    world_close(&it);
+}
+
+/* ---- Timeouts, own SQL ---------------------------------------------------------- */
+
+static void e37_a_timeout_is_named_by_its_name(const char *url)
+{
+    world it;
+    open_with(
+        &it, url, &application, PAWL_EUNREACHABLE,
+        PAWL_RECOVERY({.type = "leave", .immediate = -1, .delayed = 1, .then = PAWL_THEN_DISCARD},
+                      {.immediate = 9}));
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world_post(&it, "v", PAWL_MESSAGE(visit, .name = PAWL_TEXT("n")));
+    world_drain(&it);
+    runs = 0;
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(runs, 1);
+    assert_non_null(
+        strstr(lines, "of type leave in queue office failed, attempt 1, and runs again"));
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(runs, 2);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_quiet();
+    world_close(&it);
+}
+
+/* Each immediate retry of a handler with its own SQL has a transaction of its own. */
+static void e37_with_own_sql_the_same(const char *url)
+{
+    world it;
+    if (strncmp(url, "memory:", 7) == 0)
+        return; /* no SQL there */
+    open_with(&it, url, &sql_application, PAWL_EUNREACHABLE,
+              PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = 2, .delayed = -1},
+                            {.code = PAWL_EINVAL, .immediate = 1}));
+    assert_int_equal(runs_of(&it, "sql_job", "a"), 3);
+    answer = PAWL_EINVAL;
+    assert_int_equal(runs_of(&it, "sql_job", "b"), 2);
+    answer = PAWL_EFULL;
+    assert_int_equal(runs_of(&it, "sql_job", "c"), 6);
+    world_close(&it);
+}
+
+/* ---- Conflicts ---------------------------------------------------------------------------- */
+
+/* Another worker writes the saga that is in the handler's hands. */
+static void move_visit(void)
+{
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    pawl_value                    value  = pawl_value_text(PAWL_TEXT("n"));
+    pawl_saga_row                 row;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    world_ok(pawl_store_saga_load(around->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = row.data,
+                                 .type_version = row.type_version};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+}
+
+static void visit_amid(world *it, const char *id, int conflicts)
+{
+    moves = conflicts;
+    runs  = 0;
+    world_post(it, id, PAWL_MESSAGE(visit, .name = PAWL_TEXT("n")));
+    world_drain(it);
+    moves = 0;
+}
+
+static void open_for_conflicts(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {
+        .conflict_retries = 2,
+        .recovery         = PAWL_RECOVERY(
+                    {.code = PAWL_ECONFLICT, .immediate = -1, .delayed = -1, .then = PAWL_THEN_DISCARD},
+                    {.immediate = -1, .delayed = -1})};
+    around = it;
+    world_open(it, url, &application, NULL, &options);
+    visit_amid(it, "begin", 0);
+}
+
+static void e37_conflicts_are_reloaded_whatever_the_rows_say(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_for_conflicts(&it, url);
+    visit_amid(&it, "a", 3);
+    assert_int_equal(runs, 4);
+    world_json_equal(&it, world_saga_text(&it, "Visit", "n", &version),
+                     "{\"name\":\"n\",\"count\":2}");
+    assert_int_equal(version, 5);
+    world_close(&it);
+}
+
+/* All reloads were in vain: then the row of ECONFLICT counts. */
+static void e37_after_its_budget_a_conflict_has_its_row(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_for_conflicts(&it, url);
+    visit_amid(&it, "a", 1000);
+    assert_int_equal(runs, 4);
+    world_json_equal(&it, world_saga_text(&it, "Visit", "n", &version),
+                     "{\"name\":\"n\",\"count\":1}");
+    assert_int_equal(version, 5);
+    assert_true(world_is_marked(&it, "a"));
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e37_the_first_row_of_code_and_type_counts),
+        ON_ALL_STORES(e37_what_a_row_leaves_out_is_as_without_it),
+        ON_ALL_STORES(e37_hopeless_codes_are_retried_where_a_row_says_so),
+        ON_ALL_STORES(e37_a_row_has_its_own_delay_doubling_up_to_its_limit),
+        ON_ALL_STORES(e37_a_delay_above_the_endpoints_limit_does_not_double),
+        ON_ALL_STORES(e37_retry_after_keeps_its_delay),
+        ON_ALL_STORES(e37_discarded_instead_of_dead),
+        ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded),
+        ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history),
+        ON_ALL_STORES(e37_a_timeout_is_named_by_its_name),
+        ON_ALL_STORES(e37_with_own_sql_the_same),
+        /* On a server the row is locked from the third conflict on, and the other worker, a step
+         * in the same thread, would wait for it. */
+        ON_STORES(e37_conflicts_are_reloaded_whatever_the_rows_say),
+        ON_STORES(e37_after_its_budget_a_conflict_has_its_row),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
