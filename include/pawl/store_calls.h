@@ -29,6 +29,7 @@
 #ifndef PAWL_STORE_CALLS_H
 #define PAWL_STORE_CALLS_H
 
+#include "pawl/finding_rows.h"
 #include "pawl/operations.h"
 #include "pawl/store.h"
 #include "pawl/walk_rows.h"
@@ -169,6 +170,11 @@ PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, 
  * a table. */
 PAWL_API pawl_code pawl_store_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                                    pawl_walk_rows *rows, pawl_error *error);
+
+/* The database, its server and its settings, as the driver looks at them. */
+PAWL_API pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked,
+                                       pawl_arena *arena, pawl_finding_rows *rows,
+                                       pawl_error *error);
 
 /* ---- Watching ------------------------------------------------------------ */
 

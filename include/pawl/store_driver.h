@@ -251,6 +251,12 @@ struct pawl_store_ops {
     pawl_code (*worker_died)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                              size_t *count, pawl_error *error);
 
+    /* For operators: what the database, its server and its settings are like, and what in them would
+     * hold up work or lose it. Changes nothing. A check that the database refuses is a finding, too;
+     * the connection's failure alone is the call's. */
+    pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                          pawl_finding_rows *rows, pawl_error *error);
+
     /* Append below. */
 };
 

@@ -53,6 +53,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(completion)           \
     X(conformance)          \
     X(dead)                 \
+    X(doctor)               \
     X(events)               \
     X(help)                 \
     X(outbox)               \
@@ -75,6 +76,7 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 extern const pawl__report pawl__bench_verb_reports[];
 extern const pawl__report pawl__conformance_verb_reports[];
 extern const pawl__report pawl__dead_verb_reports[];
+extern const pawl__report pawl__doctor_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];

@@ -26,6 +26,7 @@ static const pawl__verb verbs[] = {
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
     VERB_REPORTS(dead, "look at messages that were given up; retry, edit or discard them"),
+    VERB_REPORTS(doctor, "look for what is wrong with a store, its server and what waits in it"),
     VERB_REPORTS(events, "look at what happened: the journal"),
     VERB(help, "say what the command or one verb can do"),
     VERB_REPORTS(outbox,

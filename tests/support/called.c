@@ -80,6 +80,10 @@ ENTRY(dead_find,
       (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
        pawl_error *error),
       rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
+ENTRY(diagnose,
+      (pawl_store * store, const pawl_diagnosis *asked, pawl_arena *arena, pawl_finding_rows *rows,
+       pawl_error *error),
+      rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(walk,
       (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
        pawl_error *error),

@@ -54,7 +54,8 @@
     F(timeout_foreign)    \
     F(walk)               \
     F(dead_find)          \
-    F(worker_died)
+    F(worker_died)        \
+    F(diagnose)
 
 /* Emptied by called_open. */
 extern struct called {

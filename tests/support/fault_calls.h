@@ -60,6 +60,10 @@ HAND_ON(dead_find,
         (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
          pawl_error *error),
         (inner, query, arena, rows, error))
+HAND_ON(diagnose,
+        (pawl_store * store, const pawl_diagnosis *asked, pawl_arena *arena,
+         pawl_finding_rows *rows, pawl_error *error),
+        (inner, asked, arena, rows, error))
 HAND_ON(walk,
         (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
          pawl_error *error),

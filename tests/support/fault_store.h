@@ -62,7 +62,8 @@
     X(timeout_foreign)  \
     X(walk)             \
     X(dead_find)        \
-    X(worker_died)
+    X(worker_died)      \
+    X(diagnose)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

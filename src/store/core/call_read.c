@@ -13,6 +13,7 @@ static const pawl_flush_rows        no_flushes  = {.count = 0};
 static const pawl_outbox_rows       no_outbox   = {.next_attempt = PAWL_TIME_MAX};
 static const pawl_attempt_rows      no_attempts = {.count = 0};
 static const pawl_dead_rows         no_letters  = {.count = 0};
+static const pawl_finding_rows      no_findings = {.count = 0};
 static const pawl_subscriptions     no_list     = {.count = 0};
 static const pawl_event_rows        no_events   = {.count = 0};
 static const pawl_stats             no_stats    = {.queue_count = 0};
@@ -260,6 +261,16 @@ pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query, 
     if (code == PAWL_OK)
         code = store->ops->dead_find(store, query, arena, rows, error);
     return PAWL__CALL_END(code, rows, no_letters);
+}
+
+pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                              pawl_finding_rows *rows, pawl_error *error)
+{
+    *rows          = no_findings;
+    pawl_code code = PAWL__CALL_BEGIN(diagnose);
+    if (code == PAWL_OK)
+        code = store->ops->diagnose(store, asked, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_findings);
 }
 
 pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,

@@ -150,6 +150,19 @@ pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_change
     return pawl__memory_hold_begin(store, error);
 }
 
+/* Nothing is between, and nothing can be set. */
+static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                          pawl_finding_rows *rows, pawl_error *error)
+{
+    (void)base, (void)asked;
+    rows->items = pawl_arena_take(arena, sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "memory: out of memory for findings");
+    rows->items[rows->count++] = (pawl_finding){
+        .name = PAWL_TEXT("memory"), .text = PAWL_TEXT("all is gone when this program ends")};
+    return PAWL_OK;
+}
+
 const pawl_store_ops pawl__memory_driver = {
     .ops_size   = sizeof(pawl_store_ops),
     .scheme     = "memory",
@@ -194,6 +207,7 @@ const pawl_store_ops pawl__memory_driver = {
     .outbox_attempts  = pawl__memory_outbox_attempts,
     .dead_list        = pawl__memory_dead_list,
     .dead_find        = pawl__memory_dead_find,
+    .diagnose         = diagnose,
     .outbox_find      = pawl__memory_outbox_find,
     .stream_load      = pawl__memory_stream_load,
     .event_list       = pawl__memory_event_list,

@@ -32,5 +32,6 @@ const pawl_store_ops pawl_store_driver = {
     .enlist       = pawl__mysql_enlist,
     .event_number = pawl__sql_event_number,
     .ready        = pawl__mysql_ready,
+    .diagnose     = pawl__mysql_diagnose,
     PAWL__SQL_OPERATIONS,
 };

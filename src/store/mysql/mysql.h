@@ -95,6 +95,10 @@ pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *er
 pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
                                 pawl_error *error);
 
+/* diagnose.c */
+pawl_code pawl__mysql_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                               pawl_finding_rows *rows, pawl_error *error);
+
 /* enlist.c */
 pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                              pawl_error *error);

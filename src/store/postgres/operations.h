@@ -68,6 +68,9 @@ pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *
                             size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                          pawl_error *error);
+/* diagnose.c */
+pawl_code pawl__pg_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                            pawl_finding_rows *rows, pawl_error *error);
 pawl_code pawl__pg_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count, bool *more,
                          pawl_error *error);
 

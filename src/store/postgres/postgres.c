@@ -68,5 +68,6 @@ const pawl_store_ops pawl_store_driver = {
     .lead_list        = pawl__sql_lead_list,
     .timeout_foreign  = pawl__sql_timeout_foreign,
     .walk             = pawl__sql_walk,
+    .diagnose         = pawl__pg_diagnose,
     .ready            = pawl__pg_ready,
 };

@@ -34,5 +34,6 @@ const pawl_store_ops pawl_store_driver = {
     .enlist       = pawl__sqlite_enlist,
     .event_number = pawl__sql_event_number_none,
     .ready        = pawl__sqlite_ready,
+    .diagnose     = pawl__sqlite_diagnose,
     PAWL__SQL_OPERATIONS,
 };

@@ -137,6 +137,10 @@ void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *chan
 /* The commit in doubt is no longer in doubt. */
 void pawl__sqlite_resolved(pawl_store *base, bool is_applied);
 
+/* diagnose.c */
+pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                                pawl_finding_rows *rows, pawl_error *error);
+
 /* enlist.c */
 pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                               pawl_error *error);

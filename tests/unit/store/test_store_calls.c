@@ -39,6 +39,7 @@ static const pawl_event_query  any_event;
 static const pawl_outbox_query any_row;
 static const pawl_changes      no_changes;
 static const pawl_dead_query   any_letter;
+static const pawl_diagnosis    no_diagnosis;
 static const pawl_walk         any_walk = {.kind = PAWL_WALK_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
@@ -68,6 +69,9 @@ CALL(walk, pawl_walk_rows rows = {.count = 9},
      pawl_store_walk(store, &any_walk, NULL, &rows, error), rows.items == NULL && rows.count == 0)
 CALL(dead_find, pawl_dead_rows rows = {.count = 9},
      pawl_store_dead_find(store, &any_letter, NULL, &rows, error),
+     rows.items == NULL && rows.count == 0)
+CALL(diagnose, pawl_finding_rows rows = {.count = 9},
+     pawl_store_diagnose(store, &no_diagnosis, NULL, &rows, error),
      rows.items == NULL && rows.count == 0)
 CALL(queue_claim, pawl_queue_rows rows = {.count = 9},
      pawl_store_queue_claim(store, &queue_claim, NULL, &rows, error),

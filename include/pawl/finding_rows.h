@@ -1,0 +1,50 @@
+/* finding_rows.h - findings of a look at a store's database, its server and its settings.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: src/conformance/store/diagnose.c, tests/contract/test_postgres_diagnose.c,
+ *     test_mysql_diagnose.c, test_sqlite_diagnose.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_FINDING_ROWS_H
+#define PAWL_FINDING_ROWS_H
+
+#include "pawl/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pawl_finding_level {
+    PAWL_FINDING_OK,
+    PAWL_FINDING_WARN, /* may be meant so */
+    PAWL_FINDING_FAIL, /* something must be done */
+} pawl_finding_level;
+
+/* One of a check, which has one or more. */
+typedef struct pawl_finding {
+    pawl_text          name; /* of the check, one word: "clock", "transactions" */
+    pawl_finding_level level;
+    pawl_text          text;   /* for people: what was found, with its value */
+    pawl_text          remedy; /* a command to paste, or empty */
+} pawl_finding;
+
+typedef struct pawl_finding_rows {
+    pawl_finding *items; /* in the order of the checks */
+    size_t        count;
+} pawl_finding_rows;
+
+typedef struct pawl_diagnosis {
+    pawl_time now;             /* the caller's clock, which the server's is compared with */
+    int64_t   transaction_age; /* microseconds: a transaction that is as old, or older, is found */
+    bool      is_thorough;     /* checks that read all of the data, too */
+} pawl_diagnosis;
+
+/* Clocks that differ by more: leases and due times are told by both. */
+#define PAWL_CLOCK_OFFSET_WARN PAWL_SECONDS(1)
+#define PAWL_CLOCK_OFFSET_FAIL PAWL_SECONDS(5)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
+ * prints, doctor_checks.c looks at what is in it, doctor_find.c keeps the list.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/system/command_doctor.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_DOCTOR_H
+#define PAWL_CLI_DOCTOR_H
+
+#include "cli/cli.h"
+
+typedef struct pawl__doctor {
+    const pawl__store_fields *at;
+    pawl_store               *store;
+    pawl_arena               *arena;
+    pawl_time                 now;
+    pawl_finding_rows         found;
+    size_t                    capacity;
+    pawl_error               *error;
+} pawl__doctor;
+
+/* Adds a finding that is made; PAWL_ENOMEM also when its text or its remedy has no data. */
+pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
+/* Makes one. `remedy`, a command of pawl without its store, gets the store's options; other
+ * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
+pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
+                            const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
+/* The command with --store and --prefix, where they were given. In the arena; data NULL without
+ * memory. */
+pawl_text pawl__doctor_remedy(const pawl__doctor *doctor, pawl_text command);
+/* Workers, queues, timeouts, outbox, dead letters and partitions. */
+pawl_code pawl__doctor_checks(pawl__doctor *doctor);
+
+#endif

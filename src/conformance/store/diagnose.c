@@ -1,0 +1,52 @@
+/* diagnose.c - the look at a database, its server and its settings.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+static pawl_finding_rows diagnose(suite *s, pawl_store *store)
+{
+    pawl_finding_rows rows  = {0};
+    pawl_diagnosis    asked = {.now = SUITE_NOW, .transaction_age = INT64_MAX};
+    pawl_code         code  = pawl_store_diagnose(store, &asked, s->arena, &rows, &s->error);
+    if (code == PAWL_EUNSUPPORTED)
+        suite_not_applicable(s, "the driver has no diagnose");
+    EXPECT_OK(s, code);
+    return rows;
+}
+
+/* The suite's time is not the server's. */
+static void a_new_store_has_nothing_wrong_but_the_time(suite *s)
+{
+    pawl_finding_rows rows = diagnose(s, suite_open(s));
+    EXPECT(s, rows.count > 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        const pawl_finding *found = &rows.items[i];
+        EXPECT(s, found->name.size > 0);
+        EXPECT(s, found->text.size > 0);
+        bool is_clock = pawl_text_equal(found->name, TEXT("clock"));
+        if (is_clock != (found->level == PAWL_FINDING_FAIL))
+            suite_fail(s, __FILE__, __LINE__, "%.*s: level %d: %.*s", PAWL_TEXT_ARGS(found->name),
+                       (int)found->level, PAWL_TEXT_ARGS(found->text));
+    }
+}
+
+static void it_changes_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    pawl_stats before = suite_stats_of(s, a, SUITE_NOW);
+    (void)diagnose(s, a);
+    pawl_stats after = suite_stats_of(s, a, SUITE_NOW);
+    EXPECT_EQ(s, after.queue_count, before.queue_count);
+    EXPECT_EQ(s, after.workers, before.workers);
+    EXPECT_EQ(s, after.inbox + after.dead + after.outbox_pending, 0);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9).count, 1);
+}
+
+static const suite_case cases[] = {
+    {"O23 a new store has nothing wrong but the time", a_new_store_has_nothing_wrong_but_the_time},
+    {"O23 a diagnosis changes nothing", it_changes_nothing},
+};
+
+const suite_cases cases_diagnose = SUITE_CASES("diagnose", cases);

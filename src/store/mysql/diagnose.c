@@ -1,0 +1,242 @@
+/* diagnose.c - the look at a server of MySQL or MariaDB: what holds up pawl's work, or could lose it.
+ *
+ * Each check is a select on the server's variables and tables of its own (store/sql/diagnose.h). What
+ * a session of pawl sets for itself (sql_mode, isolation, time zone) is not looked at: the server's
+ * values of these do no harm.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/diagnose.h"
+#include "store/mysql/mysql.h"
+#include "store/sql/tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MICROSECONDS_SINCE(time) \
+    "timestampdiff(microsecond, " time ", convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM'))"
+#define USED                                                      \
+    "(select count(*) from information_schema.processlist where " \
+    "command not in ('Daemon', 'Binlog Dump'))"
+
+static const pawl__sql_check checks[] = {
+    {.name   = "clock",
+     .select = "select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)), '', ''",
+     .measure = PAWL__SQL_MEASURE_CLOCK},
+    {.name   = "server",
+     .select = "select if(@@global.read_only or @@innodb_read_only, 2, 0), "
+               "if(@@global.read_only or @@innodb_read_only, "
+               "concat('this server may only be read (', version(), '): name the primary in the "
+               "URL'), concat('version ', version())), ''"},
+    {.name   = "innodb_flush_log_at_trx_commit",
+     .select = "select if(@@innodb_flush_log_at_trx_commit = 1, 0, 1), "
+               "concat(@@innodb_flush_log_at_trx_commit, "
+               "if(@@innodb_flush_log_at_trx_commit = 1, '', ': commits of the last second are "
+               "lost when the server crashes, or its machine')), "
+               "if(@@innodb_flush_log_at_trx_commit = 1, '', "
+               "'set global innodb_flush_log_at_trx_commit = 1')"},
+    {.name   = "sync_binlog",
+     .select = "select if(@@log_bin = 0 or @@sync_binlog = 1, 0, 1), "
+               "if(@@log_bin = 0, 'there is no binary log', concat("
+               "@@sync_binlog, if(@@sync_binlog = 1, '', ': after a crash replicas may differ'))), "
+               "if(@@log_bin = 0 or @@sync_binlog = 1, '', 'set global sync_binlog = 1')"},
+    {.name   = "binlog_format",
+     .select = "select if(@@log_bin = 0 or @@binlog_format <> 'STATEMENT', 0, 2), "
+               "concat(@@binlog_format, if(@@log_bin = 0 or "
+               "@@binlog_format <> 'STATEMENT', '', ': the server refuses every write of pawl')), "
+               "if(@@log_bin = 0 or @@binlog_format <> 'STATEMENT', '', "
+               "'set global binlog_format = ROW')"},
+    {.name   = "max_allowed_packet",
+     .select = "select if(@@global.max_allowed_packet >= 16777216, 0, 1), "
+               "concat(@@global.max_allowed_packet, ' bytes', "
+               "if(@@global.max_allowed_packet >= 16777216, '', ': larger messages and sagas are "
+               "refused')), if(@@global.max_allowed_packet >= 16777216, '', "
+               "'set global max_allowed_packet = 67108864')"},
+    {.name   = "sql_mode",
+     .select = "select if(find_in_set('STRICT_ALL_TABLES', @@session.sql_mode), 0, 2), "
+               "if(find_in_set('STRICT_ALL_TABLES', @@session.sql_mode), 'strict in sessions of "
+               "pawl', 'a session of pawl lost its settings: a proxy shares it with others'), ''"},
+    {.name   = "connections",
+     .select = "select case when " USED " * 100 < @@max_connections * 80 then 0 "
+               "when " USED " * 100 < @@max_connections * 95 then 1 else 2 end, "
+               "concat(" USED ", ' of ', @@max_connections, ' connections are in use'), "
+               "if(" USED " * 100 < @@max_connections * 80, '', 'show processlist')"},
+    {.name   = "transactions",
+     .select = "select " MICROSECONDS_SINCE(
+         "t.trx_started") ", "
+                          "concat('a transaction of user ', coalesce(p.user, '?'), ' at ', coalesce(p.host, "
+                          "'?'), ' (connection ', t.trx_mysql_thread_id, ', ', lower(coalesce(p.command, '?')), "
+                          "') is open since ', t.trx_started, ': rows that it locked wait, and the server "
+                          "keeps every older version of a row'), concat('kill ', t.trx_mysql_thread_id) "
+                          "from information_schema.innodb_trx as t "
+                          "left join information_schema.processlist as p on p.id = t.trx_mysql_thread_id "
+                          "where t.trx_mysql_thread_id <> connection_id() order by t.trx_started",
+     .measure = PAWL__SQL_MEASURE_AGE,
+     .none    = "none is open for long",
+     .unable  = "grant process on *.* to current_user"},
+    {.name = "leases",
+     .select =
+         "select 1, concat(count(*), ' timeouts of ', t.[Destination], ' are leased by nobody "
+         "who lives, since ', min(t.[LeaseExpires]), ': the next worker of the endpoint takes "
+         "them'), '' from {timeouts} as t "
+         "where t.[LeaseExpires] < utc_timestamp(6) - interval 1 minute "
+         "group by t.[Destination]",
+     .none = "no lease has run out"},
+    {.name = "events",
+     .select =
+         "select 2, concat(count(*), ' events have no position, the oldest of ', "
+         "min(e.[At]), ': projections read none behind them, and no worker gives positions'), "
+         "'' from {events} as e where e.[Position] is null "
+         "and exists (select 1 from {checkpoints}) and not exists (select 1 from {leases} as "
+         "l where l.[Name] = 'lead:sequencer' and l.[Expires] > utc_timestamp(6)) "
+         "having count(*) > 0 and min(e.[At]) < utc_timestamp(6) - interval 1 minute",
+     .none = "each has its position, or gets it"},
+};
+
+/* ---- Rights ------------------------------------------------------------- */
+
+/* A statement is refused before it runs for what the user may not do, and EXPLAIN runs none. */
+static const char *const right_names[] = {"select", "insert", "update", "delete"};
+
+static void append_probe(pawl__sql_text *text, const pawl__sql_doctor *doctor,
+                         const pawl__sql_table *table, size_t right)
+{
+    char        form[300];
+    const char *name = table->name, *column = table->columns[0].name;
+    if (right == 0)
+        (void)snprintf(form, sizeof form, "explain select * from {%s} where 1 = 0", name);
+    else if (right == 1)
+        (void)snprintf(form, sizeof form, "explain insert into {%s} ([%s]) values (null)", name,
+                       column);
+    else if (right == 2)
+        (void)snprintf(form, sizeof form, "explain update {%s} set [%s] = null where 1 = 0", name,
+                       column);
+    else
+        (void)snprintf(form, sizeof form, "explain delete from {%s} where 1 = 0", name);
+    pawl__sql_expand(text, doctor->dialect, doctor->store->system_prefix, form);
+}
+
+/* `*is_allowed` stays true where another failure than that of rights comes: a table that is missing is
+ * the schema's matter. */
+static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, size_t right,
+                       bool *is_allowed)
+{
+    MYSQL_RES     *rows = NULL;
+    pawl__sql_text text = {0};
+    pawl_error     why  = PAWL_ERROR_INIT;
+    append_probe(&text, doctor, table, right);
+    pawl_code code = text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
+                                    : pawl__mysql_ask(&pawl__mysql_of(doctor->store)->main,
+                                                      text.data, &rows, &why);
+    mysql_free_result(rows);
+    pawl__sql_text_free(&text);
+    *is_allowed = code != PAWL_EDENIED;
+    return pawl__sql_is_gone(code) ? pawl_error_set(doctor->error, code, "%s", why.text) : PAWL_OK;
+}
+
+/* Adds what is missing on one table to the text, and to the remedy. */
+static pawl_code check_table(pawl__sql_doctor *doctor, const pawl__sql_table *table,
+                             pawl__sql_text *text, pawl__sql_text *remedy)
+{
+    pawl__sql_text missing = {0};
+    pawl_code      code    = PAWL_OK;
+    size_t         count   = strcmp(table->name, "schema") == 0 ? 1 : 4; /* the version is read */
+    for (size_t right = 0; code == PAWL_OK && right < count; right++) {
+        bool is_allowed = true;
+        code            = probe(doctor, table, right, &is_allowed);
+        if (!is_allowed)
+            pawl__sql_appendf(&missing, "%s%s", missing.size != 0 ? ", " : "", right_names[right]);
+    }
+    if (missing.size != 0) {
+        pawl__sql_appendf(text, "%s%s on %s%s", text->size != 0 ? "; " : "", missing.data,
+                          doctor->store->system_prefix, table->name);
+        pawl__sql_appendf(remedy, "%sgrant %s on ", remedy->size != 0 ? "; " : "", missing.data);
+        pawl__sql_append_table(remedy, doctor->dialect, doctor->store->system_prefix,
+                               pawl_text_of(table->name));
+        pawl__sql_append(remedy, " to current_user");
+    }
+    text->is_failed |= missing.is_failed;
+    pawl__sql_text_free(&missing);
+    return code;
+}
+
+static pawl_code check_rights(pawl__sql_doctor *doctor)
+{
+    pawl__sql_text text = {0}, remedy = {0}, said = {0};
+    pawl_code      code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
+        code = check_table(doctor, &pawl__sql_tables[i], &text, &remedy);
+    if (text.size != 0)
+        pawl__sql_appendf(&said, "this user may not do what a worker does: %s", text.data);
+    if (code == PAWL_OK && (text.is_failed || remedy.is_failed || said.is_failed))
+        code = pawl__sql_no_memory(doctor->store, "a check", doctor->error);
+    if (code == PAWL_OK && text.size == 0)
+        code = pawl__sql_findf(doctor, "rights", PAWL_FINDING_OK, "",
+                               "this user may do what a worker does");
+    else if (code == PAWL_OK)
+        code = pawl__sql_find(doctor, "rights", PAWL_FINDING_FAIL, pawl__sql_text_of(&said),
+                              pawl__sql_text_of(&remedy));
+    pawl__sql_text_free(&text);
+    pawl__sql_text_free(&remedy);
+    pawl__sql_text_free(&said);
+    return code;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static pawl_text column_of(MYSQL_RES *rows, MYSQL_ROW row, unsigned column, pawl_arena *arena)
+{
+    const unsigned long *sizes = mysql_fetch_lengths(rows);
+    pawl_text            text  = {.data = row[column], .size = sizes[column]};
+    return row[column] == NULL ? PAWL_TEXT("") : pawl_arena_text(arena, text);
+}
+
+static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *found,
+                     pawl_error *error)
+{
+    MYSQL_RES *rows = NULL;
+    pawl_code  code = pawl__mysql_ask(&pawl__mysql_of(base)->main, text, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t           count = (size_t)mysql_num_rows(rows);
+    pawl__sql_found *items = pawl_arena_take(arena, (count + 1) * sizeof *items);
+    found->items           = items;
+    for (MYSQL_ROW row; items != NULL && (row = mysql_fetch_row(rows)) != NULL;)
+        items[found->count++] = (pawl__sql_found){
+            .number = row[0] != NULL ? strtoll(row[0], NULL, 10) : 0,
+            .text   = column_of(rows, row, 1, arena),
+            .remedy = column_of(rows, row, 2, arena),
+        };
+    mysql_free_result(rows);
+    return items != NULL ? PAWL_OK : pawl__sql_no_memory(base, "rows", error);
+}
+
+/* The client asks for a password by itself where -p is added. */
+static void name_client(const pawl__mysql *store, char *client, size_t size)
+{
+    const MYSQL *mysql = store->main.mysql;
+    (void)snprintf(client, size, "%s -h '%.100s' -P %u -u '%.70s' -D '%.70s' -e",
+                   pawl__mysql_is_mariadb(store) ? "mariadb" : "mysql",
+                   mysql->host != NULL ? mysql->host : "localhost", mysql->port,
+                   mysql->user != NULL ? mysql->user : "", mysql->db != NULL ? mysql->db : "");
+}
+
+pawl_code pawl__mysql_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                               pawl_finding_rows *rows, pawl_error *error)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    char         client[400];
+    name_client(store, client, sizeof client);
+    pawl__sql_doctor doctor = {.store   = base,
+                               .dialect = store->dialect,
+                               .asked   = asked,
+                               .ask     = ask,
+                               .client  = client,
+                               .arena   = arena,
+                               .rows    = rows,
+                               .error   = error};
+    pawl_code        code   = check_rights(&doctor);
+    return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
+                           : code;
+}

@@ -1,0 +1,164 @@
+/* diagnose.c - runs the checks of a database and makes findings of their rows. See diagnose.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/diagnose.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const pawl__sql_fields pawl__sql_found_row =
+    PAWL__SQL_FIELDS({offsetof(pawl__sql_found, number), PAWL__WIRE_INT},
+                     {offsetof(pawl__sql_found, text), PAWL__WIRE_TEXT},
+                     {offsetof(pawl__sql_found, remedy), PAWL__WIRE_TEXT});
+
+bool pawl__sql_is_gone(pawl_code code)
+{
+    return code == PAWL_ELOST || code == PAWL_EUNREACHABLE || code == PAWL_EINTERRUPTED ||
+           code == PAWL_ETIMEOUT || code == PAWL_ENOMEM;
+}
+
+/* ---- Remedies ----------------------------------------------------------- */
+
+/* In single quotes of a shell: 'it'\''s'. */
+static void append_shell_word(pawl__sql_text *text, pawl_text word)
+{
+    pawl__sql_append(text, "'");
+    for (size_t i = 0; i < word.size; i++)
+        if (word.data[i] == '\'')
+            pawl__sql_append(text, "'\\''");
+        else
+            pawl__sql_append_text(text, (pawl_text){.data = &word.data[i], .size = 1});
+    pawl__sql_append(text, "'");
+}
+
+/* In the arena: SQL as a command of the database's client, other commands as they stand. */
+static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
+{
+    static const char own[] = "pawl ";
+    if (remedy.size == 0)
+        return PAWL_TEXT("");
+    if (remedy.size >= sizeof own - 1 && memcmp(remedy.data, own, sizeof own - 1) == 0)
+        return pawl_arena_text(doctor->arena, remedy);
+    pawl__sql_text text = {0};
+    pawl_text      made = {0};
+    pawl__sql_append(&text, doctor->client);
+    pawl__sql_append(&text, " ");
+    append_shell_word(&text, remedy);
+    if (!text.is_failed)
+        made = pawl_arena_text(doctor->arena, pawl__sql_text_of(&text));
+    pawl__sql_text_free(&text);
+    return made;
+}
+
+/* ---- Findings ----------------------------------------------------------- */
+
+pawl_code pawl__sql_find(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
+                         pawl_text text, pawl_text remedy)
+{
+    pawl_finding_rows *rows = doctor->rows;
+    pawl_finding      *grown =
+        pawl_arena_grow(doctor->arena, rows->items, rows->count, &doctor->capacity, sizeof *grown);
+    pawl_finding made = {.name   = pawl_text_of(name),
+                         .level  = level,
+                         .text   = pawl_arena_text(doctor->arena, text),
+                         .remedy = remedy_of(doctor, remedy)};
+    if (grown == NULL || made.text.data == NULL || made.remedy.data == NULL)
+        return pawl__sql_no_memory(doctor->store, "findings", doctor->error);
+    rows->items                = grown;
+    rows->items[rows->count++] = made;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
+                          const char *remedy, const char *format, ...)
+{
+    char    text[PAWL_ERROR_TEXT_SIZE_MAX];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return pawl__sql_find(doctor, name, level, pawl_text_of(text), pawl_text_of(remedy));
+}
+
+/* Seconds with milliseconds, without a sign. */
+static double seconds_of(int64_t microseconds)
+{
+    return (double)(microseconds < 0 ? -microseconds : microseconds) / 1e6;
+}
+
+static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_time server)
+{
+    int64_t            offset = server - doctor->asked->now;
+    int64_t            size   = offset < 0 ? -offset : offset;
+    pawl_finding_level level  = size >= PAWL_CLOCK_OFFSET_FAIL   ? PAWL_FINDING_FAIL
+                                : size >= PAWL_CLOCK_OFFSET_WARN ? PAWL_FINDING_WARN
+                                                                 : PAWL_FINDING_OK;
+    if (level == PAWL_FINDING_OK)
+        return pawl__sql_findf(doctor, name, level, "", "the server's clock and this one agree");
+    return pawl__sql_findf(
+        doctor, name, level, "",
+        "the server's clock is %.3f s %s this one's: leases and due times are told by both; set "
+        "the clock of this machine or of the server (chronyc makestep)",
+        seconds_of(offset), offset > 0 ? "before" : "behind");
+}
+
+static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check,
+                          const pawl__sql_found *found, size_t *count)
+{
+    if (check->measure == PAWL__SQL_MEASURE_AGE && found->number < doctor->asked->transaction_age)
+        return PAWL_OK;
+    ++*count;
+    if (check->measure == PAWL__SQL_MEASURE_CLOCK)
+        return find_clock(doctor, check->name, found->number);
+    pawl_finding_level level = check->measure == PAWL__SQL_MEASURE_AGE
+                                   ? PAWL_FINDING_FAIL
+                                   : (pawl_finding_level)found->number;
+    return pawl__sql_find(doctor, check->name, level, found->text, found->remedy);
+}
+
+/* A check that may not be made is not known to be right; data that cannot be read is wrong. */
+static pawl_code find_unable(pawl__sql_doctor *doctor, const pawl__sql_check *check,
+                             const pawl_error *why)
+{
+    return pawl__sql_findf(
+        doctor, check->name, check->is_thorough ? PAWL_FINDING_FAIL : PAWL_FINDING_WARN,
+        check->unable != NULL ? check->unable : "", "cannot be looked at: %s", why->text);
+}
+
+/* ---- Checks ------------------------------------------------------------- */
+
+static pawl_code run_check(pawl__sql_doctor *doctor, const pawl__sql_check *check)
+{
+    pawl__sql_text text  = {0};
+    pawl__sql_rows rows  = {0};
+    pawl_error     why   = PAWL_ERROR_INIT;
+    size_t         count = 0;
+    pawl__sql_expand(&text, doctor->dialect, doctor->store->system_prefix, check->select);
+    if (text.is_failed) {
+        pawl__sql_text_free(&text);
+        return pawl__sql_no_memory(doctor->store, "a check", doctor->error);
+    }
+    pawl_code code = doctor->ask(doctor->store, text.data, doctor->arena, &rows, &why);
+    pawl__sql_text_free(&text);
+    if (pawl__sql_is_gone(code))
+        return pawl_error_set(doctor->error, code, "%s", why.text);
+    if (code != PAWL_OK)
+        return find_unable(doctor, check, &why);
+    const pawl__sql_found *found = rows.items;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = find_row(doctor, check, &found[i], &count);
+    if (code == PAWL_OK && count == 0 && check->none != NULL)
+        code = pawl__sql_findf(doctor, check->name, PAWL_FINDING_OK, "", "%s", check->none);
+    return code;
+}
+
+pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *checks, size_t count)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (!checks[i].is_thorough || doctor->asked->is_thorough)
+            code = run_check(doctor, &checks[i]);
+    return code;
+}

@@ -1,0 +1,168 @@
+/* diagnose.c - the look at an SQLite file: its settings, the files beside it, and the disk.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/diagnose.h"
+#include "store/sqlite/sqlite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define NOW_US "cast((julianday('now') - 2440587.5) * 86400000000.0 as integer)"
+#define MINUTE_AGO "(" NOW_US " - 60000000)"
+
+static const pawl__sql_check checks[] = {
+    {.name = "library", .select = "select 0, 'SQLite ' || sqlite_version(), ''"},
+    {.name = "journal_mode",
+     .select =
+         "select case journal_mode when 'wal' then 0 else 1 end, journal_mode || case journal_mode when 'wal' then '' else ': readers and writers "
+         "wait for each other' end, case journal_mode when 'wal' then '' else "
+         "'pragma journal_mode = wal' end from pragma_journal_mode"},
+    {.name   = "synchronous",
+     .select = "select case synchronous when 0 then 1 else 0 end, "
+               "case synchronous when 0 then 'off: a power cut loses commits, or the file; take "
+               "synchronous=off out of the URL' when 1 then 'normal' else 'full' end, '' "
+               "from pragma_synchronous"},
+    {.name = "leases",
+     .select =
+         "select 1, count(*) || ' timeouts of ' || t.[Destination] || ' are leased by nobody "
+         "who lives, since ' || strftime('%Y-%m-%dT%H:%M:%SZ', min(t.[LeaseExpires]) / "
+         "1000000, 'unixepoch') || ': the next worker of the endpoint takes them', '' "
+         "from {timeouts} as t where t.[LeaseExpires] < " MINUTE_AGO " group by t.[Destination]",
+     .none = "no lease has run out"},
+    {.name   = "file",
+     .select = "select case quick_check when 'ok' then 0 else 2 end, case quick_check when 'ok' "
+               "then 'the whole file was read: it is sound' else quick_check end, "
+               "case quick_check when 'ok' then '' else '.recover' end from pragma_quick_check",
+     .unable = ".recover",
+     .is_thorough = true},
+};
+
+/* ---- Files -------------------------------------------------------------- */
+
+/* SQLite makes files beside the database: so the folder must be writable, too. */
+static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *store)
+{
+    char        folder[PAWL_URL_SIZE_MAX + 2];
+    const char *denied = NULL;
+    (void)snprintf(folder, sizeof folder, "%s", store->path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        (void)snprintf(folder, sizeof folder, ".");
+    else
+        slash[slash == folder] = '\0';
+    if (access(store->path, R_OK | W_OK) != 0)
+        denied = store->path;
+    else if (access(folder, W_OK | X_OK) != 0)
+        denied = folder;
+    if (denied == NULL)
+        return pawl__sql_findf(doctor, "rights", PAWL_FINDING_OK, "",
+                               "file and folder can be written");
+    return pawl__sql_findf(doctor, "rights", PAWL_FINDING_FAIL, "",
+                           "%s cannot be written: %s; a worker needs the file and its folder "
+                           "(chown, chmod u+w)",
+                           denied, strerror(errno));
+}
+
+#define ROOM_WARN (INT64_C(1) << 30)
+#define ROOM_FAIL (INT64_C(64) << 20)
+
+static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
+{
+    struct statvfs disk;
+    if (statvfs(store->path, &disk) != 0)
+        return pawl__sql_findf(doctor, "disk", PAWL_FINDING_WARN, "", "cannot be looked at: %s",
+                               strerror(errno));
+    int64_t            room  = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+    pawl_finding_level level = room < ROOM_FAIL   ? PAWL_FINDING_FAIL
+                               : room < ROOM_WARN ? PAWL_FINDING_WARN
+                                                  : PAWL_FINDING_OK;
+    return pawl__sql_findf(doctor, "disk", level, "", "%lld MB are free", (long long)(room >> 20));
+}
+
+#define LOG_WARN (INT64_C(256) << 20)
+
+/* The log is emptied when nobody reads it: one that is large is kept by an old transaction. */
+static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
+{
+    char        path[PAWL_URL_SIZE_MAX + 10];
+    struct stat file = {0};
+    (void)snprintf(path, sizeof path, "%s-wal", store->path);
+    int64_t size = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+    if (size < LOG_WARN)
+        return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_OK, "",
+                               "the log has %lld kB: no transaction keeps it",
+                               (long long)(size >> 10));
+    return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_WARN,
+                           "pragma wal_checkpoint(truncate)",
+                           "the log has %lld MB: a program keeps a transaction open (fuser -v "
+                           "'%s' names those that have the file)",
+                           (long long)(size >> 20), store->path);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static pawl_text column_of(sqlite3_stmt *statement, int column, pawl_arena *arena)
+{
+    const void *data = sqlite3_column_text(statement, column);
+    size_t      size = (size_t)sqlite3_column_bytes(statement, column);
+    return data == NULL ? PAWL_TEXT("")
+                        : pawl_arena_text(arena, (pawl_text){.data = data, .size = size});
+}
+
+static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *rows,
+                     pawl_error *error)
+{
+    sqlite3         *db        = pawl__sqlite_of(base)->connection.db;
+    sqlite3_stmt    *statement = NULL;
+    size_t           capacity  = 0;
+    pawl__sql_found *items     = NULL;
+    int              result    = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+    while (result == SQLITE_OK || result == SQLITE_ROW) {
+        result = sqlite3_step(statement);
+        if (result != SQLITE_ROW)
+            break;
+        items = pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *items);
+        if (items == NULL)
+            break;
+        rows->items          = items;
+        items[rows->count++] = (pawl__sql_found){
+            .number = sqlite3_column_int64(statement, 0),
+            .text   = column_of(statement, 1, arena),
+            .remedy = column_of(statement, 2, arena),
+        };
+    }
+    pawl_code code = result == SQLITE_DONE ? PAWL_OK
+                     : result == SQLITE_ROW
+                         ? pawl__sql_no_memory(base, "rows", error)
+                         : pawl_error_set(error, PAWL_EPERSIST, "sqlite: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+    return code;
+}
+
+pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                                pawl_finding_rows *rows, pawl_error *error)
+{
+    const pawl__sqlite *store = pawl__sqlite_of(base);
+    char                client[PAWL_URL_SIZE_MAX + 20];
+    (void)snprintf(client, sizeof client, "sqlite3 '%s'", store->path);
+    pawl__sql_doctor doctor = {.store   = base,
+                               .dialect = &pawl__sqlite_dialect,
+                               .asked   = asked,
+                               .ask     = ask,
+                               .client  = client,
+                               .arena   = arena,
+                               .rows    = rows,
+                               .error   = error};
+    pawl_code        code   = check_rights(&doctor, store);
+    if (code == PAWL_OK)
+        code = check_disk(&doctor, store);
+    if (code == PAWL_OK)
+        code = check_log(&doctor, store);
+    return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
+                           : code;
+}

@@ -1,0 +1,158 @@
+/* test_mysql_diagnose.c - findings about a server of MySQL or MariaDB, its settings, the user's
+ * rights and those who hold work up, and the remedies.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_ground.h"
+
+#include "contract/findings.h"
+
+static pawl_store *open_here(ground *p, const char *url)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_LOOK;
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
+    expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
+    return store;
+}
+
+static void a_server_that_is_well(void **state)
+{
+    ground           *p     = ground_of(state);
+    pawl_store       *store = open_here(p, p->url);
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_no_failure(&rows);
+    expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
+    expect_finding(&rows, "clock", PAWL_FINDING_OK, "agree", NULL);
+    expect_finding(&rows, "sql_mode", PAWL_FINDING_OK, "strict", NULL);
+    expect_finding(&rows, "server", PAWL_FINDING_OK, "version", NULL);
+    expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
+    pawl_store_close(store);
+}
+
+static void a_clock_that_is_off(void **state)
+{
+    ground     *p     = ground_of(state);
+    pawl_store *store = open_here(p, p->url);
+    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
+    expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
+    pawl_store_close(store);
+}
+
+static void a_setting_that_does_harm(void **state)
+{
+    ground     *p     = ground_of(state);
+    pawl_store *store = open_here(p, p->url);
+    raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
+    pawl_finding_rows rows = diagnose(p, store);
+    raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 1");
+    expect_finding(&rows, "innodb_flush_log_at_trx_commit", PAWL_FINDING_WARN, "2: commits",
+                   "set global innodb_flush_log_at_trx_commit = 1");
+    expect_finding(&rows, "innodb_flush_log_at_trx_commit", PAWL_FINDING_WARN, "2: commits",
+                   strcmp(p->scheme, "mysql") == 0 ? "mysql -h " : "mariadb -h ");
+    raw_run(pawl_store_native(store, "MYSQL"), "set session sql_mode = ''");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "sql_mode", PAWL_FINDING_FAIL, "lost its settings", NULL);
+    pawl_store_close(store);
+}
+
+static void a_transaction_that_stays_open(void **state)
+{
+    ground           *p     = ground_of(state);
+    pawl_store       *store = open_here(p, p->url);
+    MYSQL            *other = raw_connect(p, p->database);
+    char              kill[60];
+    pawl_diagnosis    asked = {.now = pawl_clock_now(NULL)};
+    pawl_finding_rows rows;
+    raw_run(other, "begin");
+    raw_run(other, "select count(*) from pawl_queue for update");
+    rows = diagnose_as(p, store, asked);
+    snprintf(kill, sizeof kill, "kill %lu", mysql_thread_id(other));
+    expect_finding(&rows, "transactions", PAWL_FINDING_FAIL, "a transaction of user root at ",
+                   "kill");
+    bool is_named = false;
+    for (size_t i = 0; i < rows.count; i++)
+        is_named |= strstr(rows.items[i].remedy.data, kill) != NULL;
+    assert_true(is_named);
+    rows = diagnose(p, store); /* younger than an hour */
+    expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
+    mysql_close(other);
+    pawl_store_close(store);
+}
+
+static void rows_that_nobody_takes(void **state)
+{
+    ground     *p     = ground_of(state);
+    pawl_store *store = open_here(p, p->url);
+    raw_run(p->raw,
+            "insert into pawl_timeouts (Id, Generation, SagaType, Name, Destination, Due, "
+            "Attempts, Owner, LeaseExpires, CorrelationId, Headers) values ("
+            "'019a0000-0000-7000-8000-000000000001', 1, '', 't', 'orders', utc_timestamp(6), "
+            "0, '019a0000-0000-7000-8000-000000000002', "
+            "utc_timestamp(6) - interval 2 minute, '', '{}')");
+    raw_run(p->raw, "insert into pawl_events (Stream, Version, Type, TypeVersion, MessageId, "
+                    "CorrelationId, CausationId, At, Headers, Body) values ('A/1', 1, 't', 1, 'm', "
+                    "'m', 'm', utc_timestamp(6) - interval 1 hour, '{}', '{}')");
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
+                   NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    raw_run(p->raw, "insert into pawl_checkpoints values ('balances', 0, utc_timestamp(6))");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no position", NULL);
+    pawl_store_close(store);
+}
+
+/* ---- Rights ------------------------------------------------------------- */
+
+static void a_user_without_rights(void **state)
+{
+    ground *p = ground_of(state);
+    char    sql[400], url[300], name[32];
+    snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
+    snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
+    raw_run(p->raw, sql);
+    snprintf(sql, sizeof sql, "grant select on %s.* to '%s'@'%%'", p->database, name);
+    raw_run(p->raw, sql);
+    snprintf(sql, sizeof sql, "grant insert, update, delete on %s.pawl_queue to '%s'@'%%'",
+             p->database, name);
+    raw_run(p->raw, sql);
+    snprintf(url, sizeof url, "%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
+    pawl_store       *store = open_here(p, url);
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on pawl_inbox",
+                   "grant insert, update, delete on `pawl_inbox`");
+    assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
+    assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
+    /* Transactions of others are not shown to it. */
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be looked at",
+                   "grant process");
+    pawl_store_close(store);
+    snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
+    raw_run(p->raw, sql);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(a_server_that_is_well),    ON_BOTH(a_clock_that_is_off),
+        ON_BOTH(a_setting_that_does_harm), ON_BOTH(a_transaction_that_stays_open),
+        ON_BOTH(rows_that_nobody_takes),   ON_BOTH(a_user_without_rights),
+    };
+    int missing = grounds_are_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mysql_diagnose", tests, NULL, NULL);
+}
+#endif

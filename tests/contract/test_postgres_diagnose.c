@@ -1,0 +1,195 @@
+/* test_postgres_diagnose.c - findings about a PostgreSQL server, its settings, the role's rights
+ * and those who hold work up, and the remedies.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_ground.h"
+
+#include "contract/findings.h"
+
+static pawl_store *open_at(ground *p, const char *more)
+{
+    char        url[1500];
+    pawl_store *store = NULL;
+    apply_schema(p, p->url, NULL, 0);
+    snprintf(url, sizeof url, "%s%s", p->url, more);
+    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_OK);
+    return store;
+}
+
+static void a_server_that_is_well(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "");
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_no_failure(&rows);
+    expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
+    expect_finding(&rows, "clock", PAWL_FINDING_OK, "agree", NULL);
+    expect_finding(&rows, "notify", PAWL_FINDING_OK, "took", NULL);
+    expect_finding(&rows, "pooler", PAWL_FINDING_OK, "own", NULL);
+    expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
+    expect_finding(&rows, "indexes", PAWL_FINDING_OK, "valid", NULL);
+    pawl_store_close(store);
+}
+
+static void a_clock_that_is_off(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_at(p, "");
+    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
+    expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
+    pawl_store_close(store);
+}
+
+static void settings_that_do_harm(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "&options=-c%20synchronous_commit%3Doff%20-c%20"
+                                               "default_transaction_isolation%3Dserializable");
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "synchronous_commit", PAWL_FINDING_WARN, "off: commits", "psql -h ");
+    expect_finding(&rows, "synchronous_commit", PAWL_FINDING_WARN, "off: commits",
+                   "set synchronous_commit = on");
+    expect_finding(&rows, "isolation", PAWL_FINDING_WARN, "serializable",
+                   "reset default_transaction_isolation");
+    pawl_store_close(store);
+}
+
+static void a_session_that_may_not_write(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "&options=-c%20default_transaction_read_only%3Don");
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "read_only", PAWL_FINDING_FAIL, "refused",
+                   "set default_transaction_read_only = off");
+    pawl_store_close(store);
+}
+
+/* By the name that it gave itself, and by its age. */
+static void a_transaction_that_stays_open(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "");
+    PGconn           *other = raw_open(p->schema);
+    char              kill[60];
+    pawl_diagnosis    asked = {.now = pawl_clock_now(NULL)};
+    pawl_finding_rows rows;
+    raw_run(other, "set application_name = 'the night report'");
+    raw_run(other, "begin");
+    raw_run(other, "select 1");
+    rows = diagnose_as(p, store, asked);
+    snprintf(kill, sizeof kill, "select pg_terminate_backend(%d)", PQbackendPID(other));
+    expect_finding(&rows, "transactions", PAWL_FINDING_FAIL, "the night report (user", kill);
+    rows = diagnose(p, store); /* younger than an hour */
+    expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
+    PQfinish(other);
+    pawl_store_close(store);
+}
+
+static void an_index_that_was_not_built_to_its_end(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_at(p, "");
+    raw_run(p->pg, "update pg_index set indisvalid = false where "
+                   "indexrelid = 'pawl_queue_due'::regclass");
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "indexes", PAWL_FINDING_FAIL, "pawl_queue_due", "reindex index ");
+    pawl_store_close(store);
+}
+
+/* Leases that ran out a while ago, and events without a position where projections read. */
+static void rows_that_nobody_takes(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_at(p, "");
+    raw_run(p->pg,
+            "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', 't', 'orders', "
+            "now(), 0, gen_random_uuid(), now() - interval '2 minutes', null, '', '{}'");
+    raw_run(p->pg,
+            "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+            "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
+            "values ('A/1', 1, 't', 1, 'm', 'm', 'm', now() - interval '1 hour', '{}', '{}')");
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
+                   NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    raw_run(p->pg, "insert into pawl_checkpoints values ('balances', 0, now())");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no position", NULL);
+    raw_run(p->pg, "insert into pawl_leases values ('lead:sequencer', null, 0, 0, 1, "
+                   "now() + interval '1 minute')");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    pawl_store_close(store);
+}
+
+/* ---- Rights ------------------------------------------------------------- */
+
+/* A role named by the schema, with a quote; it may log in without a password where the tests' own
+ * may. */
+static pawl_store *open_as_role(ground *p)
+{
+    char        sql[900], url[1300];
+    const char *at    = strstr(p->url, "//");
+    const char *host  = strchr(p->url, '@');
+    pawl_store *store = NULL;
+    apply_schema(p, p->url, NULL, 0);
+    snprintf(sql, sizeof sql,
+             "create role \"%s's\" login; grant usage on schema %s to \"%s's\"; "
+             "grant select on all tables in schema %s to \"%s's\"; grant insert, update, delete on "
+             "pawl_queue to \"%s's\"",
+             p->schema, p->schema, p->schema, p->schema, p->schema, p->schema);
+    raw_run(p->pg, sql);
+    assert_true(at != NULL && host != NULL);
+    snprintf(url, sizeof url, "%.*s%s%%27s%s", (int)(at + 2 - p->url), p->url, p->schema, host);
+    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_OK);
+    return store;
+}
+
+static void a_role_without_rights(void **state)
+{
+    ground           *p = *state;
+    char              sql[400];
+    pawl_store       *store = open_as_role(p);
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "may not do what a worker does", "grant ");
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on ", "inbox");
+    /* A quote in a word of the shell. */
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", "'\\''s\"");
+    assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
+    assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
+    snprintf(sql, sizeof sql, "grant insert, update, delete on all tables in schema %s to \"%s's\"",
+             p->schema, p->schema);
+    raw_run(p->pg, sql);
+    rows = diagnose(p, store);
+    expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
+    pawl_store_close(store);
+    snprintf(sql, sizeof sql, "drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema);
+    raw_run(p->pg, sql);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_server_that_is_well),         CASE(a_clock_that_is_off),
+        CASE(settings_that_do_harm),         CASE(a_session_that_may_not_write),
+        CASE(a_transaction_that_stays_open), CASE(an_index_that_was_not_built_to_its_end),
+        CASE(rows_that_nobody_takes),        CASE(a_role_without_rights),
+    };
+    if (ground_server() == NULL)
+        return ground_skip();
+    return cmocka_run_group_tests_name("postgres_diagnose", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* test_sqlite_diagnose.c - findings about an SQLite file, its settings and the files beside it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_ground.h"
+
+#include "contract/findings.h"
+
+#include <sys/stat.h>
+
+static pawl_store *open_at(ground *p, const char *more)
+{
+    char        url[400];
+    pawl_store *store = NULL;
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
+    pawl_store_close(store);
+    snprintf(url, sizeof url, "%s%s", p->url, more);
+    expect_code(p, open_as(p, url, PAWL_OPEN_LOOK, NULL, 0, &store), PAWL_OK);
+    return store;
+}
+
+static void a_file_that_is_well(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "");
+    pawl_finding_rows rows  = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
+    for (size_t i = 0; i < rows.count; i++)
+        assert_int_equal(rows.items[i].level, PAWL_FINDING_OK);
+    expect_finding(&rows, "rights", PAWL_FINDING_OK, "can be written", NULL);
+    expect_finding(&rows, "journal_mode", PAWL_FINDING_OK, "wal", NULL);
+    expect_finding(&rows, "synchronous", PAWL_FINDING_OK, "full", NULL);
+    expect_finding(&rows, "file", PAWL_FINDING_OK, "sound", NULL);
+    pawl_store_close(store);
+}
+
+static void settings_that_do_harm(void **state)
+{
+    ground           *p     = *state;
+    pawl_store       *store = open_at(p, "?synchronous=off");
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
+    pawl_store_close(store);
+}
+
+static void a_lease_that_ran_out(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_at(p, "");
+    sqlite3    *db    = raw_open(p->path);
+    char        sql[500];
+    snprintf(sql, sizeof sql,
+             "insert into pawl_timeouts values ('1', 1, null, '', 't', 'orders', 1, 0, '2', %lld, "
+             "null, '', '{}')",
+             (long long)(pawl_clock_now(NULL) - PAWL_SECONDS(120)));
+    raw_run(db, sql);
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
+                   NULL);
+    raw_run(db, "update pawl_timeouts set LeaseExpires = LeaseExpires + 240000000");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "leases", PAWL_FINDING_OK, "no lease has run out", NULL);
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+/* A file without its data: the log's size is that of the file beside the database. */
+static void a_log_that_grows(void **state)
+{
+    ground     *p = *state;
+    char        log[300];
+    pawl_store *store = open_at(p, "");
+    snprintf(log, sizeof log, "%s-wal", p->path);
+    assert_int_equal(send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(truncate(log, INT64_C(300) << 20), 0);
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "the log has 300 MB",
+                   "pragma wal_checkpoint(truncate)");
+    pawl_store_close(store);
+}
+
+static void a_file_that_is_damaged(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_at(p, "");
+    for (int i = 0; i < 200; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%d", i);
+        assert_int_equal(send_one(p, store, "orders", id), PAWL_OK);
+    }
+    pawl_store_close(store);
+    FILE *file = fopen(p->path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -3000, SEEK_END), 0);
+    for (int i = 0; i < 2500; i++)
+        assert_int_equal(fputc(0xa5, file), 0xa5);
+    fclose(file);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_LOOK, NULL, 0, &store), PAWL_OK);
+    pawl_finding_rows rows = diagnose(p, store);
+    for (size_t i = 0; i < rows.count; i++) /* the file is not read unless it is asked for */
+        assert_false(pawl_text_equal(rows.items[i].name, TEXT("file")));
+    rows = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
+    expect_finding(&rows, "file", PAWL_FINDING_FAIL, "", ".recover");
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_file_that_is_well), CASE(settings_that_do_harm),  CASE(a_lease_that_ran_out),
+        CASE(a_log_that_grows),    CASE(a_file_that_is_damaged),
+    };
+    return cmocka_run_group_tests_name("sqlite_diagnose", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# command_doctor.sh - what `pawl doctor` finds about a store and what waits in it, and that its remedies
+# mend it.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_fill
+build_sql
+build_app app_dead.c dead.so
+export PAWL_STORE=sqlite:$work/doctor.db PAWL_DRIVER_PATH=$build_dir
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
+
+# well: nothing fails, and nothing is said on standard error.
+well()
+{
+    expect 0 '' pawl doctor "$@"
+    ! grep -qvE '^OK ' "$work/out" || die "something is not OK"
+    [ ! -s "$work/err" ] || die "something is said"
+}
+
+# finds LEVEL CHECK TEXT [REMEDY]: a line of `pawl doctor --json`.
+finds()
+{
+    local line
+    line=$(grep -E "^\\{\"check\":\"$2\",\"level\":\"$1\",\"text\":\"[^\"]*$3" "$work/out") ||
+        die "no $1 of $2: $3"
+    [ -z "${4:-}" ] || grep -qF -- "\"remedy\":\"$4" <<<"$line" || die "another remedy: $line"
+}
+
+# sick TEXT: something fails, and the last line says how much.
+sick()
+{
+    expect 1 'findings must be dealt with$' pawl doctor --json "$@"
+}
+
+echo "== no store"
+expect 2 "no store" env -u PAWL_STORE "$build_dir/pawl" doctor
+expect 2 "pawl doctor has no option --fix" pawl doctor --fix
+expect 2 "transactions" pawl doctor --transactions often
+sick --store "sqlite:$work/typo.db"
+finds fail connection "typo.db: No such file or directory"
+[ ! -e "$work/typo.db" ] || die "doctor made a database of a mistyped path"
+sick --store "nosuchscheme://me:hush@host/x"
+finds fail connection nosuchscheme
+! grep -q hush "$work/out" "$work/err" || die "the password is shown"
+
+echo "== a store that is well"
+pawl schema apply 2>"$work/err" || die "no schema"
+well
+well --thorough
+grep -qE '^OK    file  ' "$work/out" || die "the file was not read"
+expect 0 '^OK    connection .*connected to sqlite:' pawl doctor
+expect 0 '' pawl doctor --json
+finds ok schema "tables and indexes are those of this pawl"
+grep -q '"remedy":null}$' "$work/out" || die "no null of a remedy"
+mkdir "$work/locked"
+cp "$work/doctor.db" "$work/locked/x.db"
+chmod 444 "$work/locked/x.db"
+keep_to_modes "$build_dir/pawl" doctor --json --store "sqlite:$work/locked/x.db" >"$work/out" 2>"$work/err"
+[ $? = 1 ] || die "a file that cannot be written is well"
+finds fail "(rights|connection)" "x.db"
+
+echo "== the schema"
+"$work/sql" "$work/doctor.db" "drop index pawl_queue_due" || die "no sql"
+sick
+finds fail schema "pawl_queue_due" "pawl schema apply --store 'sqlite:$work/doctor.db'"
+remedy=$(sed -nE 's/.*"check":"schema".*"remedy":"([^"]*)".*/\1/p' "$work/out" | head -n 1)
+PATH=$build_dir:$PATH bash -c "$remedy" 2>"$work/err" || die "the remedy fails: $remedy"
+well
+"$work/sql" "$work/doctor.db" "drop table pawl_leases" || die "no sql"
+sick
+finds fail schema "pawl_leases" "pawl schema apply"
+PATH=$build_dir:$PATH bash -c "$(sed -nE 's/.*"remedy":"([^"]*)".*/\1/p' "$work/out")" 2>"$work/err"
+well
+
+echo "== nobody reads"
+expect 0 '' pawl send --to billing --type charge --body '{"n":1}'
+sick
+finds fail workers "none lives, and 1 message" "pawl run APP.so --store 'sqlite:"
+finds fail queues "nobody reads queue billing: 1 message waits, and no endpoint of this store ever read it"
+start app "$work/dead.so"
+poll 60 has_ready billing 0 || die "the queue is not empty"
+well
+expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
+sick
+finds fail queues "nobody reads queue biling"
+finds ok workers "[1-9] live"
+"$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
+
+echo "== what is dead"
+touch "$PAWL_TEST_CLOSED"
+expect 0 '' pawl send --to billing --type charge --body '{"n":2}'
+poll 60 has dead 1 || die "no letter"
+sick
+finds fail dead_letters "1 message was given up" "pawl dead list --store 'sqlite:"
+rm "$PAWL_TEST_CLOSED"
+expect 0 '' pawl dead retry --all --yes
+poll 60 has_ready billing 0 || die "the queue is not empty"
+well
+stop "$pid" TERM 0
+fill outbox
+sick
+finds fail outbox "nobody delivers what endpoint shop produced, row 1" "pawl run APP.so"
+finds fail outbox "2 rows are dead" "pawl outbox list --state dead --store"
+finds warn outbox "1 row waits behind an earlier one" "pawl outbox list --state pending --attempts 1"
+"$work/sql" "$work/doctor.db" "delete from pawl_outbox" || die "no sql"
+"$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all', 'batch', 1, 9, 1, 'x')" ||
+    die "no sql"
+sick
+finds fail partitions "1 partition of aggregators is dead"
+"$work/sql" "$work/doctor.db" "delete from pawl_aggregator_flush" || die "no sql"
+
+echo "== timeouts"
+"$work/sql" "$work/doctor.db" "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000001',
+    1, null, '', 't', 'nowhere', 9000000000000000, 0, null, null, null, '', '{}')" || die "no sql"
+sick
+finds fail timeouts "timeouts lead to nowhere, which no endpoint of this store handles"
+"$work/sql" "$work/doctor.db" "delete from pawl_timeouts" || die "no sql"
+well
+
+echo "ok"
