@@ -31,7 +31,7 @@ PAWL_API pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query
 /* ---- Settling ----------------------------------------------------------- */
 
 typedef enum pawl_dead_action {
-    PAWL_DEAD_RETRY,   /* the message is in its queue again, under its own id */
+    PAWL_DEAD_RETRY, /* the message is in its queue again, under its own id; a timeout is set again */
     PAWL_DEAD_EDIT,    /* the same with another body; its headers stay */
     PAWL_DEAD_DISCARD, /* the letter goes, and its inbox mark stays: a copy of the message that comes
                           later is dropped */

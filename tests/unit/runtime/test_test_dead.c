@@ -1,0 +1,150 @@
+/* test_test_dead.c - dead letters in the users' test kit: retried, edited and discarded.
+ *
+ * E34.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pawl/pawl.h"
+#include "pawl/test.h"
+
+/* ---- Two endpoints that reject what is negative, until they are patient ----------- */
+
+#define BILL(F) F(INT32, cents, .required = true)
+PAWL_RECORD(bill, BILL)
+
+static bool is_patient;
+static char paid[200];
+
+static pawl_code on_bill(pawl_context *ctx, const bill *message)
+{
+    if (message->cents < 0 && !is_patient)
+        return pawl_fail(ctx, PAWL_REJECT, "%d cents", (int)message->cents);
+    size_t used = strlen(paid);
+    snprintf(paid + used, sizeof paid - used, "%d ", (int)message->cents);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_bill, bill);
+
+static const pawl_endpoint_spec shop  = {.name     = "shop",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
+static const pawl_endpoint_spec bank  = {.name     = "bank",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
+static const pawl_application   bills = {PAWL_APPLICATION_INIT, .name = "bills",
+                                         .endpoints = PAWL_ENDPOINTS(&shop, &bank)};
+
+static pawl_test *open_bills(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = NULL;
+    is_patient       = false;
+    paid[0]          = '\0';
+    if (pawl_test_create(&bills, NULL, &test, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    return test;
+}
+
+static void deliver(pawl_test *test, const char *queue, const char *id, int cents)
+{
+    pawl_send_options as = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    assert_int_equal(
+        pawl_test_deliver_with(test, queue, &as, PAWL_MESSAGE(bill, .cents = cents), NULL),
+        PAWL_OK);
+}
+
+static size_t letters_of(pawl_test *test, const char *endpoint)
+{
+    pawl_dead_rows rows;
+    assert_int_equal(pawl_test_dead(test, endpoint, &rows, NULL), PAWL_OK);
+    return rows.count;
+}
+
+/* ---- Tests ------------------------------------------------------------------------ */
+
+static void e34_a_retried_letter_is_handled_under_its_own_id(void **state)
+{
+    (void)state;
+    pawl_test *test = open_bills();
+    deliver(test, "shop", "b-1", -5);
+    assert_int_equal(letters_of(test, "shop"), 1);
+    assert_int_equal(pawl_test_dead_retry(test, "shop", "b-1", NULL), PAWL_OK);
+    assert_int_equal(letters_of(test, "shop"), 1); /* given up again */
+    is_patient = true;
+    assert_int_equal(pawl_test_dead_retry(test, "shop", "b-1", NULL), PAWL_OK);
+    assert_int_equal(letters_of(test, "shop"), 0);
+    deliver(test, "shop", "b-1", 7); /* dropped: its id was handled */
+    assert_string_equal(paid, "-5 ");
+    pawl_test_destroy(test);
+}
+
+static void e34_an_edited_letter_is_handled_with_its_new_body(void **state)
+{
+    (void)state;
+    pawl_test *test = open_bills();
+    deliver(test, "shop", "b-1", -5);
+    assert_int_equal(pawl_test_dead_edit(test, "shop", "b-1", "{\"cents\":", NULL), PAWL_OK);
+    assert_int_equal(letters_of(test, "shop"), 1); /* no JSON: given up again */
+    assert_int_equal(pawl_test_dead_edit(test, "shop", "b-1", "{\"cents\":5}", NULL), PAWL_OK);
+    assert_int_equal(letters_of(test, "shop"), 0);
+    assert_string_equal(paid, "5 ");
+    pawl_test_destroy(test);
+}
+
+static void e34_a_discarded_letter_is_not_handled(void **state)
+{
+    (void)state;
+    pawl_test *test = open_bills();
+    deliver(test, "shop", "b-1", -5);
+    is_patient = true;
+    assert_int_equal(pawl_test_dead_discard(test, "shop", "b-1", NULL), PAWL_OK);
+    assert_int_equal(letters_of(test, "shop"), 0);
+    deliver(test, "shop", "b-1", -5);
+    assert_string_equal(paid, "");
+    pawl_test_destroy(test);
+}
+
+static void the_endpoint_is_named_when_two_gave_a_message_up(void **state)
+{
+    (void)state;
+    pawl_test *test  = open_bills();
+    pawl_error error = PAWL_ERROR_INIT;
+    deliver(test, "shop", "b-1", -5);
+    deliver(test, "bank", "b-2", -6);
+    deliver(test, "bank", "b-1", -7);
+    is_patient = true;
+    assert_int_equal(pawl_test_dead_retry(test, NULL, "b-1", &error), PAWL_EINVAL);
+    assert_string_equal(error.text,
+                        "message b-1 is a dead letter of several endpoints: say of which");
+    assert_int_equal(pawl_test_dead_retry(test, NULL, "b-2", NULL), PAWL_OK);
+    assert_int_equal(pawl_test_dead_retry(test, "shop", "b-2", &error), PAWL_EGONE);
+    assert_string_equal(error.text, "message b-2 is no dead letter");
+    assert_int_equal(pawl_test_dead_retry(test, "bank", "b-1", NULL), PAWL_OK);
+    assert_int_equal(pawl_test_dead_discard(test, NULL, "b-1", NULL), PAWL_OK);
+    assert_string_equal(paid, "-6 -7 ");
+    pawl_test_destroy(test);
+}
+
+static void say_nothing(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)text, (void)context;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(e34_a_retried_letter_is_handled_under_its_own_id),
+        cmocka_unit_test(e34_an_edited_letter_is_handled_with_its_new_body),
+        cmocka_unit_test(e34_a_discarded_letter_is_not_handled),
+        cmocka_unit_test(the_endpoint_is_named_when_two_gave_a_message_up),
+    };
+    pawl_log_set(say_nothing, PAWL_LOG_ERROR, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
