@@ -38,16 +38,28 @@ PAWL_API const char *pawl_health_name(pawl_health_state state);
 /* At or above a limit a check is no longer healthy. Zero means the default in
  * brackets, -1 that the limit is never reached. Durations are microseconds. */
 typedef struct pawl_health_options {
-    int64_t lag_degraded;   /* age of the oldest pending outbox row [1 min] */
-    int64_t lag_unhealthy;  /* [5 min] */
-    int64_t dead_degraded;  /* dead outbox rows [1] */
-    int64_t dead_unhealthy; /* [100] */
+    int64_t lag_degraded;         /* age of the oldest pending outbox row [1 min] */
+    int64_t lag_unhealthy;        /* [5 min] */
+    int64_t dead_degraded;        /* dead outbox rows [1] */
+    int64_t dead_unhealthy;       /* [100] */
+    int64_t held_degraded;        /* outbox rows held behind another of their source [1000] */
+    int64_t held_unhealthy;       /* [-1] */
+    int64_t queue_age_degraded;   /* how long a message of a queue has been ready [1 min] */
+    int64_t queue_age_unhealthy;  /* [-1] */
+    int64_t unread_degraded;      /* the same of a queue that no worker reads [1 min] */
+    int64_t unread_unhealthy;     /* [-1] */
+    int64_t late_degraded;        /* how late the earliest timeout is [1 min] */
+    int64_t late_unhealthy;       /* [-1] */
+    int64_t partitions_degraded;  /* dead aggregator partitions [1] */
+    int64_t partitions_unhealthy; /* [-1] */
+    int64_t letters_degraded;     /* dead letters [1] */
+    int64_t letters_unhealthy;    /* [-1] */
 } pawl_health_options;
 
-#define PAWL_HEALTH_CHECKS_MAX 8
+#define PAWL_HEALTH_CHECKS_MAX 16
 
 typedef struct pawl_health_result {
-    const char       *name; /* "outbox_lag", "outbox_dead", "store", "endpoint" */
+    const char       *name; /* "outbox_lag", "store": docs/OPERATING.md has all */
     pawl_health_state state;
     int64_t           value;       /* microseconds or rows */
     char              reason[200]; /* empty when healthy */
@@ -58,6 +70,9 @@ typedef struct pawl_health {
     pawl_health_result checks[PAWL_HEALTH_CHECKS_MAX];
     size_t             check_count;
 } pawl_health;
+
+/* PAWL_EINVAL: the unhealthy limit of a check is below its degraded one. NULL is well. */
+PAWL_API pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_error *error);
 
 /* Figures of a store, for a judgement. A field that is zero speaks for good health. */
 typedef struct pawl_health_figures {

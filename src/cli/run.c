@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+#include "cli/limits.h"
 #include "cli/notify.h"
 #include "cli/settings.h"
 
@@ -59,6 +60,7 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, endpoint),
      .value  = "NAME",
      .help   = "run this endpoint only; default all of the application"},
+    PAWL__OPTION_HEALTH(verb_fields, words.health),
     {.name   = "http",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, http),
@@ -406,7 +408,12 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
         code = pawl__settings_read(settings, application, error);
     if (code == PAWL_OK && fields->is_shown)
         return show_options(fields, application, settings, arena, error);
-    return code == PAWL_OK ? run_endpoints(fields, application, settings, options, error) : code;
+    pawl_endpoint_options with    = *options;
+    pawl_observe_options  observe = *options->observe;
+    with.observe                  = &observe;
+    if (code == PAWL_OK)
+        code = pawl__settings_health(settings, &observe.health, error);
+    return code == PAWL_OK ? run_endpoints(fields, application, settings, &with, error) : code;
 }
 
 int pawl__run_verb(const pawl__verb *verb, int count, char **words)

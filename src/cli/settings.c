@@ -5,6 +5,7 @@
 #include "cli/settings.h"
 
 #include "cli/cli.h"
+#include "cli/limits.h"
 #include "cli/recovery.h"
 #include "runtime/recovery.h"
 
@@ -38,6 +39,8 @@ struct pawl__settings {
     part                       *command; /* the routes and rows of the command line */
     part                      **parts;   /* of the file; the first part is for all endpoints */
     size_t                      part_count;
+    pawl_health_options         health; /* limits of the file */
+    uint64_t                    health_seen;
 };
 
 static pawl_code no_memory(pawl_error *error)
@@ -142,12 +145,13 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
-    const char *names[pawl__number_count + 3] = {NULL};
+    const char *names[pawl__number_count + 4] = {NULL};
     char        suggestion[600], word[PAWL__WORD_SIZE];
     for (size_t i = 0; i < pawl__number_count; i++)
         names[i] = number_rows[i].name;
     names[pawl__number_count]     = "route";
     names[pawl__number_count + 1] = "recovery";
+    names[pawl__number_count + 2] = "health";
     pawl__suggest(key, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
@@ -170,10 +174,24 @@ static pawl_code take_number(const pawl__settings *settings, const char *key, co
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
 }
 
+static pawl_code take_health(pawl__settings *settings, const char *value, pawl_error *error)
+{
+    if (settings->part_count > 1) /* a process has one health */
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "health is for all endpoints: give it above the first [ENDPOINT]");
+    return pawl__limit_read(value, &settings->health, &settings->health_seen, error);
+}
+
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl_health_options *health,
+                                pawl_error *error)
+{
+    *health = settings->health;
+    return pawl__limits_read(&settings->words->health, health, error);
+}
+
 /* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
  * them. */
-static pawl_code take_key(const pawl__settings *settings, char *text, size_t line,
-                          pawl_error *error)
+static pawl_code take_key(pawl__settings *settings, char *text, size_t line, pawl_error *error)
 {
     char  word[PAWL__WORD_SIZE];
     char *equals = strchr(text, '=');
@@ -185,6 +203,8 @@ static pawl_code take_key(const pawl__settings *settings, char *text, size_t lin
     const char *value = trim(equals + 1);
     part       *to    = settings->parts[settings->part_count - 1];
     pawl_code   code  = PAWL_OK;
+    if (strcmp(key, "health") == 0)
+        return take_health(settings, value, error);
     if (strcmp(key, "route") == 0)
         code = add_route(to, value, line, settings->arena, error);
     else if (strcmp(key, "recovery") == 0)
@@ -253,7 +273,10 @@ static pawl_code read_words(pawl__settings *settings, pawl_error *error)
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
         code = pawl__recovery_add(&settings->command->recovery, rows->items[i], 0, settings->arena,
                                   error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--recovery");
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "--recovery");
+    pawl_health_options tried = {0};
+    return pawl__limits_read(&settings->words->health, &tried, error);
 }
 
 pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,

@@ -4,7 +4,8 @@
  *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
  *
  * The file has a line KEY = VALUE for each option, without "--", `route` as often as there are
- * routes, and `recovery` as often as there are rows of it. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
+ * routes, and `recovery` as often as there are rows of it; `health` as often as there are limits,
+ * above the first heading. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
  * endpoint. Empty lines, and lines that begin with "#", say nothing.
  *
  * Threads: none; called from main.
@@ -23,7 +24,8 @@
 typedef struct pawl__settings_words {
     int64_t     numbers[pawl__number_count]; /* -1: not given */
     pawl__texts routes, recovery;
-    const char *file; /* --config; NULL: none */
+    pawl__texts health; /* limits, see limits.h */
+    const char *file;   /* --config; NULL: none */
 } pawl__settings_words;
 
 /* Rows of a verb's options, for fields with a member `words`. */
@@ -61,6 +63,10 @@ pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *
  * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);
+/* Sets the limits of health, which all endpoints of the process share, that command line or file
+ * have. PAWL_EINVAL. */
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl_health_options *health,
+                                pawl_error *error);
 /* An option, a route or a row of recovery of an endpoint, as `pawl run --show-options` shows it. */
 typedef struct pawl__setting {
     pawl_text endpoint, option;

@@ -5,19 +5,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/cli.h"
+#include "cli/limits.h"
 #include "cli/watch.h"
 
+#include "base/calm.h"
+
 #include <inttypes.h>
+#include <string.h>
 
 #define PERIOD_DEFAULT PAWL_SECONDS(2)
 
 typedef struct verb_fields {
-    pawl__store_fields at;
-    bool               is_json;
-    bool               is_watch;
-    int64_t            period;
-    int64_t            count;
+    pawl__store_fields  at;
+    bool                is_json;
+    bool                is_watch;
+    int64_t             period;
+    int64_t             count;
+    pawl__texts         health; /* the words of `limits` */
+    pawl_health_options limits;
 } verb_fields;
 
 const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
@@ -39,6 +44,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
          .max           = PAWL_HOURS(1),
          .has_default   = true,
          .value_default = PERIOD_DEFAULT},
+        PAWL__OPTION_HEALTH(verb_fields, health),
         {.name   = "json",
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_json),
@@ -54,8 +60,9 @@ const pawl__option   pawl__stats_verb_options[]   = {
 
 const pawl__report pawl__stats_verb_reports[] = {
     {"the object", NULL,
-     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues"},
+     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
     {"one of queues", NULL, "queue ready future oldest"},
+    {"one of checks", NULL, "name status value reason"},
     {.what = NULL},
 };
 
@@ -108,9 +115,22 @@ static const char *format_time(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1
     return text;
 }
 
-static void print_page(const pawl_stats *stats, FILE *out)
+static void print_result(const pawl_health_result *result, FILE *out)
 {
-    char text[PAWL_TIME_TEXT_SIZE + 1];
+    char line[sizeof result->reason];
+    snprintf(line, sizeof line, "%s", result->reason);
+    pawl__calm_line(line, strlen(line));
+    fprintf(out, "  %-9s %-16s %s\n", pawl_health_name(result->state), result->name, line);
+}
+
+static void print_page(const pawl__watch_sample *sample, FILE *out)
+{
+    const pawl_stats *stats = &sample->figures.stats;
+    char              text[PAWL_TIME_TEXT_SIZE + 1];
+    fprintf(out, "%-28s %12s\n", "health", pawl_health_name(sample->health.state));
+    for (size_t i = 0; i < sample->health.check_count; i++)
+        if (sample->health.checks[i].state != PAWL_HEALTHY)
+            print_result(&sample->health.checks[i], out);
     for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
         int64_t value = value_of(stats, &numbers[i]);
         if (numbers[i].kind == NUMBER_COUNT)
@@ -127,13 +147,31 @@ static void print_page(const pawl_stats *stats, FILE *out)
     }
 }
 
-static pawl_code print_json(const pawl_stats *stats, pawl_time at, FILE *out, pawl_error *error)
+static void add_health(yyjson_mut_doc *doc, yyjson_mut_val *root, const pawl_health *health)
 {
-    yyjson_mut_doc *doc = pawl__json_create();
+    yyjson_mut_obj_add_str(doc, root, "health", pawl_health_name(health->state));
+    yyjson_mut_val *checks = yyjson_mut_obj_add_arr(doc, root, "checks");
+    for (size_t i = 0; i < health->check_count; i++) {
+        const pawl_health_result *result = &health->checks[i];
+        yyjson_mut_val           *object = yyjson_mut_arr_add_obj(doc, checks);
+        yyjson_mut_obj_add_str(doc, object, "name", result->name);
+        yyjson_mut_obj_add_str(doc, object, "status", pawl_health_name(result->state));
+        yyjson_mut_obj_add_sint(doc, object, "value", result->value);
+        if (result->reason[0] != '\0')
+            yyjson_mut_obj_add_str(doc, object, "reason", result->reason);
+        else
+            yyjson_mut_obj_add_null(doc, object, "reason");
+    }
+}
+
+static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_error *error)
+{
+    const pawl_stats *stats = &sample->figures.stats;
+    yyjson_mut_doc   *doc   = pawl__json_create();
     if (doc == NULL)
         return pawl__json_print(doc, out, error);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    pawl__json_add_time(doc, root, "at", at);
+    pawl__json_add_time(doc, root, "at", sample->at);
     for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
         int64_t value = value_of(stats, &numbers[i]);
         if (numbers[i].kind == NUMBER_COUNT)
@@ -150,20 +188,20 @@ static pawl_code print_json(const pawl_stats *stats, pawl_time at, FILE *out, pa
         yyjson_mut_obj_add_sint(doc, object, "future", queue->future);
         pawl__json_add_time(doc, object, "oldest", queue->oldest);
     }
+    add_health(doc, root, &sample->health);
     return pawl__json_print(doc, out, error);
 }
 
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl_stats         stats  = {.queues = NULL};
-    pawl_time          now    = pawl_clock_now(NULL);
-    pawl_code          code   = pawl_store_stats(store, now, arena, &stats, error);
+    pawl__watch_sample sample = {.at = pawl_clock_now(NULL)};
+    pawl_code          code   = pawl__watch_look(store, &fields->limits, arena, &sample, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_json(&stats, now, stdout, error);
-    print_page(&stats, stdout);
+        return print_json(&sample, stdout, error);
+    print_page(&sample, stdout);
     return PAWL_OK;
 }
 
@@ -173,17 +211,18 @@ static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena
     const pawl__watch  asked  = {.store  = fields->at.store,
                                  .period = fields->period,
                                  .count  = fields->count,
+                                 .limits = fields->limits,
                                  .print  = fields->is_json ? print_json : NULL};
     return pawl__watch_run(&asked, store, arena, error);
 }
 
 /* --every and --count say how to watch. */
-static pawl_code check(const verb_fields *fields, pawl_error *error)
+static pawl_code check(verb_fields *fields, pawl_error *error)
 {
-    if (fields->is_watch || (fields->count == 0 && fields->period == 0))
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "--%s is for --watch",
-                          fields->count != 0 ? "count" : "every");
+    if (!fields->is_watch && (fields->count != 0 || fields->period != 0))
+        return pawl_error_set(error, PAWL_EINVAL, "--%s is for --watch",
+                              fields->count != 0 ? "count" : "every");
+    return pawl__limits_read(&fields->health, &fields->limits, error);
 }
 
 int pawl__stats_verb(const pawl__verb *verb, int count, char **words)

@@ -196,26 +196,32 @@ typedef struct watching {
     int64_t             took; /* of the last look */
 } watching;
 
-/* Looks once more. After a failure there are no figures, as their memory is that of the look before. */
+pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
+                           pawl__watch_sample *sample, pawl_error *error)
+{
+    pawl_code code = pawl_health_look(store, sample->at, arena, &sample->figures, error);
+    if (code == PAWL_OK)
+        pawl_health_judge(&sample->figures, limits, sample->at, &sample->health);
+    else
+        sample->figures = (pawl_health_figures){.worker_count = 0};
+    return code;
+}
+
+/* Looks once more. After a failure there are no figures, as their memory is that of the look
+ * before. */
 static pawl_code look(watching *it, pawl_error *error)
 {
     int64_t       begin   = monotonic();
     pawl_time     before  = it->picture.failure == NULL ? it->sample.at : 0;
     pawl_counters counted = it->sample.figures.stats.counters;
     pawl_arena_reset(it->arena);
-    it->sample = (pawl__watch_sample){.at = pawl_clock_now(NULL)};
-    pawl_code code =
-        pawl_health_look(it->store, it->sample.at, it->arena, &it->sample.figures, error);
-    it->took            = monotonic() - begin;
-    it->picture.failure = code != PAWL_OK ? error->text : NULL;
-    if (code != PAWL_OK) {
-        it->sample.figures = (pawl_health_figures){.worker_count = 0};
-        return code;
-    }
-    pawl_health_judge(&it->sample.figures, NULL, it->sample.at, &it->sample.health);
+    it->sample     = (pawl__watch_sample){.at = pawl_clock_now(NULL)};
+    pawl_code code = pawl__watch_look(it->store, &it->watch->limits, it->arena, &it->sample, error);
+    it->took       = monotonic() - begin;
+    it->picture.failure         = code != PAWL_OK ? error->text : NULL;
     it->picture.before          = before;
     it->picture.counters_before = counted;
-    return PAWL_OK;
+    return code;
 }
 
 /* Shows the last sample. False: nobody can be shown anything; main says why. */
@@ -229,7 +235,7 @@ static bool print(watching *it, pawl_error *error)
     if (it->picture.failure != NULL)
         fprintf(stderr, "no answer: %s\n", it->picture.failure);
     else if (it->watch->print != NULL)
-        code = it->watch->print(&it->sample.figures.stats, it->sample.at, stdout, error);
+        code = it->watch->print(&it->sample, stdout, error);
     else
         pawl__watch_line(&it->picture, stdout);
     return code == PAWL_OK && fflush(stdout) == 0;

@@ -42,16 +42,20 @@ void pawl__watch_draw(const pawl__watch_picture *picture, FILE *out);
 void pawl__watch_heading(FILE *out);
 void pawl__watch_line(const pawl__watch_picture *picture, FILE *out);
 
+/* Fills a sample whose time is set; its lists live in the arena. */
+pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
+                           pawl__watch_sample *sample, pawl_error *error);
 /* Looks at the store every `period` until somebody ends it; `print`, which may be NULL, prints each
  * sample in the place of a picture. Returns a failure of the first look only: later ones are in the
  * picture. */
-typedef pawl_code pawl__watch_print_fn(const pawl_stats *stats, pawl_time at, FILE *out,
+typedef pawl_code pawl__watch_print_fn(const pawl__watch_sample *sample, FILE *out,
                                        pawl_error *error);
 typedef struct pawl__watch {
     const char           *store;
     int64_t               period;
     int64_t               count; /* looks; 0: without end */
     pawl__watch_print_fn *print;
+    pawl_health_options   limits;
 } pawl__watch;
 pawl_code pawl__watch_run(const pawl__watch *watch, pawl_store *store, pawl_arena *arena,
                           pawl_error *error);

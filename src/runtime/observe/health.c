@@ -4,6 +4,8 @@
  */
 #include "runtime/observe/health.h"
 
+#include "runtime/observe/health_rows.h"
+
 #include "base/cut.h"
 
 #include <stdio.h>
@@ -75,35 +77,87 @@ size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
 
 /* ---- Checks -------------------------------------------------------------- */
 
-static int64_t outbox_lag(const pawl_health_figures *figures, pawl_time now)
+/* The worst of a check: its value, and the place that has it, which may be empty. */
+typedef struct measure {
+    int64_t   value;
+    pawl_text place;
+} measure;
+
+static measure outbox_lag(const pawl_health_figures *figures, pawl_time now)
 {
-    return age_of(figures->stats.outbox_oldest, now);
+    return (measure){.value = age_of(figures->stats.outbox_oldest, now)};
 }
 
-static int64_t outbox_dead(const pawl_health_figures *figures, pawl_time now)
+static measure outbox_dead(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return figures->stats.outbox_dead;
+    return (measure){.value = figures->stats.outbox_dead};
+}
+
+static measure outbox_held(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats.outbox_held};
+}
+
+static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->stats.queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats.queues[i];
+        int64_t                 age   = age_of(queue->oldest, now);
+        if (age > oldest.value && (pawl_health_readers(figures, queue->queue) > 0) == is_read)
+            oldest = (measure){age, queue->queue};
+    }
+    return oldest;
+}
+
+static measure queue_age(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_queue(figures, now, true);
+}
+
+static measure queue_unread(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_queue(figures, now, false);
+}
+
+static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){.value = pawl_health_timeout_late(figures, now)};
+}
+
+static measure partitions_dead(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats.flushes_dead};
+}
+
+static measure dead_letters(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats.dead};
 }
 
 typedef struct check_row {
     const char *name;
-    int64_t (*measure)(const pawl_health_figures *figures, pawl_time now);
+    measure (*run)(const pawl_health_figures *figures, pawl_time now);
     size_t      degraded, unhealthy; /* offsets in pawl_health_options */
     int64_t     degraded_default, unhealthy_default;
-    const char *what; /* named with the value and the limit it reached */
+    const char *reason;
     int64_t     unit; /* of value and limit, as they are shown */
 } check_row;
 
-#define LIMIT(field) offsetof(pawl_health_options, field)
-
-static const check_row check_rows[] = {
-    {"outbox_lag", outbox_lag, LIMIT(lag_degraded), LIMIT(lag_unhealthy), PAWL_MINUTES(1),
-     PAWL_MINUTES(5), "the oldest pending outbox row is %lld s old, the limit is %lld s",
-     PAWL_SECONDS(1)},
-    {"outbox_dead", outbox_dead, LIMIT(dead_degraded), LIMIT(dead_unhealthy), 1, 100,
-     "dead outbox rows: %lld, the limit is %lld", 1},
-};
+#define CHECK_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
+    {#check,                                                                             \
+     check,                                                                              \
+     offsetof(pawl_health_options, field##_degraded),                                    \
+     offsetof(pawl_health_options, field##_unhealthy),                                   \
+     degraded_default,                                                                   \
+     unhealthy_default,                                                                  \
+     reason,                                                                             \
+     PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1},
+static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
 #define CHECK_COUNT (sizeof check_rows / sizeof check_rows[0])
 
 _Static_assert(CHECK_COUNT < PAWL_HEALTH_CHECKS_MAX, "the endpoint itself is a check too");
@@ -114,12 +168,12 @@ static int64_t limit_of(const pawl_health_options *options, size_t offset, int64
 {
     int64_t limit =
         options != NULL ? *(const int64_t *)(const void *)((const char *)options + offset) : 0;
-    if (limit < 0)
-        return INT64_MAX;
-    return limit > 0 ? limit : value_default;
+    if (limit == 0)
+        limit = value_default;
+    return limit > 0 ? limit : INT64_MAX;
 }
 
-pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error)
+pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_error *error)
 {
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const check_row *row       = &check_rows[i];
@@ -153,7 +207,8 @@ pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl
 static void run_check(const check_row *row, const pawl_health_options *options,
                       const pawl_health_figures *figures, pawl_time now, pawl_health *health)
 {
-    int64_t             value     = row->measure(figures, now);
+    measure             found     = row->run(figures, now);
+    int64_t             value     = found.value;
     int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
     int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
     pawl_health_state   state     = value >= unhealthy  ? PAWL_UNHEALTHY
@@ -164,8 +219,8 @@ static void run_check(const check_row *row, const pawl_health_options *options,
     if (state == PAWL_HEALTHY)
         return;
     int64_t limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
-    snprintf(result->reason, sizeof result->reason, row->what, (long long)(value / row->unit),
-             (long long)(limit / row->unit));
+    snprintf(result->reason, sizeof result->reason, row->reason, PAWL_TEXT_ARGS(found.place),
+             (long long)(value / row->unit), (long long)(limit / row->unit));
 }
 
 void pawl_health_judge(const pawl_health_figures *figures, const pawl_health_options *options,
@@ -194,7 +249,7 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
     *health                     = (pawl_health){.state = PAWL_UNHEALTHY};
     if (error == NULL)
         error = &own;
-    pawl_code code = pawl__health_options_check(options, error);
+    pawl_code code = pawl_health_options_check(options, error);
     if (code != PAWL_OK)
         return code;
     arena = pawl_arena_create(0);

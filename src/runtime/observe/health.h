@@ -11,7 +11,6 @@
 #include "pawl/store_calls.h"
 #include "record/record_internal.h"
 
-pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error);
 /* The store could not be asked: unhealthy for this reason alone. */
 void pawl__health_of_failure(const char *reason, pawl_health *health);
 /* Adds a result; its reason is the caller's to write. There must be room. */

@@ -9,6 +9,7 @@
 #include "runtime/observe/observe.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define LOOK_PERIOD PAWL_SECONDS(1)
 #define LOOK_SHARE 10
@@ -64,6 +65,32 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figure
                            : code;
 }
 
+/* Health at the last look of a check; healthy when it was not there. */
+static pawl_health_state state_of(const pawl_health *health, const char *name)
+{
+    for (size_t i = 0; i < health->check_count; i++)
+        if (strcmp(health->checks[i].name, name) == 0)
+            return health->checks[i].state;
+    return PAWL_HEALTHY;
+}
+
+/* Logs each check whose state is another one than before: one line then, and none until it
+ * changes again. */
+static void say_changes(const pawl_health *before, const pawl_health *after)
+{
+    for (size_t i = 0; i < after->check_count; i++) {
+        const pawl_health_result *result = &after->checks[i];
+        pawl_health_state         was    = state_of(before, result->name);
+        if (result->state == was)
+            continue;
+        if (result->state == PAWL_HEALTHY)
+            pawl_log(PAWL_LOG_INFO, "health: %s is healthy again", result->name);
+        else
+            pawl_log(PAWL_LOG_WARNING, "health: %s is %s: %s", result->name,
+                     pawl_health_name(result->state), result->reason);
+    }
+}
+
 static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
 {
     pawl_error          error   = PAWL_ERROR_INIT;
@@ -74,7 +101,10 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
     if (code == PAWL_OK) {
         keep_numbers(&observer->metrics, &figures.stats, now);
-        pawl_health_judge(&figures, &observer->options.health, now, &at->health);
+        pawl_health health;
+        pawl_health_judge(&figures, &observer->options.health, now, &health);
+        say_changes(&at->judged, &health);
+        at->health = at->judged = health;
         return;
     }
     pawl__health_of_failure(error.text, &at->health);

@@ -47,7 +47,7 @@ static pawl_code take_options(const pawl_observe_options *given, pawl_observe_op
             "option observe does not begin with PAWL_OBSERVE_OPTIONS_INIT of this library");
     memcpy(taken, given, given->options_size);
     pawl_code code = check_numbers(taken, error);
-    if (code == PAWL_OK && pawl__health_options_check(&taken->health, error) != PAWL_OK)
+    if (code == PAWL_OK && pawl_health_options_check(&taken->health, error) != PAWL_OK)
         code = pawl_error_wrap(error, PAWL_ECONFIG, "option observe");
     if (code == PAWL_OK && taken->otlp != NULL && strncmp(taken->otlp, "http://", 7) != 0 &&
         strncmp(taken->otlp, "https://", 8) != 0)

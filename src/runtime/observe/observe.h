@@ -31,6 +31,7 @@ typedef struct pawl__look {
     int64_t         due; /* monotonic time of the next look; 0: now */
     bool            has_store;
     pawl_health     health;
+    pawl_health     judged; /* the last health that the store gave */
 } pawl__look;
 
 /* The log lines about one signal; belongs to the thread that exports. */

@@ -22,7 +22,7 @@ static pawl_queue_stats queues[] = {
     {PAWL_TEXT_INIT("mail"), 0, 7, 0},
     {PAWL_TEXT_INIT("orders"), 3, 0, NOON - PAWL_SECONDS(1)},
     {PAWL_TEXT_INIT("payments"), 120000, 0, NOON - PAWL_HOURS(2)},
-    {PAWL_TEXT_INIT("biling"), 1, 0, NOON - PAWL_MILLISECONDS(5)},
+    {PAWL_TEXT_INIT("biling"), 1, 0, NOON - PAWL_MINUTES(3)},
 };
 static const pawl_worker_info workers[] = {
     {.endpoint = PAWL_TEXT_INIT("payments")},
@@ -81,6 +81,9 @@ static const char drawn[] =
     "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
     "unhealthy  the oldest pending outbox row is 120 s old, the limit is 120 s\n"
     "degraded   dead outbox rows: 1, the limit is 1\n"
+    "degraded   queue payments: the oldest is ready for 7200 s, the limit is 60 s\n"
+    "degraded   queue biling: ready for 180 s, read by no worker, the limit is 60 s\n"
+    "degraded   dead letters: 5, the limit is 1\n"
     "\n"
     "                handled   timeouts    flushes   failures  conflicts       dead\n"
     "per second         1234          0          0        0.5          0          0\n"
@@ -92,7 +95,7 @@ static const char drawn[] =
     "store        dead letters 5    inbox marks 0          workers 4\n"
     "\n"
     "queue                                ready   delayed    oldest  workers\n"
-    "biling                                   1         0      5 ms        0  unread\n"
+    "biling                                   1         0       3 m        0  unread\n"
     "payments                           120.0 k         0       2 h        2\n"
     "orders                                   3         0       1 s        1\n"
     "mail                                     0         7         -        0\n";

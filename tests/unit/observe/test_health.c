@@ -60,15 +60,135 @@ static void o23_limits_of_lag_and_dead_rows(void **state)
         int64_t             age     = limits[i].age;
         pawl_health_figures figures = {
             .stats = {.outbox_oldest = age != 0 ? NOW - age : 0, .outbox_dead = limits[i].dead}};
-        assert_int_equal(pawl__health_options_check(&limits[i].options, NULL), PAWL_OK);
+        assert_int_equal(pawl_health_options_check(&limits[i].options, NULL), PAWL_OK);
         pawl_health_judge(&figures, &limits[i].options, NOW, &health);
-        assert_int_equal(health.check_count, 2);
         check_result(&health.checks[0], "outbox_lag", limits[i].lag_state, age > 0 ? age : 0, i);
         check_result(&health.checks[1], "outbox_dead", limits[i].dead_state, limits[i].dead, i);
         pawl_health_state worst =
             limits[i].lag_state > limits[i].dead_state ? limits[i].lag_state : limits[i].dead_state;
         assert_int_equal(health.state, worst);
     }
+}
+
+/* ---- Every check ---------------------------------------------------------------- */
+
+static pawl_queue_stats one_queue[]    = {{PAWL_TEXT_INIT("orders"), 3, 9, NOW - 60 * SECOND}};
+static pawl_queue_stats fresh_queues[] = {
+    {PAWL_TEXT_INIT("orders"), 3, 9, NOW - 60 * SECOND + 1},
+    {PAWL_TEXT_INIT("mail"), 0, 9, 0},
+};
+static pawl_queue_stats two_queues[] = {
+    {PAWL_TEXT_INIT("orders"), 3, 9, NOW - 70 * SECOND},
+    {PAWL_TEXT_INIT("biling"), 1, 0, NOW - 80 * SECOND},
+};
+static const pawl_worker_info one_worker[] = {{.endpoint = PAWL_TEXT_INIT("orders")}};
+#define ORDERS_READS .workers = one_worker, .worker_count = 1
+#define QUEUES(array)                                                  \
+    {                                                                  \
+        .queues = array, .queue_count = sizeof array / sizeof array[0] \
+    }
+
+/* Each check at its default limit, and just below it (reason NULL). */
+static const struct {
+    const char         *name;
+    pawl_health_figures figures;
+    const char         *reason;
+} checks[] = {
+    {"outbox_held", {.stats = {.outbox_held = 999}}, NULL},
+    {"outbox_held",
+     {.stats = {.outbox_held = 1000}},
+     "outbox rows held behind another of their source: 1000, the limit is 1000"},
+    {"queue_age", {.stats = QUEUES(fresh_queues), ORDERS_READS}, NULL},
+    {"queue_age",
+     {.stats = QUEUES(one_queue), ORDERS_READS},
+     "queue orders: the oldest is ready for 60 s, the limit is 60 s"},
+    {"queue_age",
+     {.stats = QUEUES(two_queues), ORDERS_READS},
+     "queue orders: the oldest is ready for 70 s, the limit is 60 s"},
+    {"queue_age", {.stats = QUEUES(two_queues)}, NULL},
+    {"queue_unread", {.stats = QUEUES(one_queue), ORDERS_READS}, NULL},
+    {"queue_unread", {.stats = QUEUES(fresh_queues)}, NULL},
+    {"queue_unread",
+     {.stats = QUEUES(one_queue)},
+     "queue orders: ready for 60 s, read by no worker, the limit is 60 s"},
+    {"queue_unread",
+     {.stats = QUEUES(two_queues), ORDERS_READS},
+     "queue biling: ready for 80 s, read by no worker, the limit is 60 s"},
+    {"timeouts_late", {.timeout_first = NOW - 60 * SECOND + 1}, NULL},
+    {"timeouts_late", {.timeout_first = NOW + 600 * SECOND}, NULL},
+    {"timeouts_late",
+     {.timeout_first = NOW - 61 * SECOND},
+     "the earliest timeout is 61 s late, the limit is 60 s"},
+    {"partitions_dead", {.stats = {.flushes_dead = 0}}, NULL},
+    {"partitions_dead",
+     {.stats = {.flushes_dead = 2}},
+     "dead aggregator partitions: 2, the limit is 1"},
+    {"dead_letters", {.stats = {.dead = 0}}, NULL},
+    {"dead_letters", {.stats = {.dead = 1000000}}, "dead letters: 1000000, the limit is 1"},
+};
+
+static const pawl_health_result *result_of(const pawl_health *health, const char *name)
+{
+    for (size_t i = 0; i < health->check_count; i++)
+        if (strcmp(health->checks[i].name, name) == 0)
+            return &health->checks[i];
+    fail_msg("there is no check %s", name);
+    return NULL;
+}
+
+/* None of them makes a process unhealthy by default: that would mend nothing. */
+static void o23_checks_that_only_warn(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        pawl_health health;
+        pawl_health_judge(&checks[i].figures, NULL, NOW, &health);
+        const pawl_health_result *result = result_of(&health, checks[i].name);
+        assert_int_equal(result->state, checks[i].reason != NULL ? PAWL_DEGRADED : PAWL_HEALTHY);
+        assert_string_equal(result->reason, checks[i].reason != NULL ? checks[i].reason : "");
+        assert_true(health.state != PAWL_UNHEALTHY);
+    }
+}
+
+/* Limits of an operator's own hold for these, too. */
+static void o23_own_limits_of_every_check(void **state)
+{
+    static const pawl_health_figures all    = {.stats         = {.queues       = two_queues,
+                                                                 .queue_count  = 2,
+                                                                 .outbox_held  = 5,
+                                                                 .flushes_dead = 5,
+                                                                 .dead         = 5},
+                                               .timeout_first = NOW - 5,
+                                               ORDERS_READS};
+    static const pawl_health_options strict = {.held_degraded        = 1,
+                                               .held_unhealthy       = 5,
+                                               .queue_age_degraded   = 1,
+                                               .queue_age_unhealthy  = 5,
+                                               .unread_degraded      = 1,
+                                               .unread_unhealthy     = 5,
+                                               .late_degraded        = 1,
+                                               .late_unhealthy       = 5,
+                                               .partitions_unhealthy = 5,
+                                               .letters_unhealthy    = 5};
+    static const pawl_health_options off    = {.held_degraded       = -1,
+                                               .queue_age_degraded  = -1,
+                                               .unread_degraded     = -1,
+                                               .late_degraded       = -1,
+                                               .partitions_degraded = -1,
+                                               .letters_degraded    = -1};
+    pawl_health                      health;
+    (void)state;
+    assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);
+    assert_int_equal(pawl_health_options_check(&off, NULL), PAWL_OK);
+    pawl_health_judge(&all, &strict, NOW, &health);
+    for (size_t i = 0; i < health.check_count; i++)
+        assert_int_equal(health.checks[i].state,
+                         strncmp(health.checks[i].name, "outbox_l", 8) == 0 ||
+                                 strcmp(health.checks[i].name, "outbox_dead") == 0
+                             ? PAWL_HEALTHY
+                             : PAWL_UNHEALTHY);
+    pawl_health_judge(&all, &off, NOW, &health);
+    assert_int_equal(health.state, PAWL_HEALTHY);
 }
 
 static void o23_reasons_name_value_and_limit(void **state)
@@ -98,7 +218,7 @@ static void o23_limits_in_the_wrong_order_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         pawl_error error = PAWL_ERROR_INIT;
-        assert_int_equal(pawl__health_options_check(&wrong[i], &error), PAWL_EINVAL);
+        assert_int_equal(pawl_health_options_check(&wrong[i], &error), PAWL_EINVAL);
         assert_non_null(strstr(error.text, "is below degraded from"));
     }
 }
@@ -216,10 +336,11 @@ static void o23_health_as_json(void **state)
     (void)state;
     pawl_health_judge(&figures, NULL, NOW, &health);
     assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
-    assert_string_equal(json.data, "{\"status\":\"degraded\",\"checks\":["
-                                   "{\"name\":\"outbox_lag\",\"status\":\"healthy\"},"
-                                   "{\"name\":\"outbox_dead\",\"status\":\"degraded\","
-                                   "\"reason\":\"dead outbox rows: 2, the limit is 1\"}]}");
+    static const char begin[] = "{\"status\":\"degraded\",\"checks\":["
+                                "{\"name\":\"outbox_lag\",\"status\":\"healthy\"},"
+                                "{\"name\":\"outbox_dead\",\"status\":\"degraded\","
+                                "\"reason\":\"dead outbox rows: 2, the limit is 1\"},";
+    assert_memory_equal(json.data, begin, sizeof begin - 1);
     pawl__health_of_failure("cannot open \"x\"\n", &health);
     assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
     assert_string_equal(json.data,
@@ -232,6 +353,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(o23_limits_of_lag_and_dead_rows),
+        cmocka_unit_test(o23_checks_that_only_warn),
+        cmocka_unit_test(o23_own_limits_of_every_check),
         cmocka_unit_test(o23_reasons_name_value_and_limit),
         cmocka_unit_test(o23_limits_in_the_wrong_order_are_refused),
         ON_ALL_STORES(o23_a_store_is_asked),

@@ -1,0 +1,48 @@
+/* health_rows.h - the checks of a store's health, each once: its name, the fields of
+ * pawl_health_options with its limits, their kind and their defaults, and words for operators.
+ *
+ *     X(check, field, kind, degraded_default, unhealthy_default, reason, help)
+ *
+ * A default of -1: the limit is never reached. The reason has the place (a queue; empty for checks
+ * without one), the value and the limit, in seconds or as a count.
+ *
+ * Only what a process that delivers can be blamed for makes it unhealthy by default: whoever asks
+ * for readiness takes an unhealthy process away, which mends no dead letter.
+ *
+ * Tests: tests/unit/observe/test_health.c, tests/system/command_health.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_HEALTH_ROWS_H
+#define PAWL_RUNTIME_HEALTH_ROWS_H
+
+#include "pawl/observe.h"
+
+typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } pawl__health_kind;
+
+#define PAWL__HEALTH_OFF (-1)
+
+#define PAWL__HEALTH_ROWS(X)                                                                   \
+    X(outbox_lag, lag, DURATION, PAWL_MINUTES(1), PAWL_MINUTES(5),                             \
+      "%.*sthe oldest pending outbox row is %lld s old, the limit is %lld s",                  \
+      "age of the oldest pending outbox row")                                                  \
+    X(outbox_dead, dead, COUNT, 1, 100, "%.*sdead outbox rows: %lld, the limit is %lld",       \
+      "dead outbox rows")                                                                      \
+    X(outbox_held, held, COUNT, 1000, PAWL__HEALTH_OFF,                                        \
+      "%.*soutbox rows held behind another of their source: %lld, the limit is %lld",          \
+      "outbox rows held behind another of their source")                                       \
+    X(queue_age, queue_age, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                       \
+      "queue %.*s: the oldest is ready for %lld s, the limit is %lld s",                       \
+      "how long the oldest message of a queue has been ready")                                 \
+    X(queue_unread, unread, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                       \
+      "queue %.*s: ready for %lld s, read by no worker, the limit is %lld s",                  \
+      "the same of a queue that no worker reads")                                              \
+    X(timeouts_late, late, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                        \
+      "%.*sthe earliest timeout is %lld s late, the limit is %lld s",                          \
+      "how late the earliest timeout is")                                                      \
+    X(partitions_dead, partitions, COUNT, 1, PAWL__HEALTH_OFF,                                 \
+      "%.*sdead aggregator partitions: %lld, the limit is %lld", "dead aggregator partitions") \
+    X(dead_letters, letters, COUNT, 1, PAWL__HEALTH_OFF,                                       \
+      "%.*sdead letters: %lld, the limit is %lld", "dead letters")
+
+#endif
