@@ -64,6 +64,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(stats)                \
     X(topology)             \
     X(version)              \
+    X(why)                  \
     X(worker)
 #define PAWL__VERB_DECLARE(name)                                 \
     extern const pawl__argument pawl__##name##_verb_arguments[]; \
@@ -85,6 +86,7 @@ extern const pawl__report pawl__send_verb_reports[];
 extern const pawl__report pawl__stats_verb_reports[];
 extern const pawl__report pawl__topology_verb_reports[];
 extern const pawl__report pawl__version_verb_reports[];
+extern const pawl__report pawl__why_verb_reports[];
 extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */
@@ -128,6 +130,10 @@ typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_aren
 /* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
  * prints a failure and returns the exit code. */
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
+
+/* A command of pawl as it is to be pasted: with --store, and with --prefix where it was given. Other
+ * texts stay. In the arena; data NULL without memory. */
+pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena);
 
 /* Is a worker of the endpoint alive? Without one nothing of it is handled or delivered. */
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,

@@ -109,7 +109,7 @@ static pawl_code check_driver(pawl__doctor *doctor, const verb_fields *fields)
     if (code != PAWL_OK)
         return pawl__doctor_find(doctor, "driver", PAWL_FINDING_FAIL, "", "%s", why.text);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
-        rows.items[i].remedy = pawl__doctor_remedy(doctor, rows.items[i].remedy);
+        rows.items[i].remedy = pawl__store_command(doctor->at, rows.items[i].remedy, doctor->arena);
         code                 = pawl__doctor_add(doctor, &rows.items[i]);
     }
     return code;

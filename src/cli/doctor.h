@@ -27,9 +27,6 @@ pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
  * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
 pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
                             const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
-/* The command with --store and --prefix, where they were given. In the arena; data NULL without
- * memory. */
-pawl_text pawl__doctor_remedy(const pawl__doctor *doctor, pawl_text command);
 /* Workers, queues, timeouts, outbox, dead letters and partitions. */
 pawl_code pawl__doctor_checks(pawl__doctor *doctor);
 

@@ -5,18 +5,6 @@
 #include "cli/doctor.h"
 
 #include <stdarg.h>
-#include <string.h>
-
-pawl_text pawl__doctor_remedy(const pawl__doctor *doctor, pawl_text command)
-{
-    char        url[PAWL_URL_SIZE_MAX + 1];
-    const char *prefix = doctor->at->prefix;
-    if (command.size < 5 || memcmp(command.data, "pawl ", 5) != 0)
-        return command.size != 0 ? pawl_arena_text(doctor->arena, command) : PAWL_TEXT("");
-    return pawl_arena_printf(doctor->arena, "%.*s --store '%s'%s%s", PAWL_TEXT_ARGS(command),
-                             pawl__masked(doctor->at->store, url, sizeof url),
-                             prefix != NULL ? " --prefix " : "", prefix != NULL ? prefix : "");
-}
 
 pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
 {
@@ -38,9 +26,10 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    pawl_finding finding = {.name   = pawl_text_of(name),
-                            .level  = level,
-                            .text   = pawl_arena_text(doctor->arena, pawl_text_of(text)),
-                            .remedy = pawl__doctor_remedy(doctor, pawl_text_of(remedy))};
+    pawl_finding finding = {
+        .name   = pawl_text_of(name),
+        .level  = level,
+        .text   = pawl_arena_text(doctor->arena, pawl_text_of(text)),
+        .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};
     return pawl__doctor_add(doctor, &finding);
 }

@@ -39,6 +39,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(topology,
                  "print who handles, sends, publishes and times what, by an application's tables"),
     VERB_REPORTS(version, "say which pawl this is"),
+    VERB_REPORTS(why, "say what an id waits for, who has it, and what an operator can do"),
     VERB_REPORTS(worker, "look at the workers that are alive"),
 };
 #undef VERB_REPORTS

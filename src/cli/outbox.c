@@ -347,26 +347,25 @@ static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_tim
     return PAWL_TEXT("nothing: it was discarded");
 }
 
-static pawl_code find_next(pawl_store *store, shown_row *shown, pawl_time now, pawl_arena *arena,
-                           pawl_error *error)
+pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                            pawl_arena *arena, pawl_text *next, int64_t *blocker, pawl_error *error)
 {
-    const pawl_outbox_row *row = &shown->row;
     bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_HELD;
     bool      is_there   = true;
-    int64_t   blocker    = 0;
     pawl_code code       = PAWL_OK;
+    *blocker             = 0;
     if (is_waiting)
-        code = find_blocker(store, row, arena, &blocker, error);
+        code = find_blocker(store, row, arena, blocker, error);
     if (code == PAWL_OK && is_waiting)
         code = pawl__has_worker(store, row->endpoint, arena, &is_there, error);
     if (code != PAWL_OK)
         return code;
-    shown->next = next_text(row, blocker, now, arena);
-    if (shown->next.data != NULL && !is_there)
-        shown->next =
+    *next = next_text(row, *blocker, now, arena);
+    if (next->data != NULL && !is_there)
+        *next =
             pawl_arena_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
-                              PAWL_TEXT_ARGS(shown->next), PAWL_TEXT_ARGS(row->endpoint));
-    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+                              PAWL_TEXT_ARGS(*next), PAWL_TEXT_ARGS(row->endpoint));
+    return next->data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -408,12 +407,13 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__view                 view     = view_of(fields, arena);
     shown_row                  shown    = {.row.id = 0};
     pawl_attempt_rows          attempts = {.count = 0};
+    int64_t                    blocker  = 0;
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &shown.row, error);
     if (code == PAWL_OK)
         code = pawl_store_outbox_attempts(store, shown.row.id, arena, &attempts, error);
     if (code == PAWL_OK)
-        code = find_next(store, &shown, view.now, arena, error);
+        code = pawl__outbox_next(store, &shown.row, view.now, arena, &shown.next, &blocker, error);
     return code == PAWL_OK ? print_shown(&view, &shown, &attempts, error) : code;
 }
 

@@ -24,8 +24,13 @@ typedef struct pawl__outbox_fields {
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
                              pawl_error *error);
 /* Finds the row of a number or dispatch id; PAWL_ENOTFOUND. */
-pawl_code   pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
-                                  pawl_outbox_row *row, pawl_error *error);
+pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
+                                pawl_outbox_row *row, pawl_error *error);
+/* The sentence about what happens next with the row, in the arena, and the number of the row of its source
+ * that goes before it; 0: none. */
+pawl_code   pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                              pawl_arena *arena, pawl_text *next, int64_t *blocker,
+                              pawl_error *error);
 const char *pawl__outbox_state_name(pawl_outbox_state state);
 
 /* retry and discard; their words are checked before the store is opened. */

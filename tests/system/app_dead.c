@@ -1,7 +1,8 @@
 /* app_dead.c - an application whose messages can die, for the tests of `pawl dead`.
  *
- *     charge {n}    handled by "billing": a letter while the file $PAWL_TEST_CLOSED is there, else
- *                   a line with the number is added to the file $PAWL_TEST_SEEN
+ *     charge {n}    handled by "billing": a letter while the file $PAWL_TEST_CLOSED is there, tried
+ *                   again while $PAWL_TEST_AWAY is, else a line with the number is added to the
+ *                   file $PAWL_TEST_SEEN
  *     parcel {n}    the same
  *     note {n}      the same
  *
@@ -21,8 +22,11 @@ PAWL_RECORD(note, NUMBER)
 static pawl_code see(pawl_context *ctx, const char *what, int64_t n)
 {
     const char *closed = getenv("PAWL_TEST_CLOSED"), *seen = getenv("PAWL_TEST_SEEN");
+    const char *away = getenv("PAWL_TEST_AWAY");
     if (closed != NULL && access(closed, F_OK) == 0)
         return pawl_fail(ctx, PAWL_REJECT, "the bank is closed");
+    if (away != NULL && access(away, F_OK) == 0)
+        return pawl_fail(ctx, PAWL_EUNREACHABLE, "the bank is away");
     FILE *file = seen != NULL ? fopen(seen, "a") : NULL;
     if (file == NULL)
         return pawl_fail(ctx, PAWL_REJECT, "PAWL_TEST_SEEN cannot be written");

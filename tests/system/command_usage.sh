@@ -12,7 +12,7 @@ usage()
 }
 
 echo "== verbs"
-usage "give a verb; valid are bench, completion, conformance, dead, doctor, events, help, outbox, run, saga, schema, send, stats, topology, version, worker" pawl
+usage "give a verb; valid are bench, completion, conformance, dead, doctor, events, help, outbox, run, saga, schema, send, stats, topology, version, why, worker" pawl
 usage "no verb 'sned'; did you mean send\?" pawl sned
 usage "no verb 'frobnicate'; valid are bench" pawl frobnicate
 usage "no verb 'verzion'; did you mean version\?" pawl help verzion

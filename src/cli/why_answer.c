@@ -1,0 +1,88 @@
+/* why_answer.c - the list of answers of `pawl why`, and the words that all of them use.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/why.h"
+
+#include <string.h>
+
+pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
+{
+    pawl__answer *grown =
+        pawl_arena_grow(why->arena, why->answers, why->count, &why->capacity, sizeof *grown);
+    pawl__answer made  = *answer;
+    bool         is_ok = grown != NULL && made.name.data != NULL;
+    size_t       count = 0;
+    pawl_text   *run   = pawl_arena_take(why->arena, sizeof made.commands);
+    for (size_t i = 0; is_ok && run != NULL && i < PAWL__WHY_REMEDIES_MAX; i++)
+        if (answer->commands[i].size != 0) {
+            run[count] = pawl__store_command(why->at, answer->commands[i], why->arena);
+            is_ok      = run[count++].data != NULL;
+        }
+    if (!is_ok || run == NULL)
+        return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the answer");
+    made.run                   = (pawl__text_list){.items = run, .count = count};
+    made.place_text            = pawl_text_of(made.place);
+    why->answers               = grown;
+    why->answers[why->count++] = made;
+    return PAWL_OK;
+}
+
+pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
+    size_t i = 0;
+    while (i < text.size && strchr(plain, text.data[i]) != NULL && text.data[i] != '\0')
+        i++;
+    char *word =
+        i == text.size && text.size != 0 ? NULL : pawl_arena_take(arena, text.size * 4 + 2);
+    if (i == text.size && text.size != 0)
+        return text;
+    if (word == NULL)
+        return (pawl_text){0};
+    size_t size  = 0;
+    word[size++] = '\'';
+    for (i = 0; i < text.size; i++) {
+        word[size++] = text.data[i];
+        if (text.data[i] == '\'') { /* it's is 'it'\''s' */
+            memcpy(word + size, "\\''", 3);
+            size += 3;
+        }
+    }
+    word[size++] = '\'';
+    return (pawl_text){.data = word, .size = size};
+}
+
+pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
+{
+    pawl_text all   = PAWL_TEXT("");
+    size_t    count = 0;
+    for (size_t i = 0; i < why->worker_count; i++) {
+        char id[PAWL_UUID_TEXT_SIZE + 1];
+        if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
+            continue;
+        pawl_uuid_format(why->workers[i].id.uuid, id);
+        all = pawl_arena_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
+                                all.size != 0 ? ", " : "", id, (long long)why->workers[i].pid);
+    }
+    if (count > 3)
+        all = pawl_arena_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);
+    return all;
+}
+
+pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
+{
+    yyjson_doc *doc  = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
+    yyjson_val *last = yyjson_arr_get_last(yyjson_doc_get_root(doc));
+    const char *code = yyjson_get_str(yyjson_obj_get(last, "code"));
+    const char *text = yyjson_get_str(yyjson_obj_get(last, "error"));
+    const char *time = yyjson_get_str(yyjson_obj_get(last, "at"));
+    pawl_text   made = PAWL_TEXT("");
+    if (code != NULL)
+        made = pawl_arena_printf(why->arena, "%s: %s", code, text != NULL ? text : "");
+    if (time != NULL)
+        (void)pawl_time_parse(pawl_text_of(time), at, NULL);
+    yyjson_doc_free(doc);
+    return made;
+}

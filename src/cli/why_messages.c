@@ -1,0 +1,190 @@
+/* why_messages.c - an id among messages: dead letters, queues, and the marks of what was handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/why.h"
+
+#include <inttypes.h>
+
+#define LETTERS_MAX 10
+#define PAGE_ROWS 500
+#define DETAIL_ROWS 2000 /* from the first of a queue on: a message that is stuck stands there */
+
+/* ---- Dead letters ------------------------------------------------------- */
+
+static pawl_code add_letter(pawl__why *why, const pawl_dead_row *row)
+{
+    pawl_arena  *arena    = why->arena;
+    pawl_text    id       = pawl__why_word(row->message.id, arena);
+    pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
+    pawl__answer answer   = {
+          .place     = "dead letter",
+          .name      = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
+                                         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
+                                         PAWL_TEXT_ARGS(row->message.type)),
+          .waits_for = PAWL_TEXT("somebody who tries it again, or gives it up"),
+          .since     = row->at,
+          .error     = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
+                                         PAWL_TEXT_ARGS(row->error)),
+          .held_by   = PAWL_TEXT("nobody"),
+          .next      = PAWL_TEXT("nothing"),
+    };
+    static const char *const forms[] = {"show", "retry", "discard"};
+    for (size_t i = 0; i < 3; i++)
+        answer.commands[i] = pawl_arena_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
+                                               PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(endpoint));
+    return pawl__why_add(why, &answer);
+}
+
+pawl_code pawl__why_letters(pawl__why *why)
+{
+    pawl_dead_rows        rows  = {.count = 0};
+    const pawl_dead_query query = {.message_id = why->word, .count_max = LETTERS_MAX};
+    pawl_code code = pawl_store_dead_find(why->store, &query, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = add_letter(why, &rows.items[i]);
+    return code;
+}
+
+/* ---- Queues ------------------------------------------------------------- */
+
+static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
+{
+    char span[PAWL__SPAN_SIZE];
+    pawl__age_text(row->due, why->now, span);
+    if (row->waiting_since != 0) {
+        answer->waits_for = PAWL_TEXT("the message that begins its saga: there is none yet");
+        answer->since     = row->waiting_since;
+    } else if (row->due > why->now && row->attempts > 0)
+        answer->waits_for =
+            pawl_arena_printf(why->arena, "its next run, %s: %d failed", span, (int)row->attempts);
+    else if (row->due > why->now)
+        answer->waits_for = pawl_arena_printf(why->arena, "its time, %s", span);
+    else
+        answer->waits_for = PAWL_TEXT("a worker that is free");
+    if (row->due > why->now)
+        answer->next = pawl_arena_printf(why->arena, "a worker handles it %s", span);
+}
+
+/* Attempts and times stand in the row; a message far behind in its queue is told of without. */
+static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, pawl__answer *answer)
+{
+    pawl_queue_rows rows = {.count = 0};
+    pawl_code       code =
+        pawl_store_queue_list(why->store, queue, DETAIL_ROWS, why->arena, &rows, why->error);
+    size_t at = 0;
+    while (code == PAWL_OK && at < rows.count && rows.items[at].seq != number)
+        at++;
+    if (code != PAWL_OK)
+        return code;
+    if (at == rows.count) {
+        answer->waits_for = rows.count == DETAIL_ROWS
+                                ? PAWL_TEXT("its turn: more than 2000 messages stand before it")
+                                : PAWL_TEXT("nothing: it was handled this moment");
+        return PAWL_OK;
+    }
+    answer->since = rows.items[at].placed;
+    answer->error = pawl__why_last(why, rows.items[at].history, &answer->since);
+    say_due(why, &rows.items[at], answer);
+    return PAWL_OK;
+}
+
+static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)
+{
+    pawl_arena  *arena   = why->arena;
+    pawl_text    workers = pawl__why_workers(why, row->belongs_to);
+    pawl__answer answer  = {
+         .place = "queue",
+         .name =
+             pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(row->belongs_to),
+                               PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
+         .held_by = workers.size != 0
+                        ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                        : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+         .next    = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
+                                      : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+    };
+    pawl_code code = add_detail(why, row->belongs_to, row->number, &answer);
+    if (workers.size == 0)
+        answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    else
+        answer.commands[0] =
+            pawl_arena_printf(arena, "pawl worker list --endpoint %.*s",
+                              PAWL_TEXT_ARGS(pawl__why_word(row->belongs_to, arena)));
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+}
+
+/* Messages are found by number alone: all of them are looked at, a page at a time. */
+pawl_code pawl__why_queues(pawl__why *why)
+{
+    pawl_walk_row  after = {.number = 0};
+    pawl_walk      walk  = {.kind = PAWL_WALK_QUEUE, .count_max = PAGE_ROWS};
+    pawl_walk_rows rows  = {.count = PAGE_ROWS};
+    pawl_code      code  = PAWL_OK;
+    int64_t        seen  = 0;
+    pawl_arena    *pages = pawl_arena_create(0);
+    if (pages == NULL)
+        return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the queues");
+    while (code == PAWL_OK && rows.count == PAGE_ROWS) {
+        pawl_arena_reset(pages);
+        code = pawl_store_walk(why->store, &walk, pages, &rows, why->error);
+        for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+            if (pawl_text_equal(rows.items[i].message.id, why->word))
+                code = add_message(why, &rows.items[i]);
+        if (code == PAWL_OK && rows.count > 0)
+            after = (pawl_walk_row){.number = rows.items[rows.count - 1].number};
+        walk.after = &after;
+        seen += (int64_t)rows.count;
+        pawl__progress("messages looked at", seen, 0);
+    }
+    pawl__progress_end(seen);
+    pawl_arena_destroy(pages);
+    return code;
+}
+
+/* ---- What was handled --------------------------------------------------- */
+
+static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
+{
+    bool      is_known = false;
+    pawl_code code =
+        pawl_store_inbox_known(why->store, endpoint, &why->word, 1, &is_known, why->error);
+    if (code != PAWL_OK || !is_known)
+        return code;
+    pawl__answer answer = {
+        .place = "inbox",
+        .name =
+            pawl_arena_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
+        .waits_for = PAWL_TEXT("nothing: it was handled, dropped or given up"),
+        .held_by   = PAWL_TEXT("nobody"),
+        .next      = PAWL_TEXT("a copy that comes is dropped"),
+    };
+    answer.commands[0] = pawl_arena_printf(why->arena, "pawl events list --message-id %.*s",
+                                           PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
+    return pawl__why_add(why, &answer);
+}
+
+/* Names of endpoints stand nowhere but with workers; those that do not run have the names of their
+ * queues, unless they were given others. */
+pawl_code pawl__why_handled(pawl__why *why)
+{
+    pawl_subscriptions list  = {.count = 0};
+    pawl_code          code  = pawl_store_subscriptions(why->store, why->arena, &list, why->error);
+    size_t             all   = why->worker_count + list.count;
+    pawl_text         *names = pawl_arena_take(why->arena, (all + 1) * sizeof *names);
+    if (code == PAWL_OK && names == NULL)
+        code = pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the endpoints");
+    size_t count = 0;
+    for (size_t i = 0; code == PAWL_OK && i < all; i++) {
+        pawl_text name = i < why->worker_count ? why->workers[i].endpoint
+                                               : list.items[i - why->worker_count].queue;
+        size_t    at   = 0;
+        while (at < count && !pawl_text_equal(names[at], name))
+            at++;
+        if (at < count || name.size == 0 || why->word.size > PAWL_MESSAGE_ID_SIZE_MAX)
+            continue;
+        names[count++] = name;
+        code           = add_mark(why, name);
+    }
+    return code;
+}

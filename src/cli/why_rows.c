@@ -1,0 +1,315 @@
+/* why_rows.c - an id in the outbox, among timeouts, sagas and streams.
+ *
+ * A saga, a process or an entity waits for messages; its timeouts and the deliveries of its source say
+ * for which of its own doing it waits, and what holds it back.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/outbox.h"
+#include "cli/why.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ROWS_MAX 10
+#define TIMEOUTS_MAX 5000
+#define LIVE_STATES (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_HELD | 1U << PAWL_OUTBOX_DEAD)
+
+/* ---- The outbox --------------------------------------------------------- */
+
+static const char *const waits[] = {
+    [PAWL_OUTBOX_PENDING]    = "its delivery",
+    [PAWL_OUTBOX_HELD]       = "an earlier row of its source",
+    [PAWL_OUTBOX_DISPATCHED] = "nothing: it was delivered",
+    [PAWL_OUTBOX_DEAD]       = "somebody who tries it again, or gives it up",
+    [PAWL_OUTBOX_DISCARDED]  = "nothing: it was given up",
+};
+
+/* The last attempt that failed. */
+static pawl_code read_attempts(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+{
+    pawl_attempt_rows rows = {.count = 0};
+    pawl_code code = pawl_store_outbox_attempts(why->store, row->id, why->arena, &rows, why->error);
+    answer->since  = row->at;
+    if (code != PAWL_OK || rows.count == 0)
+        return code;
+    const pawl_attempt_row *last = &rows.items[rows.count - 1];
+    answer->since                = last->at;
+    if (last->error.size != 0)
+        answer->error = last->error;
+    return PAWL_OK;
+}
+
+static void offer_commands(const pawl__why *why, const pawl_outbox_row *row, int64_t blocker,
+                           bool is_there, pawl__answer *answer)
+{
+    size_t      count         = 0;
+    pawl_arena *arena         = why->arena;
+    answer->commands[count++] = pawl_arena_printf(arena, "pawl outbox show %" PRId64, row->id);
+    if (blocker != 0)
+        answer->commands[count++] = pawl_arena_printf(arena, "pawl why %" PRId64, blocker);
+    if (row->state == PAWL_OUTBOX_DEAD) {
+        answer->commands[count++] = pawl_arena_printf(arena, "pawl outbox retry %" PRId64, row->id);
+        answer->commands[count++] =
+            pawl_arena_printf(arena, "pawl outbox discard %" PRId64, row->id);
+    } else if (!is_there && row->state != PAWL_OUTBOX_DISPATCHED &&
+               row->state != PAWL_OUTBOX_DISCARDED)
+        answer->commands[count++] = PAWL_TEXT("pawl run APP.so");
+}
+
+/* One worker of the endpoint delivers, that which leads. */
+static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+{
+    pawl_lead_row *leads = NULL;
+    size_t         count = 0;
+    pawl_text name = pawl_arena_printf(why->arena, "outbox/%.*s", PAWL_TEXT_ARGS(row->endpoint));
+    pawl_code code =
+        pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
+    answer->held_by = PAWL_TEXT("nobody");
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        char id[PAWL_UUID_TEXT_SIZE + 1];
+        pawl_uuid_format(leads[i].worker.uuid, id);
+        if (pawl_text_equal(leads[i].name, name) && row->state <= PAWL_OUTBOX_HELD)
+            answer->held_by =
+                pawl_arena_printf(why->arena, "worker %s, which leads the outbox", id);
+    }
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char *place)
+{
+    int64_t      blocker = 0;
+    pawl_text    workers = pawl__why_workers(why, row->endpoint);
+    pawl__answer answer  = {
+         .place = place,
+         .name  = pawl_arena_printf(
+              why->arena, "row %" PRId64 ", %s, %.*s for %.*s, of endpoint %.*s", row->id,
+              pawl__outbox_state_name(row->state), PAWL_TEXT_ARGS(row->message.type),
+              PAWL_TEXT_ARGS(row->destination), PAWL_TEXT_ARGS(row->endpoint)),
+         .waits_for = pawl_text_of(waits[row->state]),
+    };
+    pawl_code code = pawl__outbox_next(why->store, row, why->now, why->arena, &answer.next,
+                                       &blocker, why->error);
+    if (code == PAWL_OK)
+        code = read_attempts(why, row, &answer);
+    if (code == PAWL_OK)
+        code = name_leader(why, row, &answer);
+    offer_commands(why, row, blocker, workers.size != 0, &answer);
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+}
+
+static pawl_code add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place)
+{
+    pawl_outbox_rows rows = {.count = 0};
+    pawl_code code = pawl_store_outbox_find(why->store, query, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = add_row(why, &rows.items[i], place);
+    return code;
+}
+
+/* By number, by dispatch id, and those that the handler of a message sent. */
+pawl_code pawl__why_outbox(pawl__why *why)
+{
+    pawl_outbox_query by_id  = {.count_max = 1};
+    pawl_outbox_query caused = {
+        .states = LIVE_STATES, .causation_id = why->word, .count_max = ROWS_MAX};
+    char word[PAWL_UUID_TEXT_SIZE + 1];
+    snprintf(word, sizeof word, "%.*s", PAWL_TEXT_ARGS(why->word));
+    pawl_code code        = PAWL_OK;
+    bool      is_dispatch = pawl_uuid_parse(why->word, &by_id.dispatch_id.uuid, NULL) == PAWL_OK &&
+                       !pawl_uuid_is_zero(by_id.dispatch_id.uuid);
+    bool is_number = why->word.size < sizeof word && pawl__number_parse(word, &by_id.id);
+    if (is_dispatch || is_number)
+        code = add_rows(why, &by_id, "outbox");
+    return code == PAWL_OK ? add_rows(why, &caused, "outbox, sent by its handler") : code;
+}
+
+/* ---- Timeouts ----------------------------------------------------------- */
+
+static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
+{
+    char         span[PAWL__SPAN_SIZE], id[PAWL_UUID_TEXT_SIZE + 1];
+    bool         is_leased = row->lease_expires > why->now;
+    bool         is_over   = row->lease_expires != 0 && !is_leased;
+    pawl_text    workers   = pawl__why_workers(why, row->destination);
+    pawl__answer answer    = {.place = "timeout", .since = row->due};
+    pawl_uuid_format(row->id.uuid, id);
+    pawl__age_text(row->due, why->now, span);
+    answer.name      = pawl_arena_printf(why->arena, "%s, %.*s of %.*s, for endpoint %.*s", id,
+                                         PAWL_TEXT_ARGS(row->name), PAWL_TEXT_ARGS(row->saga_type),
+                                         PAWL_TEXT_ARGS(row->destination));
+    answer.waits_for = row->due > why->now ? pawl_arena_printf(why->arena, "its time, %s", span)
+                       : is_leased         ? PAWL_TEXT("the end of its handling")
+                       : is_over ? PAWL_TEXT("a worker: the lease of the one that had it ran out")
+                                 : PAWL_TEXT("a worker that is free");
+    pawl_uuid_format(row->owner.uuid, id);
+    answer.held_by = is_leased
+                         ? pawl_arena_printf(why->arena, "session %s, for another %s at most", id,
+                                             pawl__span_text(row->lease_expires - why->now, span))
+                         : PAWL_TEXT("nobody");
+    answer.next    = workers.size != 0 ? PAWL_TEXT("a worker of the endpoint handles it then")
+                                       : PAWL_TEXT("nothing, until a worker of the endpoint runs");
+    if (workers.size == 0)
+        answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    return pawl__why_add(why, &answer);
+}
+
+/* A page behind the id right before begins with the id. */
+static pawl_uuid before(pawl_uuid id)
+{
+    for (size_t i = sizeof id.bytes; i-- > 0;)
+        if (id.bytes[i]-- != 0)
+            break;
+    return id;
+}
+
+pawl_code pawl__why_timeout(pawl__why *why)
+{
+    pawl_uuid id;
+    if (pawl_uuid_parse(why->word, &id, NULL) != PAWL_OK)
+        return PAWL_OK;
+    pawl_walk_row     after = {.id = before(id)};
+    const pawl_walk   walk  = {.kind = PAWL_WALK_TIMEOUTS, .after = &after, .count_max = 1};
+    pawl_walk_rows    found = {.count = 0};
+    pawl_timeout_rows rows  = {.count = 0};
+    pawl_code         code  = pawl_store_walk(why->store, &walk, why->arena, &found, why->error);
+    if (code != PAWL_OK || found.count == 0 || pawl_uuid_compare(found.items[0].id, id) != 0)
+        return code;
+    code = pawl_store_timeout_list(why->store, (pawl_saga_id){{{0}}}, TIMEOUTS_MAX, why->arena,
+                                   &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_uuid_compare(rows.items[i].id.uuid, id) == 0)
+            return add_timeout(why, &rows.items[i]);
+    const pawl__answer far = {
+        .place = "timeout",
+        .name  = pawl_arena_printf(
+             why->arena, "%.*s of %.*s, for endpoint %.*s", PAWL_TEXT_ARGS(found.items[0].name),
+             PAWL_TEXT_ARGS(found.items[0].message.type), PAWL_TEXT_ARGS(found.items[0].belongs_to)),
+        .waits_for = PAWL_TEXT("its time: more than 5000 timeouts are due before it"),
+    };
+    return code == PAWL_OK ? pawl__why_add(why, &far) : code;
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+/* The text behind TYPE/, or all of it. */
+static pawl_text name_in(pawl_text word)
+{
+    const char *slash = memchr(word.data, '/', word.size);
+    return slash == NULL ? word
+                         : (pawl_text){.data = slash + 1,
+                                       .size = (size_t)(word.data + word.size - slash - 1)};
+}
+
+static pawl_code add_saga_timeouts(pawl__why *why, pawl_saga_id id)
+{
+    pawl_timeout_rows rows = {.count = 0};
+    pawl_code         code =
+        pawl_store_timeout_list(why->store, id, ROWS_MAX, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = add_timeout(why, &rows.items[i]);
+    return code;
+}
+
+static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pawl_saga_row *row)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, text);
+    pawl__answer answer = {
+        .place     = "saga",
+        .name      = pawl_arena_printf(why->arena, "%.*s/%s, version %" PRId64,
+                                       PAWL_TEXT_ARGS(table->type), text, row->version),
+        .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
+        .held_by   = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
+        .next      = PAWL_TEXT("see its timeouts and its rows of the outbox, below"),
+    };
+    pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
+    pawl_code code   = pawl__why_add(why, &answer);
+    const pawl_outbox_query sent = {.states = LIVE_STATES, .source = source, .count_max = ROWS_MAX};
+    if (code == PAWL_OK)
+        code = add_saga_timeouts(why, row->id);
+    /* Rows of a saga that was named by this very text are found by it as a source, too. */
+    return code == PAWL_OK && !pawl_text_equal(source, why->word)
+               ? add_rows(why, &sent, "outbox, of this source")
+               : code;
+}
+
+/* By its values, or by its id; a value that the column cannot have is none. */
+static pawl_code find_in(pawl__why *why, const pawl_saga_table *table, pawl_text name,
+                         pawl_saga_row *row)
+{
+    const pawl_value_type types[] = {[PAWL_SAGA_BY_MAIN]         = table->main.type,
+                                     [PAWL_SAGA_BY_TRANSITIONAL] = table->transitional.type};
+    pawl_uuid             id;
+    pawl_code             code = PAWL_OK;
+    *row                       = (pawl_saga_row){.version = 0};
+    for (int key = PAWL_SAGA_BY_MAIN; code == PAWL_OK && key <= PAWL_SAGA_BY_TRANSITIONAL; key++)
+        if (types[key] != PAWL_VALUE_NONE && row->presence == PAWL_SAGA_MISSING) {
+            code = pawl_store_saga_find(why->store, table, (pawl_saga_key)key,
+                                        pawl_value_text(name), why->arena, row, why->error);
+            code = code == PAWL_EINVAL || code == PAWL_ELIMIT ? PAWL_OK : code;
+        }
+    if (code == PAWL_OK && row->presence == PAWL_SAGA_MISSING &&
+        pawl_uuid_parse(name, &id, NULL) == PAWL_OK)
+        code = pawl_store_saga_find(why->store, table, PAWL_SAGA_BY_ID, pawl_value_uuid(id),
+                                    why->arena, row, why->error);
+    return code;
+}
+
+/* Without the program's tables a saga is known by its timeouts. */
+pawl_code pawl__why_saga(pawl__why *why)
+{
+    pawl_text name    = name_in(why->word);
+    pawl_text type    = {.data = why->word.data, .size = why->word.size - name.size};
+    pawl_code code    = PAWL_OK;
+    bool      is_seen = false;
+    pawl_uuid id;
+    for (size_t i = 0; code == PAWL_OK && name.size != 0 && i < why->table_count; i++) {
+        const pawl_saga_table *table = why->tables[i];
+        pawl_saga_row          row   = {.version = 0};
+        if (type.size != 0 &&
+            !pawl_text_equal(table->type, (pawl_text){.data = type.data, .size = type.size - 1}))
+            continue;
+        code = find_in(why, table, name, &row);
+        if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE) {
+            is_seen = true;
+            code    = add_saga(why, table, &row);
+        }
+    }
+    if (code == PAWL_OK && !is_seen && pawl_uuid_parse(name, &id, NULL) == PAWL_OK &&
+        !pawl_uuid_is_zero(id))
+        code = add_saga_timeouts(why, (pawl_saga_id){id});
+    return code;
+}
+
+/* ---- Streams and sources ------------------------------------------------ */
+
+/* A process or an entity by its last event; a saga's deliveries by their source. */
+pawl_code pawl__why_stream(pawl__why *why)
+{
+    const pawl_outbox_query sent = {
+        .states = LIVE_STATES, .source = why->word, .count_max = ROWS_MAX};
+    const pawl_event_query query = {.stream = why->word, .is_backward = true, .count_max = 1};
+    pawl_event_rows        rows  = {.count = 0};
+    if (memchr(why->word.data, '/', why->word.size) == NULL)
+        return PAWL_OK;
+    pawl_code code = pawl_store_event_list(why->store, &query, why->arena, &rows, why->error);
+    if (code == PAWL_OK && rows.count > 0) {
+        const pawl_event *last   = &rows.items[0].event;
+        pawl__answer      answer = {
+                 .place = "stream",
+                 .name = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", last event %.*s",
+                                           PAWL_TEXT_ARGS(why->word), rows.items[0].version,
+                                           PAWL_TEXT_ARGS(last->type)),
+                 .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
+                 .since     = last->at,
+                 .held_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
+                 .next    = PAWL_TEXT("nothing without a message"),
+        };
+        answer.commands[0] =
+            pawl_arena_printf(why->arena, "pawl events list --stream %.*s",
+                              PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
+        code = pawl__why_add(why, &answer);
+    }
+    return code == PAWL_OK ? add_rows(why, &sent, "outbox, of this source") : code;
+}

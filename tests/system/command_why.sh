@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# command_why.sh - what `pawl why` says about an id in each place where it can be, and that its commands do
+# what they say.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_fill
+build_sql
+build_app app_dead.c dead.so
+export PAWL_STORE=sqlite:$work/why.db PAWL_DRIVER_PATH=$build_dir
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_AWAY=$work/away PAWL_TEST_SEEN=$work/seen
+
+# why N ID OPTION ...: so many places, as JSON.
+why()
+{
+    local wanted=$1
+    shift
+    expect 0 '' pawl why --json "$@"
+    lines "$wanted"
+}
+
+# says LINE KEY TEXT
+says()
+{
+    sed -n "$1p" "$work/out" | grep -qE -- "\"$2\":\"$3" || die "place $1: $2 is not '$3'"
+}
+
+# paste LINE N: runs a command that was said.
+paste_line()
+{
+    local run
+    run=$(sed -n "$1p" "$work/out" | python3 -c 'import json,sys; print(json.load(sys.stdin)["run"][int(sys.argv[1])])' "$2")
+    PATH=$build_dir:$PATH bash -c "$run" >"$work/pasted" 2>&1 || die "'$run' fails: $(cat "$work/pasted")"
+}
+
+# id_of FILTER: the first message id of `sql`.
+sql() { "$work/sql" "$work/why.db" "$1" || die "no sql: $1"; }
+
+echo "== wrong words"
+expect 2 "pawl why needs ID" pawl why
+expect 2 "ID: is empty|empty" pawl why ''
+expect 2 "no UTF-8" pawl why $'\xff'
+expect 2 "--saga-prefix goes with --app" pawl why x --saga-prefix y
+expect 3 "typo.db" pawl why x --store "sqlite:$work/typo.db"
+[ ! -e "$work/typo.db" ] || die "why made a database of a mistyped path"
+
+pawl schema apply 2>"$work/err" || die "no schema"
+expect 6 "'nowhere' is no dead letter, .*sagas are looked for with --app APP.so$" pawl why nowhere
+expect 6 "'nowhere' is no dead letter, .*and no saga of this program$" pawl why nowhere --app "$work/dead.so"
+
+echo "== the outbox"
+fill outbox
+why 1 1
+says 1 place outbox
+says 1 name 'row 1, pending, ChargeCard for billing, of endpoint shop'
+says 1 waits_for 'its delivery'
+says 1 error 'connection '
+says 1 held_by nobody
+says 1 next "next attempt in [0-9.]+ h, once endpoint 'shop' runs"
+why 1 2
+says 1 next "held behind row 1 of the same source"
+grep -qF "\"pawl why 1 --store 'sqlite:" "$work/out" || die "the row before it is not offered"
+why 2 Order/1
+says 1 place 'outbox, of this source'
+says 2 name 'row 2, held'
+why 5 order-1
+says 3 place 'outbox, sent by its handler'
+why 1 0d150000-0000-4000-8000-000000000003
+says 1 waits_for 'somebody who tries it again'
+says 1 error 'no such account'
+paste_line 1 1
+why 1 3
+says 1 name 'row 3, pending'
+why 1 5
+paste_line 1 2
+why 1 5
+says 1 waits_for 'nothing: it was given up'
+why 1 4
+says 1 waits_for 'nothing: it was delivered'
+expect 0 '^run: pawl outbox show 4 --store .sqlite:' pawl why 4
+sql "delete from pawl_outbox"
+
+echo "== streams"
+fill events
+why 1 Account/7
+says 1 place stream
+says 1 name 'Account/7, version 3, last event'
+paste_line 1 0
+grep -q Account/7 "$work/pasted" || die "no events of the stream"
+
+echo "== queues"
+expect 0 '' pawl send --to billing --type charge --id m-1 --body '{"n":1}'
+why 1 m-1
+says 1 place queue
+says 1 name 'billing, message m-1 \(charge\)'
+says 1 waits_for 'a worker that is free'
+says 1 next 'nothing, until a worker of its endpoint runs'
+expect 0 '' pawl send --to billing --type charge --id "it's" --body '{"n":2}' --delay 1h
+why 1 "it's"
+says 1 waits_for 'its time, in '
+seq 1100 | sed 's/.*/{"n":&}/' >"$work/many"
+expect 0 '' pawl send --to elsewhere --type charge --lines --body-file "$work/many"
+expect 0 '' pawl send --to elsewhere --type charge --id behind --body '{"n":9}'
+why 1 behind
+says 1 name 'elsewhere, message behind'
+expect 0 '' pawl send --to billing --type charge --id behind --body '{"n":4}'
+why 2 behind
+sql "delete from pawl_queue where Queue = 'elsewhere'"
+touch "$PAWL_TEST_AWAY"
+start app "$work/dead.so" --immediate-retries 0
+retried() { pawl why m-1 --json 2>/dev/null | grep -q '"waits_for":"its next run'; }
+poll 20 retried || die "no retry"
+why 1 m-1
+says 1 waits_for 'its next run, in .*: [1-9] failed'
+says 1 error 'EUNREACHABLE: the bank is away'
+says 1 held_by 'nobody, or one of worker [0-9a-f-]{36} \(pid [1-9]'
+says 1 next 'a worker handles it in '
+paste_line 1 0
+rm "$PAWL_TEST_AWAY"
+
+echo "== dead letters, and what was handled"
+touch "$PAWL_TEST_CLOSED"
+expect 0 '' pawl send --to billing --type charge --id "dead's" --body '{"n":3}'
+poll 20 has dead 1 || die "no letter"
+why 2 "dead's"
+says 1 place 'dead letter'
+says 1 name "of endpoint billing, message dead's \(charge\)"
+says 1 error 'REJECT: the bank is closed'
+says 1 next nothing
+says 2 place inbox
+says 2 waits_for 'nothing: it was handled, dropped or given up'
+rm "$PAWL_TEST_CLOSED"
+paste_line 1 1
+poll 20 has_ready billing 0 || die "the letter is not handled"
+poll 20 grep -q 'charge 3' "$PAWL_TEST_SEEN" || die "the letter is not handled"
+why 1 "dead's"
+says 1 place inbox
+stop "$pid" TERM 0
+
+echo "== timeouts"
+sql "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000001', 1, null, 'Order', 'late',
+    'billing', 9000000000000000, 0, null, null, null, '', '{}')"
+sql "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000002', 1,
+    '019a0000-0000-7000-8000-0000000000ff', 'Order', 'late', 'billing', 1, 0,
+    '019a0000-0000-7000-8000-0000000000aa', 2, null, '', '{}')"
+why 1 019a0000-0000-7000-8000-000000000001
+says 1 place timeout
+says 1 name '019a0000-0000-7000-8000-000000000001, late of Order, for endpoint billing'
+says 1 waits_for 'its time, in '
+why 1 019a0000-0000-7000-8000-000000000002
+says 1 waits_for 'a worker: the lease of the one that had it ran out'
+says 1 next 'nothing, until a worker of the endpoint runs'
+why 1 Order/019a0000-0000-7000-8000-0000000000ff
+says 1 name '019a0000-0000-7000-8000-000000000002, late of Order'
+sql "update pawl_timeouts set LeaseExpires = 9000000000000000 where LeaseExpires = 2"
+why 1 019a0000-0000-7000-8000-000000000002
+says 1 held_by 'session 019a0000-0000-7000-8000-0000000000aa, for another '
+sql "delete from pawl_timeouts"
+
+echo "== sagas"
+at=(--app "$build_dir/orders.so")
+start app "$build_dir/orders.so"
+expect 0 '' pawl send --to orders --type place_order --id order-9 --body '{"order_id":"b-9","warehouse":"north","total_cents":5}'
+began() { pawl why OrderSaga/b-9 "${at[@]}" >/dev/null 2>&1; }
+poll 20 began || die "no saga"
+expect 0 '' pawl why --json b-9 "${at[@]}"
+says 1 place saga
+says 1 name 'OrderSaga/[0-9a-f-]{36}, version 1'
+says 2 place timeout
+says 2 waits_for 'its time, in '
+id=$(sed -nE '1s|.*"name":"OrderSaga/([0-9a-f-]{36}).*|\1|p' "$work/out")
+cp "$work/out" "$work/first"
+expect 0 '' pawl why --json "$id" "${at[@]}"
+sed -E 's/in [0-9.]+ [a-z]+//' "$work/out" >"$work/second"
+sed -E 's/in [0-9.]+ [a-z]+//' "$work/first" | cmp -s - "$work/second" || die "another answer by id"
+expect 0 '' pawl why --json "OrderSaga/$id"
+says 1 place timeout
+expect 6 'no saga of this program' pawl why OrderSaga/b-8 "${at[@]}"
+stop "$pid" TERM 0
+
+echo "ok"
