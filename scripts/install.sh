@@ -30,6 +30,7 @@ build library libpq        libpq-dev
 build library libmariadb   libmariadb-dev
 build library libmicrohttpd libmicrohttpd-dev
 build library libcurl      libcurl4-openssl-dev
+build library librabbitmq  librabbitmq-dev
 build library cmocka       libcmocka-dev
 test  command g++          g++
 test  command clang        clang
@@ -43,6 +44,7 @@ servers file /usr/sbin/mariadbd mariadb-server-core
 servers file /usr/bin/mariadb mariadb-client-core
 servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
+servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server
 servers mysql 9              mysql-server-core
 root  command debootstrap  debootstrap
 '
@@ -93,7 +95,7 @@ without_optional()
     while read -r package; do
         case $package in
         mysql-server-core) ;; # never apt's: mysql_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done
@@ -136,6 +138,12 @@ install_yyjson_from_trixie()
     return $result
 }
 
+# RabbitMQ's package starts its server, and fails where that cannot be. Without the two files that start it
+# nothing runs that nobody asked for, now or when the machine starts.
+no_services=(-o "Dpkg::Options::=--path-exclude=/etc/init.d/rabbitmq-server"
+    -o "Dpkg::Options::=--path-exclude=/lib/systemd/system/rabbitmq-server.service"
+    -o "Dpkg::Options::=--path-exclude=/usr/lib/systemd/system/rabbitmq-server.service")
+
 install_packages()
 {
     local -a plain=()
@@ -154,7 +162,7 @@ install_packages()
     done
     if [ ${#plain[@]} -gt 0 ]; then
         say "apt-get install ${plain[*]}"
-        apt-get -qq -y -o Acquire::Retries=3 --no-install-recommends install "${plain[@]}" >&2 ||
+        apt-get -qq -y -o Acquire::Retries=3 "${no_services[@]}" --no-install-recommends install "${plain[@]}" >&2 ||
             return 1
     fi
     [ -z "$yyjson" ] || install_yyjson_from_trixie

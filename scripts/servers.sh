@@ -1,4 +1,4 @@
-# servers.sh - the database servers of a test run. Sourced by ./test from the
+# servers.sh - the databases' and the broker's servers of a test run. Sourced by ./test from the
 # project's folder, after install.sh. Everything it says goes to standard error.
 #
 #   servers_start NAME ...      NAME is a row of the table below
@@ -24,6 +24,7 @@ pgbouncer  /usr/sbin/pgbouncer                 postgres
 mariadb    /usr/sbin/mariadbd                  -
 mysql      $(mysql_root)/mysqld                -
 galera     /usr/lib/galera/libgalera_smm.so    -
+rabbitmq   /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server  -
 "
 
 server_preload=()

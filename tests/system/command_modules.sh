@@ -9,7 +9,7 @@ unset PAWL_DRIVER_PATH
 
 echo "== no database's library"
 for file in pawl libpawl.so libpawl-bench.so; do
-    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libmariadb|libmysqlclient|libcurl|libmicrohttpd' ||
+    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libmariadb|libmysqlclient|libcurl|libmicrohttpd|librabbitmq' ||
         die "$file starts with that"
 done
 
@@ -29,6 +29,7 @@ bench=(bench saga-step --messages 10 --rounds 1 --store)
 echo "== nothing is installed"
 expect 3 "no driver for 'sqlite:': install the package libpawl-sqlite, or load one of your own; looked for \
 libpawl-sqlite.so in $lib, $lib/pawl, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
+expect 3 "no driver for 'amqps://': install the package libpawl-rabbitmq, " alone stats --store amqps://x
 expect 3 "no module for benchmarks: install the package libpawl-bench; looked for libpawl-bench.so in $lib, " \
     alone "${bench[@]}" memory:
 export PAWL_DRIVER_PATH=/nowhere::/else

@@ -113,7 +113,7 @@ copy_sources "$root"
 echo "== what README.md says"
 inside "$root" "cd ~/pawl; $install_line; $build_lines" >"$log" 2>&1 || die "it does not build"
 for name in pawl orders orders.so transfer pawl-replay enlist \
-    libpawl-{sqlite,postgres,mysql,observe,bench,bench-sqlite,bench-postgres}.so; do
+    libpawl-{sqlite,postgres,mysql,observe,rabbitmq,bench,bench-sqlite,bench-postgres}.so; do
     [ -e "$root/root/pawl/build/release/$name" ] || die "no $name in build/release"
 done
 inside "$root" "cd ~/pawl; $use_lines" >"$log" 2>&1 || die "what is installed does not work"

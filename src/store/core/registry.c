@@ -175,11 +175,14 @@ pawl_code pawl_store_load(const char *path, pawl_error *error)
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
 }
 
-/* The name under which a driver is found: two are usual for one database. */
+/* The name under which a driver is found: two are usual for one database. A route's URL that the module
+ * of its broker is missing for comes here as well. */
 static const char *driver_of(const char *scheme)
 {
     if (strcmp(scheme, "mariadb") == 0)
         return "mysql";
+    if (strcmp(scheme, "amqp") == 0 || strcmp(scheme, "amqps") == 0)
+        return "rabbitmq";
     return strcmp(scheme, "postgresql") == 0 ? "postgres" : scheme;
 }
 

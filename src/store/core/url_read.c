@@ -222,19 +222,25 @@ static pawl_code read_hosts(const reader *r, pawl__url *parts, char *text)
 
 static pawl_code read_database(const reader *r, pawl__url *parts, char *text)
 {
-    char why[100];
-    (void)snprintf(why, sizeof why, "no database is named: %.*shost/database",
-                   (int)strcspn(r->kind->schemes, " "), r->kind->schemes);
-    if (text == NULL || text[0] == '\0')
+    const pawl__url_kind *kind = r->kind;
+    const char           *word = kind->database_word != NULL ? kind->database_word : "database";
+    char                  why[160];
+    parts->database = text != NULL && text[0] != '\0' ? text : kind->database_default;
+    (void)snprintf(why, sizeof why, "no %s is named: %.*shost/%s", word,
+                   (int)strcspn(kind->schemes, " "), kind->schemes, word);
+    if (parts->database == NULL)
         return refuse(r, why);
+    if (parts->database != text)
+        return PAWL_OK;
+    (void)snprintf(why, sizeof why,
+                   "the %s's name holds '/' or '@': in it, and in a password, they must be written "
+                   "as %%2F and %%40",
+                   word);
     if (strpbrk(text, "/@") != NULL)
-        return refuse(r, "the database's name holds '/' or '@': in it, and in a password, they "
-                         "must be written as %2F and %40");
-    parts->database = text;
-    (void)snprintf(why, sizeof why, "the database's name cannot be read (%zu characters at most)",
-                   r->kind->database_chars_max);
-    return decode(text) && strlen(text) <= r->kind->database_chars_max * 4 ? PAWL_OK
-                                                                           : refuse(r, why);
+        return refuse(r, why);
+    (void)snprintf(why, sizeof why, "the %s's name cannot be read (%zu characters at most)", word,
+                   kind->database_chars_max);
+    return decode(text) && strlen(text) <= kind->database_chars_max * 4 ? PAWL_OK : refuse(r, why);
 }
 
 static pawl_code read_parts(const reader *r, pawl__url *parts)

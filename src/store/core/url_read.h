@@ -2,6 +2,8 @@
  *
  *     scheme://[user[:password]@][host[:port],...]/database[?option=value&...]
  *
+ * The URL of a broker has its virtual host in the place of the database.
+ *
  * Each part may be percent-encoded. A driver whose URLs have another form in front of the options
  * reads that itself and the options by pawl__url_options.
  *
@@ -45,6 +47,8 @@ typedef struct pawl__url_kind {
     const char *schemes;            /* "mysql:// or mariadb://" */
     unsigned    port;               /* of a host without one */
     size_t      database_chars_max; /* of the database's name */
+    const char *database_word;      /* in error texts; NULL: "database" */
+    const char *database_default;   /* where the URL names none or the empty one; NULL: it has to */
 } pawl__url_kind;
 
 typedef struct pawl__url_host {

@@ -1,10 +1,12 @@
-/* registry.c - the sinks that were added to the one that is built in.
+/* registry.c - the sinks that were added to the one that is built in, and modules of pawl's own, which
+ * are loaded when a URL of their schemes is first asked for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/transport.h"
 
 #include "base/object.h"
+#include "store/core/module.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,16 +15,20 @@
 #define TRANSPORTS_MAX 16 /* schemes one program speaks; a fixed table needs no clean-up */
 #define PATH_SIZE_MAX 4096
 
-static pthread_mutex_t           mutex = PTHREAD_MUTEX_INITIALIZER;
-static const pawl_transport_ops *registered[TRANSPORTS_MAX];
-static size_t                    registered_count;
+typedef struct entry {
+    const char               *scheme;
+    const pawl_transport_ops *ops;
+} entry;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static entry           registered[TRANSPORTS_MAX];
+static size_t          registered_count;
 
 static const pawl_transport_ops *find(const char *scheme, size_t size)
 {
     for (size_t i = 0; i < registered_count; i++)
-        if (strlen(registered[i]->scheme) == size &&
-            memcmp(registered[i]->scheme, scheme, size) == 0)
-            return registered[i];
+        if (strlen(registered[i].scheme) == size && memcmp(registered[i].scheme, scheme, size) == 0)
+            return registered[i].ops;
     return NULL;
 }
 
@@ -43,18 +49,18 @@ static pawl_code check(const pawl_transport_ops *ops, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code add(const pawl_transport_ops *ops, pawl_error *error)
+static pawl_code add(const char *scheme, const pawl_transport_ops *ops, pawl_error *error)
 {
-    const pawl_transport_ops *other = find(ops->scheme, strlen(ops->scheme));
+    const pawl_transport_ops *other = find(scheme, strlen(scheme));
     if (other == ops)
         return PAWL_OK;
     if (other != NULL)
         return pawl_error_set(error, PAWL_EDUPLICATE, "sink '%s': another one has this scheme",
-                              ops->scheme);
+                              scheme);
     if (registered_count == TRANSPORTS_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT, "sink '%s': %d are registered, the limit",
-                              ops->scheme, TRANSPORTS_MAX);
-    registered[registered_count++] = ops;
+        return pawl_error_set(error, PAWL_ELIMIT, "sink '%s': %d are registered, the limit", scheme,
+                              TRANSPORTS_MAX);
+    registered[registered_count++] = (entry){scheme, ops};
     return PAWL_OK;
 }
 
@@ -64,7 +70,7 @@ pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *err
     if (code != PAWL_OK)
         return code;
     pthread_mutex_lock(&mutex);
-    code = add(ops, error);
+    code = add(ops->scheme, ops, error);
     pthread_mutex_unlock(&mutex);
     return code;
 }
@@ -97,6 +103,33 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
     return pawl_error_wrap(error, code, "load of a sink");
 }
 
+/* ---- Modules of pawl's own ------------------------------------------------------------ */
+
+static const struct {
+    const char *scheme, *module;
+} modules[] = {{"amqp", "rabbitmq"}, {"amqps", "rabbitmq"}};
+
+/* NULL where none is for the scheme, or it cannot be loaded: whoever then asks for a store of this URL
+ * is told what is missing. */
+static const pawl_transport_ops *load(const char *scheme, size_t size)
+{
+    const void *table = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        if (strlen(modules[i].scheme) != size || memcmp(modules[i].scheme, scheme, size) != 0)
+            continue;
+        pawl_code code =
+            pawl__module_load(modules[i].module, "a broker", PAWL_TRANSPORT_DRIVER_SYMBOL,
+                              sizeof(pawl_transport_ops), &table, &error);
+        if (code == PAWL_OK)
+            code = check(table, &error);
+        if (code == PAWL_OK)
+            code = add(modules[i].scheme, table, &error);
+        return code == PAWL_OK ? table : NULL;
+    }
+    return NULL;
+}
+
 const pawl_transport_ops *pawl_transport_find(const char *url)
 {
     const char *colon = strchr(url, ':');
@@ -104,6 +137,8 @@ const pawl_transport_ops *pawl_transport_find(const char *url)
         return &pawl_transport_store;
     pthread_mutex_lock(&mutex);
     const pawl_transport_ops *found = find(url, (size_t)(colon - url));
+    if (found == NULL)
+        found = load(url, (size_t)(colon - url));
     pthread_mutex_unlock(&mutex);
     return found != NULL ? found : &pawl_transport_store;
 }

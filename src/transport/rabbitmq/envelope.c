@@ -1,0 +1,250 @@
+/* envelope.c - makes properties and headers of a message.
+ *
+ * A header that the message has itself stays: the application knows better than a default.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "transport/rabbitmq/envelope.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yyjson.h>
+
+#define DELAY_IGNORED PAWL_SECONDS(5) /* a runner's clock may be ahead of this one by that much */
+#define PERSISTENT 2
+
+/* ---- Headers ------------------------------------------------------------------------ */
+
+typedef struct headers {
+    amqp_table_entry_t *items;
+    size_t              count, capacity;
+    size_t              size; /* in bytes, as AMQP writes them */
+    pawl_arena         *arena;
+    bool                has_failed; /* for want of memory */
+    bool                is_too_long;
+} headers;
+
+static bool has(const headers *to, pawl_text key)
+{
+    for (size_t i = 0; i < to->count; i++)
+        if (to->items[i].key.len == key.size &&
+            memcmp(to->items[i].key.bytes, key.data, key.size) == 0)
+            return true;
+    return false;
+}
+
+static void put(headers *to, pawl_text key, pawl_text value)
+{
+    if (has(to, key) || to->has_failed)
+        return;
+    if (to->count == to->capacity)
+        to->items =
+            pawl_arena_grow(to->arena, to->items, to->count, &to->capacity, sizeof to->items[0]);
+    to->has_failed = to->items == NULL;
+    if (to->has_failed)
+        return;
+    to->is_too_long = to->is_too_long || key.size > PAWL__RABBITMQ_NAME_SIZE_MAX;
+    to->size += key.size + value.size + 6;
+    to->items[to->count++] = (amqp_table_entry_t){
+        .key   = pawl__amqp_bytes(key),
+        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = pawl__amqp_bytes(value)}};
+}
+
+/* A default, when there is one and the message does not say it itself. */
+static void put_default(headers *to, pawl_text key, pawl_text value)
+{
+    if (value.size > 0)
+        put(to, key, value);
+}
+
+static void *json_take(void *context, size_t size)
+{
+    return pawl_arena_take(context, size);
+}
+
+static void *json_resize(void *context, void *old, size_t old_size, size_t size)
+{
+    void *made = pawl_arena_take(context, size);
+    if (made != NULL)
+        memcpy(made, old, old_size < size ? old_size : size);
+    return made;
+}
+
+static void json_free(void *context, void *old)
+{
+    (void)context;
+    (void)old;
+}
+
+/* The message's own: a JSON object of strings, which the store has checked. Returns the value of
+ * pawl.reply_to. */
+static pawl_text put_own(headers *to, pawl_text json)
+{
+    yyjson_alc  memory   = {json_take, json_resize, json_free, to->arena};
+    yyjson_doc *document = json.size > 0 ? yyjson_read_opts((char *)(uintptr_t)json.data, json.size,
+                                                            YYJSON_READ_NOFLAG, &memory, NULL)
+                                         : NULL;
+    pawl_text   reply_to = {.data = "", .size = 0};
+    yyjson_val *key;
+    size_t      i, count;
+    yyjson_val *value;
+    if (json.size > 0 && document == NULL)
+        to->has_failed = true;
+    yyjson_obj_foreach(yyjson_doc_get_root(document), i, count, key, value)
+    {
+        pawl_text name = {.data = yyjson_get_str(key), .size = yyjson_get_len(key)};
+        pawl_text text = {.data = yyjson_get_str(value), .size = yyjson_get_len(value)};
+        if (!yyjson_is_str(value))
+            continue;
+        put(to, name, text);
+        if (pawl_text_equal(name, PAWL_TEXT("pawl.reply_to")))
+            reply_to = text;
+    }
+    return reply_to;
+}
+
+/* ---- The headers of other systems ------------------------------------------------------- */
+
+/* A message as both systems need it. */
+typedef struct letter {
+    const pawl_delivery *item;
+    pawl_text            reply_to;
+    bool                 is_publish;
+    char                 sent[PAWL_TIME_TEXT_SIZE + 1];
+} letter;
+
+/* "2026-01-31 23:59:59:123456 Z". */
+static pawl_text nservicebus_time(const letter *of, pawl_arena *arena)
+{
+    return pawl_arena_printf(arena, "%.10s %.8s:%.6s Z", of->sent, of->sent + 11, of->sent + 20);
+}
+
+static void put_nservicebus(headers *to, const letter *of)
+{
+    const pawl_message *message = &of->item->message;
+    put_default(to, PAWL_TEXT("NServiceBus.MessageId"), message->id);
+    put_default(to, PAWL_TEXT("NServiceBus.EnclosedMessageTypes"), message->type);
+    put_default(to, PAWL_TEXT("NServiceBus.ContentType"), PAWL_TEXT("application/json"));
+    put_default(to, PAWL_TEXT("NServiceBus.MessageIntent"),
+                of->is_publish ? PAWL_TEXT("Publish") : PAWL_TEXT("Send"));
+    put_default(to, PAWL_TEXT("NServiceBus.ConversationId"), message->correlation_id);
+    put_default(to, PAWL_TEXT("NServiceBus.CorrelationId"), message->correlation_id);
+    put_default(to, PAWL_TEXT("NServiceBus.RelatedTo"), message->causation_id);
+    put_default(to, PAWL_TEXT("NServiceBus.ReplyToAddress"), of->reply_to);
+    put_default(to, PAWL_TEXT("NServiceBus.TimeSent"), nservicebus_time(of, to->arena));
+}
+
+static void put_serviceconnect(headers *to, const letter *of)
+{
+    const pawl_message *message = &of->item->message;
+    put_default(to, PAWL_TEXT("MessageId"), message->id);
+    put_default(to, PAWL_TEXT("MessageType"),
+                of->is_publish ? PAWL_TEXT("Publish") : PAWL_TEXT("Send"));
+    put_default(to, PAWL_TEXT("TypeName"), message->type);
+    put_default(to, PAWL_TEXT("FullTypeName"), message->type);
+    put_default(to, PAWL_TEXT("CorrelationId"), message->correlation_id);
+    put_default(to, PAWL_TEXT("DestinationAddress"), of->item->queue);
+    put_default(to, PAWL_TEXT("SourceAddress"), of->reply_to);
+    put_default(to, PAWL_TEXT("TimeSent"), pawl_arena_text(to->arena, pawl_text_of(of->sent)));
+    put_default(to, PAWL_TEXT("ConsumerType"), PAWL_TEXT("RabbitMQ"));
+    put_default(to, PAWL_TEXT("Language"), PAWL_TEXT("C"));
+}
+
+static void put_foreign(headers *to, const pawl__rabbitmq_url *url, const letter *of)
+{
+    if (url->headers == PAWL__RABBITMQ_HEADERS_NSERVICEBUS)
+        put_nservicebus(to, of);
+    else if (url->headers == PAWL__RABBITMQ_HEADERS_SERVICECONNECT)
+        put_serviceconnect(to, of);
+}
+
+/* ---- The envelope ------------------------------------------------------------------------- */
+
+static void set_text(amqp_basic_properties_t *properties, amqp_flags_t flag, amqp_bytes_t *member,
+                     pawl_text text)
+{
+    if (text.size == 0)
+        return;
+    properties->_flags |= flag;
+    *member = pawl__amqp_bytes(text);
+}
+
+static void set_properties(amqp_basic_properties_t *properties, const letter *of, pawl_time sent,
+                           const headers *all)
+{
+    const pawl_message *message = &of->item->message;
+    *properties = (amqp_basic_properties_t){._flags = AMQP_BASIC_DELIVERY_MODE_FLAG |
+                                                      AMQP_BASIC_TIMESTAMP_FLAG,
+                                            .delivery_mode = PERSISTENT,
+                                            .timestamp     = (uint64_t)(sent / PAWL_SECONDS(1))};
+    set_text(properties, AMQP_BASIC_CONTENT_TYPE_FLAG, &properties->content_type,
+             PAWL_TEXT("application/json"));
+    set_text(properties, AMQP_BASIC_MESSAGE_ID_FLAG, &properties->message_id, message->id);
+    set_text(properties, AMQP_BASIC_TYPE_FLAG, &properties->type, message->type);
+    set_text(properties, AMQP_BASIC_CORRELATION_ID_FLAG, &properties->correlation_id,
+             message->correlation_id);
+    set_text(properties, AMQP_BASIC_REPLY_TO_FLAG, &properties->reply_to, of->reply_to);
+    if (all->count == 0)
+        return;
+    properties->_flags |= AMQP_BASIC_HEADERS_FLAG;
+    properties->headers = (amqp_table_t){.num_entries = (int)all->count, .entries = all->items};
+}
+
+/* Names what AMQP cannot carry. */
+static pawl_text refusal(const letter *of, const headers *all, pawl_time now, pawl_arena *arena)
+{
+    const struct {
+        const char *name;
+        pawl_text   text;
+    } shorts[] = {{"the queue's name", of->item->queue},
+                  {"the id", of->item->message.id},
+                  {"the type", of->item->message.type},
+                  {"the correlation id", of->item->message.correlation_id},
+                  {"the header pawl.reply_to", of->reply_to}};
+    char time[PAWL_TIME_TEXT_SIZE + 1];
+    for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
+        if (shorts[i].text.size > PAWL__RABBITMQ_NAME_SIZE_MAX)
+            return pawl_arena_printf(arena, "%s has %zu bytes, the limit of AMQP is %d",
+                                     shorts[i].name, shorts[i].text.size,
+                                     PAWL__RABBITMQ_NAME_SIZE_MAX);
+    if (all->is_too_long)
+        return pawl_arena_printf(arena, "a header's name has more than %d bytes, the limit of AMQP",
+                                 PAWL__RABBITMQ_NAME_SIZE_MAX);
+    if (all->size > PAWL__RABBITMQ_PROPERTIES_SIZE_MAX)
+        return pawl_arena_printf(arena, "the headers have %zu bytes, the limit is %d", all->size,
+                                 PAWL__RABBITMQ_PROPERTIES_SIZE_MAX);
+    if (of->item->due <= now + DELAY_IGNORED)
+        return (pawl_text){.data = "", .size = 0};
+    pawl_time_format(of->item->due, time);
+    return pawl_arena_printf(arena,
+                             "it must not be handled before %s, and RabbitMQ keeps no message "
+                             "back: send it when it is due, by a timeout",
+                             time);
+}
+
+static void address(const pawl__rabbitmq_url *url, const pawl_delivery *item,
+                    pawl__envelope *envelope)
+{
+    pawl_text exchange    = url->is_per_type ? item->message.type : pawl_text_of(url->exchange);
+    envelope->exchange    = pawl__amqp_bytes(exchange);
+    envelope->routing_key = url->routing_key != NULL ? amqp_cstring_bytes(url->routing_key)
+                                                     : pawl__amqp_bytes(item->queue);
+    envelope->body        = pawl__amqp_bytes(item->message.body);
+}
+
+pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery *item,
+                              pawl_time now, pawl_arena *arena, pawl__envelope *envelope,
+                              pawl_text *why)
+{
+    headers   all  = {.arena = arena};
+    letter    of   = {.item = item, .is_publish = url->is_per_type};
+    pawl_time sent = item->due > 0 ? item->due : now;
+    pawl_time_format(sent, of.sent);
+    of.reply_to = put_own(&all, item->message.headers);
+    put_default(&all, PAWL_TEXT("pawl.causation_id"), item->message.causation_id);
+    put_foreign(&all, url, &of);
+    address(url, item, envelope);
+    set_properties(&envelope->properties, &of, sent, &all);
+    *why = refusal(&of, &all, now, arena);
+    return all.has_failed || why->data == NULL ? PAWL_ENOMEM : PAWL_OK;
+}

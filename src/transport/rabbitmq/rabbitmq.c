@@ -1,0 +1,118 @@
+/* rabbitmq.c - the sink: one call of it, and its table.
+ *
+ * Messages of one call are published one behind the other without waiting, and each is settled by its own
+ * confirm, so that one may fail and the next arrive: the sink does not promise PAWL_TRANSPORT_PREFIX, and
+ * the runner hands over one message of a source at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "transport/rabbitmq/rabbitmq.h"
+
+#include "pawl/endpoint.h"
+
+#include <string.h>
+
+static pawl_code open_rabbitmq(pawl_transport *transport, const char *url,
+                               const char *system_prefix, pawl_error *error)
+{
+    (void)system_prefix;
+    return pawl__rabbitmq_url_read(&((pawl__rabbitmq *)transport)->url, url, error);
+}
+
+static void close_rabbitmq(pawl_transport *transport)
+{
+    pawl__rabbitmq *self = (pawl__rabbitmq *)transport;
+    pawl__rabbitmq_disconnect(self, true);
+    pawl__rabbitmq_url_free(&self->url);
+}
+
+/* ---- A call ------------------------------------------------------------------------------- */
+
+static pawl_code prepare(pawl__rabbitmq *self, pawl_delivery *items, size_t count,
+                         pawl__posting *posting)
+{
+    pawl_time now   = pawl_clock_now(NULL);
+    posting->pieces = pawl_arena_take(posting->arena, (count + 1) * sizeof posting->pieces[0]);
+    pawl_code code  = posting->pieces != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        pawl__piece *piece = &posting->pieces[posting->count++];
+        pawl_text    why   = {.data = "", .size = 0};
+        *piece             = (pawl__piece){.item = &items[i]};
+        code =
+            pawl__envelope_make(&self->url, &items[i], now, posting->arena, &piece->envelope, &why);
+        if (why.size > 0)
+            pawl__piece_fail(piece, PAWL_ATTEMPT_REJECTED, why);
+    }
+    return code;
+}
+
+static size_t count_open(pawl__posting *posting)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < posting->count; i++) {
+        pawl__piece *piece = &posting->pieces[i];
+        if (piece->state == PAWL__PIECE_SENT)
+            piece->state = PAWL__PIECE_OPEN; /* nobody knows, so that it is published again */
+        count += piece->state == PAWL__PIECE_OPEN;
+    }
+    posting->sent_count = 0;
+    return count;
+}
+
+static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    self->was_idle = self->connection != NULL;
+    if (count_open(posting) == 0)
+        return code;
+    if (self->connection == NULL)
+        code = pawl__rabbitmq_connect(self, error);
+    if (code == PAWL_OK)
+        code = pawl__rabbitmq_declare(self, posting, error);
+    if (code == PAWL_OK)
+        code = pawl__rabbitmq_publish(self, posting, error);
+    if (code != PAWL_OK)
+        pawl__rabbitmq_disconnect(self, false);
+    return code;
+}
+
+/* Where some messages have their outcome already, a connection that is lost is the failure of the others
+ * alone. */
+static pawl_code share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
+{
+    size_t open_count = count_open(posting);
+    if (code == PAWL_OK || open_count == posting->count)
+        return code;
+    pawl_text why = pawl_arena_text(posting->arena, pawl_text_of(error->text));
+    for (size_t i = 0; i < posting->count; i++)
+        if (posting->pieces[i].state == PAWL__PIECE_OPEN)
+            pawl__piece_fail(&posting->pieces[i], PAWL_ATTEMPT_TRANSIENT, why);
+    return PAWL_OK;
+}
+
+static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error)
+{
+    pawl__rabbitmq *self    = (pawl__rabbitmq *)transport;
+    pawl__posting   posting = {.arena = arena};
+    pawl_code       code    = prepare(self, items, count, &posting);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "rabbitmq: no memory for %zu messages", count);
+    posting.end = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.timeout_s);
+    code        = try_once(self, &posting, error);
+    /* A connection that broke while nothing was sent is noticed only now: that is worth one more try
+     * at once. */
+    if (code == PAWL_ELOST && self->was_idle)
+        code = try_once(self, &posting, error);
+    return share_failure(&posting, code, error);
+}
+
+PAWL_API extern const pawl_transport_ops pawl_transport_driver;
+const pawl_transport_ops                 pawl_transport_driver = {
+                    .ops_size       = sizeof(pawl_transport_ops),
+                    .transport_size = sizeof(pawl__rabbitmq),
+                    .scheme         = "amqp",
+                    .open           = open_rabbitmq,
+                    .close          = close_rabbitmq,
+                    .deliver        = deliver,
+};

@@ -1,0 +1,152 @@
+/* topology.c - declares the queue of a route, or the exchange, when it is first used on a connection.
+ * A declaration of what is there already, alike, changes nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "transport/rabbitmq/rabbitmq.h"
+
+#include <string.h>
+
+#define NAMES_MAX 4096 /* then they are declared once more */
+
+/* ---- Names ------------------------------------------------------------------------------ */
+
+void pawl__rabbitmq_names_forget(pawl__rabbitmq_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        pawl_free(names->items[i]);
+    pawl_free(names->items);
+    *names = (pawl__rabbitmq_names){0};
+}
+
+static bool knows(const pawl__rabbitmq_names *names, amqp_bytes_t name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strlen(names->items[i]) == name.len &&
+            memcmp(names->items[i], name.bytes, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* A name that finds no memory is declared again. */
+static void keep(pawl__rabbitmq_names *names, amqp_bytes_t name)
+{
+    if (names->items == NULL)
+        names->items = pawl_allocate(NAMES_MAX * sizeof names->items[0]);
+    char *copy =
+        names->items != NULL && names->count < NAMES_MAX ? pawl_allocate(name.len + 1) : NULL;
+    if (copy == NULL)
+        return;
+    memcpy(copy, name.bytes, name.len);
+    names->items[names->count++] = copy;
+}
+
+/* ---- Declaring ----------------------------------------------------------------------------- */
+
+static bool is_lost(const amqp_rpc_reply_t *reply)
+{
+    return reply->reply_type != AMQP_RESPONSE_NORMAL &&
+           !(reply->reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+             reply->reply.id == AMQP_CHANNEL_CLOSE_METHOD);
+}
+
+static amqp_rpc_reply_t open_channel(pawl__rabbitmq *self)
+{
+    amqp_rpc_reply_t reply = {.reply_type = AMQP_RESPONSE_NORMAL};
+    if (self->can_declare)
+        return reply;
+    (void)amqp_channel_open(self->connection, PAWL__RABBITMQ_DECLARING);
+    reply             = amqp_get_rpc_reply(self->connection);
+    self->can_declare = reply.reply_type == AMQP_RESPONSE_NORMAL;
+    return reply;
+}
+
+static amqp_rpc_reply_t declare_queue(pawl__rabbitmq *self, amqp_bytes_t name)
+{
+    amqp_table_entry_t type = {.key   = amqp_cstring_bytes("x-queue-type"),
+                               .value = {.kind        = AMQP_FIELD_KIND_UTF8,
+                                         .value.bytes = amqp_cstring_bytes(self->url.queue_type)}};
+    (void)amqp_queue_declare(self->connection, PAWL__RABBITMQ_DECLARING, name, false, true, false,
+                             false, (amqp_table_t){.num_entries = 1, .entries = &type});
+    return amqp_get_rpc_reply(self->connection);
+}
+
+static amqp_rpc_reply_t declare_exchange(pawl__rabbitmq *self, amqp_bytes_t name)
+{
+    (void)amqp_exchange_declare(self->connection, PAWL__RABBITMQ_DECLARING, name,
+                                amqp_cstring_bytes(self->url.exchange_type), false, true, false,
+                                false, amqp_empty_table);
+    return amqp_get_rpc_reply(self->connection);
+}
+
+/* The server has closed the channel; the next declaration opens it anew. */
+static void answer_close(pawl__rabbitmq *self)
+{
+    amqp_channel_close_ok_t ok = {0};
+    (void)amqp_send_method(self->connection, PAWL__RABBITMQ_DECLARING, AMQP_CHANNEL_CLOSE_OK_METHOD,
+                           &ok);
+    self->can_declare = false;
+}
+
+static pawl_text refusal(const pawl__rabbitmq *self, const pawl__piece *piece, bool is_queue,
+                         const amqp_rpc_reply_t *reply, pawl_arena *arena)
+{
+    amqp_bytes_t name = is_queue ? piece->envelope.routing_key : piece->envelope.exchange;
+    pawl_text    says = pawl__rabbitmq_says(reply);
+    int          code = pawl__rabbitmq_reply_code(reply);
+    const char  *what = is_queue ? "queue" : "exchange";
+    (void)self;
+    if (code == AMQP_PRECONDITION_FAILED)
+        return pawl_arena_printf(
+            arena,
+            "%s '%.*s' is there, declared otherwise: give %s-type as it is, or "
+            "leave it alone by declare=no: %.*s",
+            what, (int)name.len, (const char *)name.bytes, what, PAWL_TEXT_ARGS(says));
+    return pawl_arena_printf(
+        arena,
+        "%s '%.*s' cannot be declared; one that is there already is left alone by "
+        "declare=no: %.*s",
+        what, (int)name.len, (const char *)name.bytes, PAWL_TEXT_ARGS(says));
+}
+
+/* Exchanges named amq.* are the server's. */
+static bool is_needed(const pawl__rabbitmq *self, const pawl__piece *piece, amqp_bytes_t name)
+{
+    return piece->state == PAWL__PIECE_OPEN && !knows(&self->declared, name) &&
+           !(name.len >= 4 && memcmp(name.bytes, "amq.", 4) == 0);
+}
+
+static pawl_code declare_one(pawl__rabbitmq *self, pawl__piece *piece, pawl_arena *arena,
+                             pawl_error *error)
+{
+    bool             is_queue = piece->envelope.exchange.len == 0;
+    amqp_bytes_t     name     = is_queue ? piece->envelope.routing_key : piece->envelope.exchange;
+    amqp_rpc_reply_t reply    = {.reply_type = AMQP_RESPONSE_NORMAL};
+    if (!is_needed(self, piece, name))
+        return PAWL_OK;
+    reply = open_channel(self);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL)
+        reply = is_queue ? declare_queue(self, name) : declare_exchange(self, name);
+    if (is_lost(&reply)) {
+        pawl_text says = pawl__rabbitmq_says(&reply);
+        return pawl_error_set(error, PAWL_ELOST, "rabbitmq: the declaration of '%.*s': %.*s",
+                              (int)name.len, (const char *)name.bytes, PAWL_TEXT_ARGS(says));
+    }
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) {
+        keep(&self->declared, name);
+    } else {
+        pawl__piece_fail(piece, PAWL_ATTEMPT_TRANSIENT,
+                         refusal(self, piece, is_queue, &reply, arena));
+        answer_close(self);
+    }
+    amqp_maybe_release_buffers(self->connection);
+    return PAWL_OK;
+}
+
+pawl_code pawl__rabbitmq_declare(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < posting->count && self->url.declares && code == PAWL_OK; i++)
+        code = declare_one(self, &posting->pieces[i], posting->arena, error);
+    return code;
+}

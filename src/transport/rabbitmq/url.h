@@ -1,0 +1,51 @@
+/* url.h - the URLs of routes to RabbitMQ.
+ *
+ *     amqp[s]://[user[:password]@]host[:port],.../[virtual host][?option=value&...]
+ *
+ * docs/INTEROP.md explains the options.
+ *
+ * Threads: plain data. Tests: tests/unit/transport/test_rabbitmq_url.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TRANSPORT_RABBITMQ_URL_H
+#define PAWL_TRANSPORT_RABBITMQ_URL_H
+
+#include "store/core/url_read.h"
+
+#define PAWL__RABBITMQ_NAME_SIZE_MAX 255 /* of a queue, an exchange, a key: AMQP's short text */
+
+typedef enum pawl__rabbitmq_headers {
+    PAWL__RABBITMQ_HEADERS_NONE,
+    PAWL__RABBITMQ_HEADERS_NSERVICEBUS,
+    PAWL__RABBITMQ_HEADERS_SERVICECONNECT,
+} pawl__rabbitmq_headers;
+
+typedef enum pawl__rabbitmq_tls {
+    PAWL__RABBITMQ_TLS_VERIFY_IDENTITY, /* the authority and the host's name */
+    PAWL__RABBITMQ_TLS_VERIFY_CA,       /* the authority */
+    PAWL__RABBITMQ_TLS_REQUIRED,        /* nobody is checked */
+} pawl__rabbitmq_tls;
+
+typedef struct pawl__rabbitmq_url {
+    pawl__url   parts; /* the database is the virtual host */
+    bool        is_tls;
+    const char *exchange;      /* "": the one that leads into queues by their names */
+    const char *exchange_type; /* of one that is declared */
+    const char *routing_key;   /* NULL: the route's queue */
+    const char *queue_type;    /* of a queue that is declared */
+    const char *authority, *certificate, *key;
+    int         exchange_kind, queue_kind; /* indexes, of which the types above are made */
+    int         is_per_type;               /* an exchange for each type of message */
+    int         declares;
+    int         is_mandatory;
+    int         headers; /* pawl__rabbitmq_headers */
+    int         tls;     /* pawl__rabbitmq_tls */
+    int         connect_timeout_s, timeout_s, heartbeat_s;
+} pawl__rabbitmq_url;
+
+/* PAWL_ECONFIG, PAWL_EINVAL. To be freed in any case. */
+pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, const char *text, pawl_error *error);
+void      pawl__rabbitmq_url_free(pawl__rabbitmq_url *url);
+
+#endif

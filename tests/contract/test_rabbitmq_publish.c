@@ -1,0 +1,304 @@
+/* test_rabbitmq_publish.c - rows of a real outbox delivered to a real RabbitMQ: what arrives, and what the row says when
+ * the server does not take it. O9, O10.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include "contract/rabbitmq_ground.h"
+
+static broker server;
+
+/* ---- What arrives ------------------------------------------------------------------------ */
+
+static void o9_a_thousand_arrive_in_a_quorum_queue(void **state)
+{
+    far         f;
+    static bool seen[1001];
+    const char *queue = own_name("thousand");
+    (void)state;
+    memset(seen, 0, sizeof seen);
+    far_open(&f, &server, "", queue);
+    far_send(&f, 1, 1000);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1000);
+    broker_queue(&server, queue, "quorum"); /* as it was declared */
+    for (int i = 0; i < 1000; i++) {
+        amqp_message_t message;
+        int            number = -1;
+        assert_true(broker_get(&server, queue, &message));
+        assert_int_equal(sscanf(message.body.bytes, "{\"number\":%d}", &number), 1);
+        assert_in_range(number, 1, 1000);
+        assert_false(seen[number]);
+        seen[number] = true;
+        assert_int_equal(message.properties.delivery_mode, 2);
+        bytes_are(message.properties.type, "note");
+        bytes_are(message.properties.content_type, "application/json");
+        assert_true(message.properties.message_id.len > 0);
+        amqp_destroy_message(&message);
+    }
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+static void a_body_over_the_frames_of_amqp_arrives_whole(void **state)
+{
+    far            f;
+    amqp_message_t message;
+    pawl_error     error = PAWL_ERROR_INIT;
+    size_t         size  = 300000;
+    char          *body  = malloc(size + 20);
+    const char    *queue = own_name("large");
+    (void)state;
+    assert_non_null(body);
+    strcpy(body, "{\"text\":\"");
+    memset(body + strlen(body), 'x', size);
+    strcpy(body + strlen("{\"text\":\"") + size, "\"}");
+    far_open(&f, &server, "", queue);
+    pawl_message    large         = {.id             = PAWL_TEXT("m-large"),
+                                     .type           = PAWL_TEXT("letter"),
+                                     .body           = pawl_text_of(body),
+                                     .headers        = PAWL_TEXT("{\"tone\":\"kind\",\"empty\":\"\"}"),
+                                     .correlation_id = PAWL_TEXT("c-1"),
+                                     .causation_id   = PAWL_TEXT("m-0")};
+    pawl_outbox_add add           = {.endpoint    = PAWL_TEXT("source"),
+                                     .destination = PAWL_TEXT("far"),
+                                     .source      = PAWL_TEXT(""),
+                                     .message     = large};
+    pawl_changes    changes       = {.group_count = 1, .unit_count = 1};
+    pawl_refusals   refused       = {.arena = f.it.arena};
+    add.dispatch_id.uuid.bytes[0] = 7;
+    changes.outbox_add.items      = &add;
+    changes.outbox_add.count      = 1;
+    world_ok(pawl_store_commit(f.it.store, &changes, &refused, &error), &error);
+    world_go_machine(&f.it, PAWL_SECONDS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    assert_true(broker_get(&server, queue, &message));
+    assert_int_equal(message.body.len, strlen(body));
+    assert_memory_equal(message.body.bytes, body, message.body.len);
+    bytes_are(message.properties.message_id, "m-large");
+    bytes_are(message.properties.correlation_id, "c-1");
+    header_is(&message, "tone", "kind");
+    header_is(&message, "empty", "");
+    header_is(&message, "pawl.causation_id", "m-0");
+    amqp_destroy_message(&message);
+    broker_delete(&server, queue);
+    far_close(&f);
+    free(body);
+}
+
+static void an_exchange_leads_by_the_key(void **state)
+{
+    far            f;
+    char           query[200];
+    amqp_message_t message;
+    const char    *queue = own_name("bound"), *exchange = own_name("events");
+    (void)state;
+    snprintf(query, sizeof query, "?exchange=%s&routing_key=note.made&exchange-type=direct",
+             exchange);
+    far_open(&f, &server, query, NULL);
+    far_send(&f, 1, 1); /* makes the exchange, which nothing is bound to */
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
+    far_says(&f, "no queue is bound to exchange 'pawl-");
+    far_says(&f, "for the key 'note.made' (returned: NO_ROUTE); mandatory=no takes that for");
+    broker_queue(&server, queue, "classic");
+    broker_bind(&server, queue, exchange, "note.made");
+    world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    assert_true(broker_get(&server, queue, &message));
+    amqp_destroy_message(&message);
+    assert_false(broker_get(&server, queue, &message));
+    broker_delete(&server, queue);
+    broker_delete_exchange(&server, exchange);
+    far_close(&f);
+}
+
+static void each_type_has_its_exchange(void **state)
+{
+    far            f;
+    amqp_message_t message;
+    const char    *queue = own_name("subscriber");
+    (void)state;
+    far_open(&f, &server, "?per-type=yes&headers=nservicebus", NULL);
+    far_send(&f, 1, 1); /* nobody subscribes, which is no failure */
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_queue(&server, queue, "classic");
+    broker_bind(&server, queue, "note", "");
+    far_send(&f, 2, 1);
+    assert_true(broker_get(&server, queue, &message));
+    bytes_are(message.body, "{\"number\":2}");
+    amqp_destroy_message(&message);
+    assert_false(broker_get(&server, queue, &message));
+    broker_delete(&server, queue);
+    broker_delete_exchange(&server, "note");
+    far_close(&f);
+}
+
+/* ---- What does not ---------------------------------------------------------------------- */
+
+static void a_queue_that_is_missing_returns_the_message(void **state)
+{
+    far         f;
+    const char *queue = own_name("missing");
+    (void)state;
+    far_open(&f, &server, "?declare=no", queue);
+    far_send(&f, 1, 1);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
+    far_says(&f, "RabbitMQ has no queue 'pawl-");
+    broker_queue(&server, queue, "classic");
+    world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+static void an_exchange_that_is_missing_closes_the_channel(void **state)
+{
+    far f;
+    (void)state;
+    far_open(&f, &server, "?declare=no&exchange=pawl-nowhere", "q");
+    far_send(&f, 1, 1);
+    far_says(&f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
+    far_close(&f);
+}
+
+static void a_queue_declared_otherwise_is_named(void **state)
+{
+    far         f;
+    const char *queue = own_name("classic");
+    (void)state;
+    broker_queue(&server, queue, "classic");
+    far_open(&f, &server, "", queue);
+    far_send(&f, 1, 1);
+    far_says(&f, "is there, declared otherwise: give queue-type as it is, or leave it alone by "
+                 "declare=no: PRECONDITION_FAILED");
+    far_close(&f);
+    far_open(&f, &server, "?queue-type=classic", queue);
+    far_send(&f, 1, 1);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+/* One queue is refused, and the other of the same call gets its message. */
+static void a_full_queue_refuses(void **state)
+{
+    far                f;
+    const char        *queue     = own_name("full");
+    amqp_table_entry_t entries[] = {
+        {.key   = amqp_cstring_bytes("x-max-length"),
+         .value = {.kind = AMQP_FIELD_KIND_I32, .value.i32 = 1}},
+        {.key   = amqp_cstring_bytes("x-overflow"),
+         .value = {.kind        = AMQP_FIELD_KIND_UTF8,
+                   .value.bytes = amqp_cstring_bytes("reject-publish")}}};
+    (void)state;
+    (void)amqp_queue_declare(server.connection, 1, amqp_cstring_bytes(queue), false, true, false,
+                             false, (amqp_table_t){2, entries});
+    broker_ok(&server);
+    far_open(&f, &server, "?declare=no", queue);
+    far_send(&f, 1, 2);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far_says(&f, "did not take it (basic.nack): the queue is full");
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+static void nobody_listens(void **state)
+{
+    far f;
+    (void)state;
+    far_open_url(&f, "amqp://guest:Se-kret@127.0.0.1:1/", "q", 2);
+    far_send(&f, 1, 1);
+    far_says(&f, "rabbitmq: 127.0.0.1:1: no connection: ");
+    far_says(&f, ": does RabbitMQ run there, and is it its port of AMQP");
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
+    world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DEAD), 1);
+    far_close(&f);
+}
+
+static void the_second_host_is_tried(void **state)
+{
+    far         f;
+    char        url[300];
+    const char *queue = own_name("hosts");
+    (void)state;
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:1,%s:%d", server.host, server.port);
+    far_open_url(&f, url, queue, 1);
+    far_send(&f, 1, 1);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+static void a_wrong_password_is_told_in_one_line(void **state)
+{
+    far  f;
+    char url[300];
+    (void)state;
+    snprintf(url, sizeof url, "amqp://clerk:Se-kret@%s:%d/", server.host, server.port);
+    far_open_url(&f, url, "q", 100);
+    far_send(&f, 1, 1);
+    far_says(&f, "refuses the user 'clerk' or its password");
+    far_says(&f, "ACCESS_REFUSED");
+    far_close(&f);
+    snprintf(url, sizeof url, "%snowhere", server.server);
+    far_open_url(&f, url, "q", 100);
+    far_send(&f, 1, 1);
+    far_says(&f, "virtual host 'nowhere' is not there, or not open to the user 'guest'");
+    far_close(&f);
+}
+
+/* The connection breaks while nothing is sent: the next message does not fail. */
+static void a_connection_lost_while_idle_is_made_anew(void **state)
+{
+    far         f;
+    const char *queue = own_name("idle");
+    (void)state;
+    far_open(&f, &server, "?heartbeat=1", queue);
+    far_send(&f, 1, 1);
+    /* Two heartbeats of the client are missed, and the server hangs up. */
+    struct timeval three_seconds = {.tv_sec = 5};
+    amqp_frame_t   frame;
+    (void)amqp_simple_wait_frame_noblock(server.connection, &frame, &three_seconds);
+    far_send(&f, 2, 1);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 2);
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
+int main(void)
+{
+    const char *url = getenv("PAWL_TEST_RABBITMQ");
+    if (url == NULL) {
+        puts("skipped: PAWL_TEST_RABBITMQ names no server");
+        return server_may_be_missing("rabbitmq") ? 77 : 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o9_a_thousand_arrive_in_a_quorum_queue),
+        cmocka_unit_test(a_body_over_the_frames_of_amqp_arrives_whole),
+        cmocka_unit_test(an_exchange_leads_by_the_key),
+        cmocka_unit_test(each_type_has_its_exchange),
+        cmocka_unit_test(a_queue_that_is_missing_returns_the_message),
+        cmocka_unit_test(an_exchange_that_is_missing_closes_the_channel),
+        cmocka_unit_test(a_queue_declared_otherwise_is_named),
+        cmocka_unit_test(a_full_queue_refuses),
+        cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(the_second_host_is_tried),
+        cmocka_unit_test(a_wrong_password_is_told_in_one_line),
+        cmocka_unit_test(a_connection_lost_while_idle_is_made_anew),
+    };
+    broker_open(&server, url);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    broker_close(&server);
+    return failed;
+}
+
+#endif

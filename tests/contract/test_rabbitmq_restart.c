@@ -1,0 +1,275 @@
+/* test_rabbitmq_restart.c - a RabbitMQ of the test's own that crashes while the outbox delivers to it, comes back, and
+ * takes no messages for a while. O10.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include "contract/rabbitmq_ground.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define COUNT 1000
+
+static struct {
+    char folder[100];
+    char script[600];
+    int  port;
+} own;
+
+static broker server;
+
+/* ---- The server -------------------------------------------------------------------------- */
+
+static bool is_free(int port)
+{
+    struct sockaddr_in address    = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
+    bool is_bound =
+        descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is_bound;
+}
+
+/* The first of four, below the ports that the system hands out for connections. */
+static int free_port(void)
+{
+    unsigned seed = (unsigned)time(NULL) ^ ((unsigned)getpid() << 8);
+    int      port;
+    do
+        port = 20000 + rand_r(&seed) % 12000;
+    while (!is_free(port) || !is_free(port + 1) || !is_free(port + 2) || !is_free(port + 3));
+    return port;
+}
+
+/* `words` follow the port: of the verb control. */
+static bool run_script(const char *verb, const char *words)
+{
+    char command[900];
+    snprintf(command, sizeof command, "bash '%s' %s '%s' %d %s >'%s.said' 2>&1", own.script, verb,
+             own.folder, own.port, words, own.folder);
+    return system(command) == 0;
+}
+
+static void must_run(const char *verb, const char *words)
+{
+    if (!run_script(verb, words))
+        fail_msg("%s %s %s does not work: see %s.said", own.script, verb, words, own.folder);
+}
+
+static bool begin_server(void)
+{
+    const char *folder = getenv("PAWL_SOURCE_DIR");
+    if (folder == NULL)
+        return false;
+    snprintf(own.script, sizeof own.script, "%s/tests/servers/rabbitmq.sh", folder);
+    snprintf(own.folder, sizeof own.folder, "/tmp/pawl-server-XXXXXX");
+    if (mkdtemp(own.folder) == NULL)
+        return false;
+    int tries = 3; /* somebody else may take the port first */
+    do
+        own.port = free_port();
+    while (!run_script("start", "") && --tries > 0);
+    return tries > 0;
+}
+
+static void end_server(void)
+{
+    char command[300];
+    (void)run_script("crash", "");
+    snprintf(command, sizeof command, "rm -rf '%s' '%s.said'", own.folder, own.folder);
+    if (own.folder[0] != '\0' && system(command) != 0)
+        fprintf(stderr, "%s stays\n", own.folder);
+}
+
+static void look_again(void)
+{
+    char url[100];
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/", own.port);
+    broker_open(&server, url);
+}
+
+/* ---- The tests ----------------------------------------------------------------------------- */
+
+/* The Erlang machine that is the server. */
+static pid_t server_pid(void)
+{
+    char command[600], line[40] = "";
+    snprintf(command, sizeof command,
+             "for p in $(grep -lzxF 'PAWL_RABBITMQ_FOLDER=%s' /proc/[0-9]*/environ 2>/dev/null | "
+             "tr -dc '0-9\\n'); do [ \"$(cat /proc/$p/comm)\" != beam.smp ] || echo $p; done",
+             own.folder);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    (void)pclose(pipe);
+    assert_true(atoi(line) > 1);
+    return (pid_t)atoi(line);
+}
+
+static void step_until(far *f, size_t count)
+{
+    while (far_count(f, PAWL_OUTBOX_DISPATCHED) < count)
+        assert_true(world_step(&f->it).sent > 0);
+}
+
+/* Takes everything out of the queue; each number has arrived, and one that came twice has one id. */
+static size_t check_queue(const char *queue)
+{
+    static char    ids[COUNT + 1][60];
+    amqp_message_t message;
+    size_t         distinct = 0, twice = 0;
+    memset(ids, 0, sizeof ids);
+    while (broker_get(&server, queue, &message)) {
+        int  number   = -1;
+        char body[60] = "", id[60] = "";
+        assert_true(message.body.len < sizeof body && message.properties.message_id.len < 60);
+        memcpy(body, message.body.bytes, message.body.len);
+        memcpy(id, message.properties.message_id.bytes, message.properties.message_id.len);
+        assert_int_equal(sscanf(body, "{\"number\":%d}", &number), 1);
+        assert_in_range(number, 1, COUNT);
+        if (ids[number][0] == '\0')
+            distinct++;
+        else
+            twice++;
+        if (ids[number][0] != '\0')
+            assert_string_equal(ids[number], id);
+        memcpy(ids[number], id, sizeof id);
+        amqp_destroy_message(&message);
+    }
+    print_message("%zu arrived, %zu of them twice\n", distinct, twice);
+    return distinct;
+}
+
+/* First the server stands still for longer than the deadline, so that nobody knows of a hundred; then it is killed. */
+static void o10_a_crash_in_the_middle_loses_nothing(void **state)
+{
+    far         f;
+    char        url[100];
+    size_t      count;
+    pid_t       pid   = server_pid();
+    const char *queue = own_name("crash");
+    (void)state;
+    /* A quorum queue on a single node may stay without a leader after a restart (rabbitmq-server issue 10070). */
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
+             own.port);
+    far_open_url(&f, url, queue, 1000);
+    far_post(&f, 1, COUNT);
+    while (far_count(&f, PAWL_OUTBOX_DISPATCHED) < 200)
+        (void)world_step(&f.it);
+    count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    assert_int_equal(world_step(&f.it).sent, 0);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), count);
+    step_until(&f, 500);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    while (world_step(&f.it).sent > 0) {
+    }
+    must_run("crash", "");
+    world_go_machine(&f.it, PAWL_SECONDS(30)); /* while it is away */
+    count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
+    print_message("%zu were dispatched before\n", count);
+    assert_in_range(count, 500, COUNT - 1);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DEAD), 0);
+    must_run("start", "");
+    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < COUNT && tries < 100; tries++)
+        world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), COUNT);
+    look_again();
+    assert_int_equal(check_queue(queue), COUNT);
+    broker_close(&server);
+    far_close(&f);
+}
+
+/* Out of memory, it says: the attempt ends at the deadline and names it. */
+static void a_server_that_takes_nothing_is_named(void **state)
+{
+    far         f;
+    char        url[100];
+    const char *queue = own_name("blocked");
+    (void)state;
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
+             own.port);
+    must_run("control", "set_vm_memory_high_watermark absolute 1");
+    far_open_url(&f, url, queue, 1000);
+    far_send(&f, 1, 1);
+    far_says(&f, "takes no messages for now (connection.blocked), it is low on memory");
+    must_run("control", "set_vm_memory_high_watermark 0.8");
+    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < 1 && tries < 100; tries++)
+        world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far_close(&f);
+}
+
+static void open_tls(far *f, const char *host, const char *options, const char *queue)
+{
+    char url[400];
+    snprintf(url, sizeof url, "amqps://guest:guest@%s:%d/?ssl-ca=%s/tls/cert.pem%s", host,
+             own.port + 3, own.folder, options);
+    far_open_url(f, url, queue, 1000);
+    far_send(f, 1, 1);
+}
+
+static void tls_checks_the_authority_and_the_name(void **state)
+{
+    far         f;
+    char        url[200];
+    const char *queue = own_name("tls");
+    (void)state;
+    open_tls(&f, "localhost", "", queue);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far_close(&f);
+    open_tls(&f, "127.0.0.1", "", queue); /* the certificate is localhost's */
+    far_says(&f, "SSL hostname verification failed");
+    far_close(&f);
+    open_tls(&f, "127.0.0.1", "&ssl-mode=verify-ca", queue);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far_close(&f);
+    snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/", own.port + 3);
+    far_open_url(&f, url, queue, 1000); /* by the authorities of the machine */
+    far_send(&f, 1, 1);
+    far_says(&f, ": is it the port of TLS, and does ssl-ca name its authority");
+    far_close(&f);
+    snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/?ssl-ca=/nowhere", own.port + 3);
+    far_open_url(&f, url, queue, 1000);
+    far_send(&f, 1, 1);
+    far_says(&f, "ssl-ca is '/nowhere', which cannot be read");
+    far_close(&f);
+}
+
+int main(void)
+{
+    if (getenv("PAWL_TEST_RABBITMQ") == NULL) {
+        puts("skipped: PAWL_TEST_RABBITMQ names no server, so that none is started here");
+        return server_may_be_missing("rabbitmq") ? 77 : 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tls_checks_the_authority_and_the_name),
+        cmocka_unit_test(o10_a_crash_in_the_middle_loses_nothing),
+        cmocka_unit_test(a_server_that_takes_nothing_is_named),
+    };
+    if (!begin_server()) {
+        fprintf(stderr, "RabbitMQ does not start: see %s.said\n", own.folder);
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    end_server();
+    return failed;
+}
+
+#endif

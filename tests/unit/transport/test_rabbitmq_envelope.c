@@ -1,0 +1,242 @@
+/* test_rabbitmq_envelope.c - a message as AMQP has it: properties, headers of its own and of other systems, and what
+ * AMQP cannot carry. No server is asked.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pawl/pawl.h"
+#include "transport/rabbitmq/envelope.h"
+
+#define NOW INT64_C(1767258000123456) /* 2026-01-01T09:00:00.123456Z */
+
+typedef struct sample {
+    pawl_arena        *arena;
+    pawl__rabbitmq_url url;
+    pawl_delivery      item;
+    pawl__envelope     envelope;
+    pawl_text          why;
+} sample;
+
+static void begin(sample *s, const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    *s               = (sample){.arena = pawl_arena_create(4096)};
+    assert_int_equal(pawl__rabbitmq_url_read(&s->url, url, &error), PAWL_OK);
+    s->item.queue   = PAWL_TEXT("desk");
+    s->item.message = (pawl_message){.id             = PAWL_TEXT("m-1"),
+                                     .type           = PAWL_TEXT("Shop.OrderPlaced"),
+                                     .body           = PAWL_TEXT("{\"number\":1}"),
+                                     .headers        = PAWL_TEXT("{\"tone\":\"kind\",\"none\":\"\","
+                                                                        "\"pawl.reply_to\":\"orders\"}"),
+                                     .correlation_id = PAWL_TEXT("c-1"),
+                                     .causation_id   = PAWL_TEXT("m-0")};
+}
+
+static void make(sample *s)
+{
+    assert_int_equal(pawl__envelope_make(&s->url, &s->item, NOW, s->arena, &s->envelope, &s->why),
+                     PAWL_OK);
+}
+
+static void end(sample *s)
+{
+    pawl__rabbitmq_url_free(&s->url);
+    pawl_arena_destroy(s->arena);
+}
+
+static void is(amqp_bytes_t bytes, const char *expected)
+{
+    if (bytes.len != strlen(expected) || memcmp(bytes.bytes, expected, bytes.len) != 0)
+        fail_msg("'%.*s' is not '%s'", (int)bytes.len, (const char *)bytes.bytes, expected);
+}
+
+/* All headers, as "key=value ". */
+static void headers_are(const sample *s, const char *expected)
+{
+    char                text[2000] = "";
+    const amqp_table_t *table      = &s->envelope.properties.headers;
+    for (int i = 0; i < table->num_entries; i++) {
+        const amqp_table_entry_t *entry = &table->entries[i];
+        assert_int_equal(entry->value.kind, AMQP_FIELD_KIND_UTF8);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s=%.*s;", (int)entry->key.len,
+                 (const char *)entry->key.bytes, (int)entry->value.value.bytes.len,
+                 (const char *)entry->value.value.bytes.bytes);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void rejects(sample *s, const char *expected)
+{
+    make(s);
+    assert_string_equal(s->why.data, expected);
+}
+
+#define OWN "tone=kind;none=;pawl.reply_to=orders;pawl.causation_id=m-0;"
+
+static void properties_say_what_the_message_is(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker");
+    make(&s);
+    assert_int_equal(s.why.size, 0);
+    is(s.envelope.exchange, "");
+    is(s.envelope.routing_key, "desk");
+    is(s.envelope.body, "{\"number\":1}");
+    is(s.envelope.properties.message_id, "m-1");
+    is(s.envelope.properties.type, "Shop.OrderPlaced");
+    is(s.envelope.properties.correlation_id, "c-1");
+    is(s.envelope.properties.content_type, "application/json");
+    is(s.envelope.properties.reply_to, "orders");
+    assert_int_equal(s.envelope.properties.delivery_mode, 2);
+    assert_int_equal(s.envelope.properties.timestamp, NOW / 1000000);
+    assert_int_equal(s.envelope.properties._flags,
+                     AMQP_BASIC_MESSAGE_ID_FLAG | AMQP_BASIC_TYPE_FLAG |
+                         AMQP_BASIC_CORRELATION_ID_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG |
+                         AMQP_BASIC_REPLY_TO_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG |
+                         AMQP_BASIC_TIMESTAMP_FLAG | AMQP_BASIC_HEADERS_FLAG);
+    headers_are(&s, OWN);
+    end(&s);
+}
+
+static void what_a_message_does_not_have_is_left_out(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?headers=nservicebus");
+    s.url.headers                 = PAWL__RABBITMQ_HEADERS_NONE;
+    s.item.message.headers        = PAWL_TEXT("");
+    s.item.message.correlation_id = PAWL_TEXT("");
+    s.item.message.causation_id   = PAWL_TEXT("");
+    s.item.due                    = NOW - PAWL_SECONDS(60);
+    make(&s);
+    assert_int_equal(
+        s.envelope.properties._flags &
+            (AMQP_BASIC_HEADERS_FLAG | AMQP_BASIC_CORRELATION_ID_FLAG | AMQP_BASIC_REPLY_TO_FLAG),
+        0);
+    assert_int_equal(s.envelope.properties.timestamp, NOW / 1000000 - 60);
+    end(&s);
+}
+
+static void an_exchange_takes_its_own_key_or_the_route_s_queue(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?exchange=events");
+    make(&s);
+    is(s.envelope.exchange, "events");
+    is(s.envelope.routing_key, "desk");
+    end(&s);
+    begin(&s, "amqp://broker?exchange=events&routing-key=a.b");
+    make(&s);
+    is(s.envelope.routing_key, "a.b");
+    end(&s);
+    begin(&s, "amqp://broker?per-type=yes");
+    make(&s);
+    is(s.envelope.exchange, "Shop.OrderPlaced");
+    end(&s);
+}
+
+static void the_headers_of_nservicebus(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?headers=nservicebus");
+    make(&s);
+    headers_are(&s, OWN "NServiceBus.MessageId=m-1;"
+                        "NServiceBus.EnclosedMessageTypes=Shop.OrderPlaced;"
+                        "NServiceBus.ContentType=application/json;NServiceBus.MessageIntent=Send;"
+                        "NServiceBus.ConversationId=c-1;NServiceBus.CorrelationId=c-1;"
+                        "NServiceBus.RelatedTo=m-0;NServiceBus.ReplyToAddress=orders;"
+                        "NServiceBus.TimeSent=2026-01-01 09:00:00:123456 Z;");
+    end(&s);
+    begin(&s, "amqp://broker?headers=nservicebus&per-type=yes");
+    /* Headers of the application stay. */
+    s.item.message.headers = PAWL_TEXT("{\"NServiceBus.ConversationId\":\"own\"}");
+    make(&s);
+    headers_are(&s, "NServiceBus.ConversationId=own;pawl.causation_id=m-0;"
+                    "NServiceBus.MessageId=m-1;NServiceBus.EnclosedMessageTypes=Shop.OrderPlaced;"
+                    "NServiceBus.ContentType=application/json;NServiceBus.MessageIntent=Publish;"
+                    "NServiceBus.CorrelationId=c-1;NServiceBus.RelatedTo=m-0;"
+                    "NServiceBus.TimeSent=2026-01-01 09:00:00:123456 Z;");
+    end(&s);
+}
+
+static void the_headers_of_serviceconnect(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?headers=serviceconnect");
+    make(&s);
+    headers_are(&s, OWN "MessageId=m-1;MessageType=Send;TypeName=Shop.OrderPlaced;"
+                        "FullTypeName=Shop.OrderPlaced;CorrelationId=c-1;DestinationAddress=desk;"
+                        "SourceAddress=orders;TimeSent=2026-01-01T09:00:00.123456Z;"
+                        "ConsumerType=RabbitMQ;Language=C;");
+    end(&s);
+}
+
+static void what_amqp_cannot_carry_is_rejected(void **state)
+{
+    sample s;
+    char   text[300], large[130000], headers[130100];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    memset(large, 'x', sizeof large);
+    begin(&s, "amqp://broker");
+    s.item.queue = (pawl_text){.data = text, .size = 256};
+    rejects(&s, "the queue's name has 256 bytes, the limit of AMQP is 255");
+    s.item.queue.size = 255;
+    rejects(&s, "");
+    s.item.message.correlation_id = (pawl_text){.data = text, .size = 256};
+    rejects(&s, "the correlation id has 256 bytes, the limit of AMQP is 255");
+    s.item.message.correlation_id = PAWL_TEXT("");
+    snprintf(headers, sizeof headers, "{\"%.256s\":\"1\"}", text);
+    s.item.message.headers = pawl_text_of(headers);
+    rejects(&s, "a header's name has more than 255 bytes, the limit of AMQP");
+    snprintf(headers, sizeof headers, "{\"%.255s\":\"1\"}", text);
+    s.item.message.headers = pawl_text_of(headers);
+    rejects(&s, "");
+    snprintf(headers, sizeof headers, "{\"a\":\"%.120000s\"}", large);
+    s.item.message.headers = pawl_text_of(headers);
+    rejects(&s, "the headers have 120033 bytes, the limit is 120000");
+    s.item.message.headers = PAWL_TEXT("");
+    s.item.due             = NOW + PAWL_SECONDS(5);
+    rejects(&s, ""); /* another machine's clock */
+    s.item.due = NOW + PAWL_HOURS(1);
+    rejects(&s, "it must not be handled before 2026-01-01T10:00:00.123456Z, and RabbitMQ keeps no "
+                "message back: send it when it is due, by a timeout");
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties_say_what_the_message_is),
+        cmocka_unit_test(what_a_message_does_not_have_is_left_out),
+        cmocka_unit_test(an_exchange_takes_its_own_key_or_the_route_s_queue),
+        cmocka_unit_test(the_headers_of_nservicebus),
+        cmocka_unit_test(the_headers_of_serviceconnect),
+        cmocka_unit_test(what_amqp_cannot_carry_is_rejected),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
