@@ -1,5 +1,5 @@
 /* operations.h - the stores' contract as single calls: sagas, timeouts,
- * aggregators, outbox rows, dead letters, the journal.
+ * aggregators, outbox rows, dead letters, the journal, projections.
  *
  *     pawl_store_open -> { one operation = one read, or one commit of one change }
  *                     -> pawl_store_close
@@ -23,7 +23,7 @@
  *
  *     the contract says   the call answers
  *     INVALID_ARG         PAWL_EINVAL; PAWL_ELIMIT for a size over its limit
- *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove alone
+ *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove, projection_find
  *     CONCURRENCY         PAWL_ECONFLICT: saga_update, saga_delete,
  *                             aggregator_remove, aggregator_remove_snapshot,
  *                             append, checkpoint_set
@@ -53,6 +53,7 @@
 #include "pawl/store_dead.h"
 #include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
+#include "pawl/store_projection.h"
 #include "pawl/store_saga.h"
 #include "pawl/store_timeout.h"
 

@@ -24,16 +24,19 @@ typedef enum pawl_walk_kind {
     PAWL_WALK_EVENTS,      /* of all streams, by number */
     PAWL_WALK_FOLDS,       /* by stream */
     PAWL_WALK_AGGREGATORS, /* by number */
-    PAWL_WALK_DEAD         /* by endpoint and message id */
+    PAWL_WALK_DEAD,        /* by endpoint and message id */
+    PAWL_WALK_CHECKPOINTS  /* by name */
 } pawl_walk_kind;
-#define PAWL_WALK_KINDS 8
+#define PAWL_WALK_KINDS 9
 
 /* A row of any kind; what a kind does not have is empty. */
 typedef struct pawl_walk_row {
-    pawl_uuid id;     /* of a saga or a timeout */
-    int64_t   number; /* of a message in a queue, an outbox row, an event, an aggregator's row */
+    pawl_uuid id; /* of a saga or a timeout */
+    int64_t
+        number; /* of a message in a queue, an outbox row, an event, an aggregator's row; position
+                         of a checkpoint */
     pawl_text belongs_to; /* queue; destination of a timeout or an outbox row; stream of an event or
-                             a fold; aggregator; endpoint of a dead letter */
+                             a fold; aggregator; endpoint of a dead letter; name of a checkpoint */
     pawl_text name;       /* of a timeout; queue of a dead letter */
     pawl_text code;       /* of a dead letter: "EDECODE" */
     pawl_text type_version;        /* of a saga: "1.0" */

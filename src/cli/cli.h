@@ -57,6 +57,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(events)               \
     X(help)                 \
     X(outbox)               \
+    X(projection)           \
     X(run)                  \
     X(saga)                 \
     X(schema)               \
@@ -80,6 +81,7 @@ extern const pawl__report pawl__dead_verb_reports[];
 extern const pawl__report pawl__doctor_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
+extern const pawl__report pawl__projection_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
 extern const pawl__report pawl__saga_verb_reports[];
 extern const pawl__report pawl__send_verb_reports[];

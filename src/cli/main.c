@@ -31,6 +31,7 @@ static const pawl__verb verbs[] = {
     VERB(help, "say what the command or one verb can do"),
     VERB_REPORTS(outbox,
                  "look at what is to be delivered elsewhere; retry or discard what is dead"),
+    VERB_REPORTS(projection, "look at projections: how far they are, and what one waits for"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),

@@ -160,7 +160,7 @@ static pawl_code look_at_all(run *it, pawl_error *error)
         const pawl_walk walk = {.kind = PAWL_WALK_SAGAS, .table = tables[i]};
         code                 = enter_stage(it, name, walk, &is_sought, error);
     }
-    for (int kind = PAWL_WALK_QUEUE; code == PAWL_OK && kind < PAWL_WALK_KINDS; kind++)
+    for (int kind = PAWL_WALK_QUEUE; code == PAWL_OK && kind <= PAWL_WALK_DEAD; kind++)
         code = enter_stage(it, names[kind], (pawl_walk){.kind = (pawl_walk_kind)kind}, &is_sought,
                            error);
     if (code == PAWL_OK && is_sought)

@@ -14,6 +14,7 @@
  */
 #include "runtime/projection.h"
 
+#include "pawl/store_projection.h"
 #include "runtime/lend.h"
 
 #define PAUSE_MIN PAWL_SECONDS(1) /* after a check that finds nothing, doubling */
@@ -104,6 +105,28 @@ void pawl__projections_wake(pawl__projections *projections)
 
 /* ---- Failures -------------------------------------------------------------------- */
 
+/* Leaves the failure in the store, for `pawl projection` and health of other programs. That it
+ * cannot be written changes nothing here: the next try writes it anew. */
+static void tell_others(const pawl__projections *projections, const pawl__reader *reader,
+                        const pawl__unit *unit)
+{
+    pawl__worker                 *worker  = projections->worker;
+    const pawl_projection_failure failure = {.position = unit->event->position,
+                                             .stream   = unit->event->stream,
+                                             .version  = unit->event->version,
+                                             .type     = unit->event->event.type,
+                                             .next     = reader->retry_due,
+                                             .attempts = reader->attempts,
+                                             .code     = pawl_text_of(pawl_code_name(unit->code)),
+                                             .error    = unit->error,
+                                             .endpoint = projections->endpoint->model->endpoint};
+    pawl_error                    error   = PAWL_ERROR_INIT;
+    if (pawl_store_projection_fail(worker->store, reader->model->name, &failure,
+                                   worker->engine.machine_now, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "projection %s: its failure is not in the store: %s",
+                 reader->model->name.data, error.text);
+}
+
 static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
                            const pawl__unit *unit)
 {
@@ -122,6 +145,7 @@ static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
              why.text);
     if (reader->attempts == STUCK_ATTEMPTS && settings->critical != NULL)
         pawl__hand_critical(projections->worker->hand, projections->endpoint, "projection", &why);
+    tell_others(projections, reader, unit);
 }
 
 /* Steps back from an event that makes the commit fail: the events before it go first. */

@@ -12,9 +12,8 @@ usage()
 }
 
 echo "== verbs"
-usage "give a verb; valid are bench, completion, conformance, dead, doctor, events, help, outbox, run, saga, schema, send, stats, topology, version, why, worker" pawl
 usage "no verb 'sned'; did you mean send\?" pawl sned
-usage "no verb 'frobnicate'; valid are bench" pawl frobnicate
+usage "no verb 'frobnicate'; valid are [a-z, ]*bench, " pawl frobnicate
 usage "no verb 'verzion'; did you mean version\?" pawl help verzion
 expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl version
 expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl --version
@@ -26,6 +25,8 @@ expect 0 '^usage: pawl .*VERB' pawl help
 grep -q 'PAWL_STORE' "$work/out" && grep -q 'PAWL_DRIVER_PATH' "$work/out" || die "a variable is not named"
 listed=$(sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
 [ "$listed" = "$(sort <<<"$listed")" ] || die "the verbs are not sorted: $listed"
+grep -qx outbox <<<"$listed" || die "these are not the verbs: $listed"
+usage "give a verb; valid are $(paste -sd, <<<"$listed" | sed 's/,/, /g')$" pawl
 for verb in $listed; do
     expect 0 "^usage: pawl $verb" pawl help "$verb"
     cp "$work/out" "$work/page"

@@ -138,6 +138,19 @@ static void events_and_folds_are_walked(suite *s)
     }
 }
 
+static void checkpoints_are_walked_by_name(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned number = 3; number >= 1; number--)
+        COMMIT_ONE(s, a, checkpoint_set, .name = suite_printf(s, "to%u", number),
+                   .to = (int64_t)number * 10, .at = SUITE_NOW);
+    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_CHECKPOINTS);
+    for (unsigned i = 0; i < 3; i++) {
+        EXPECT_TEXT(s, rows[i].belongs_to, suite_printf(s, "to%u", i + 1));
+        EXPECT_EQ(s, rows[i].number, (i + 1) * 10);
+    }
+}
+
 static void rows_of_all_aggregators_are_walked(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -180,6 +193,7 @@ static const suite_case cases[] = {
     {"O18 events and folds are walked", events_and_folds_are_walked},
     {"A6 rows of all aggregators are walked", rows_of_all_aggregators_are_walked},
     {"E34 dead letters are walked by endpoint and id", dead_letters_are_walked_by_endpoint_and_id},
+    {"O4 checkpoints are walked by name", checkpoints_are_walked_by_name},
 };
 
 const suite_cases cases_walk = SUITE_CASES("walk", cases);

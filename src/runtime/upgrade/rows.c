@@ -237,6 +237,13 @@ static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *
     return code;
 }
 
+/* Streams of pawl itself. */
+static bool is_own(pawl_text name)
+{
+    return pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)) ||
+           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS));
+}
+
 static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *row)
 {
     bool      is_known = false;
@@ -252,7 +259,7 @@ static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *ro
             code = look_at_projected(look, model, row, &is_known);
         }
     }
-    if (!is_known && !pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)))
+    if (!is_known && !is_own(name))
         report_foreign(look, "process, entity or projection for streams of", name);
     return code;
 }
@@ -275,7 +282,8 @@ static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_walk_row *row
                    ? pawl__upgrade_members(look, stream->state, row->message.body)
                    : code;
     }
-    report_foreign(look, "process or entity", look->at.type);
+    if (!is_own(look->at.type))
+        report_foreign(look, "process or entity", look->at.type);
     return PAWL_OK;
 }
 
@@ -341,8 +349,9 @@ pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl
     pawl__upgrade_look look = {
         .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
     pawl_code code = PAWL_OK;
-    if ((unsigned)walk->kind >= PAWL_WALK_KINDS)
-        return pawl_error_set(error, PAWL_EINVAL, "walk: kind %d is unknown", (int)walk->kind);
+    if ((unsigned)walk->kind > PAWL_WALK_DEAD)
+        return pawl_error_set(error, PAWL_EINVAL, "walk: kind %d is unknown, or has no messages",
+                              (int)walk->kind);
     if (walk->kind == PAWL_WALK_SAGAS)
         return pawl__upgrade_sagas(&look, store, walk->table, rows);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {

@@ -13,10 +13,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/object.h"
 #include "store/core/operation.h"
 
 #include <string.h>
-#include <yyjson.h>
 
 /* ---- Streams ------------------------------------------------------------ */
 
@@ -44,45 +44,22 @@ pawl_code pawl_store_dead_actions(pawl_store *store, pawl_text endpoint, pawl_te
 
 /* ---- The event ---------------------------------------------------------- */
 
-static void *json_take(void *context, size_t size)
-{
-    (void)context;
-    return pawl_resize(NULL, size);
-}
-
-static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
-{
-    (void)context;
-    (void)old_size;
-    return pawl_resize(memory, size);
-}
-
-static void json_free(void *context, void *memory)
-{
-    (void)context;
-    pawl_free(memory);
-}
-
-static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
-
-static bool put_text(yyjson_mut_doc *doc, const char *key, pawl_text text)
-{
-    return yyjson_mut_obj_add_strncpy(doc, yyjson_mut_doc_get_root(doc), key,
-                                      text.data != NULL ? text.data : "", text.size);
-}
-
 static bool put_all(yyjson_mut_doc *doc, const pawl_dead_row *letter,
                     const pawl_dead_settle *settle, pawl_text history, pawl_arena *arena)
 {
     char      at[PAWL_TIME_TEXT_SIZE + 1];
     pawl_text attempts = pawl_arena_printf(arena, "%d", (int)letter->attempts);
     pawl_time_format(letter->at, at);
-    return attempts.data != NULL && put_text(doc, "by", settle->by) &&
-           put_text(doc, "reason", settle->reason) && put_text(doc, "endpoint", letter->endpoint) &&
-           put_text(doc, "queue", letter->queue) && put_text(doc, "type", letter->message.type) &&
-           put_text(doc, "code", letter->code) && put_text(doc, "error", letter->error) &&
-           put_text(doc, "attempts", attempts) && put_text(doc, "at", pawl_text_of(at)) &&
-           (history.size == 0 || put_text(doc, "history", history));
+    return attempts.data != NULL && pawl__object_put(doc, "by", settle->by) &&
+           pawl__object_put(doc, "reason", settle->reason) &&
+           pawl__object_put(doc, "endpoint", letter->endpoint) &&
+           pawl__object_put(doc, "queue", letter->queue) &&
+           pawl__object_put(doc, "type", letter->message.type) &&
+           pawl__object_put(doc, "code", letter->code) &&
+           pawl__object_put(doc, "error", letter->error) &&
+           pawl__object_put(doc, "attempts", attempts) &&
+           pawl__object_put(doc, "at", pawl_text_of(at)) &&
+           (history.size == 0 || pawl__object_put(doc, "history", history));
 }
 
 /* data NULL: out of memory. */
@@ -90,17 +67,9 @@ static pawl_text make_headers(const pawl_dead_row *letter, const pawl_dead_settl
                               pawl_text history, pawl_arena *arena)
 {
     pawl_text       headers = {0};
-    size_t          size    = 0;
-    yyjson_mut_doc *doc     = yyjson_mut_doc_new(&json_memory);
-    if (doc != NULL)
-        yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
-    char *text = doc != NULL && put_all(doc, letter, settle, history, arena)
-                     ? yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &json_memory,
-                                             &size, NULL)
-                     : NULL;
-    if (text != NULL)
-        headers = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
-    pawl_free(text);
+    yyjson_mut_doc *doc     = pawl__object_begin();
+    if (doc != NULL && put_all(doc, letter, settle, history, arena))
+        headers = pawl__object_write(doc, arena);
     yyjson_mut_doc_free(doc);
     return headers;
 }
@@ -170,15 +139,6 @@ static pawl_code check_settle(const pawl_dead_settle *settle, size_t count, pawl
     return PAWL_OK;
 }
 
-static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
-{
-    yyjson_val *value = yyjson_obj_get(object, key);
-    const char *text  = yyjson_get_str(value);
-    return text == NULL
-               ? (pawl_text){0}
-               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
-}
-
 /* A timeout's letter has the timeout's id and name, and headers that name its saga. A message that a
  * foreign timeout became has these headers as well, but names what caused it. */
 static bool read_timeout(const pawl_dead_row *letter, pawl_arena *arena, pawl_timeout_set *timeout)
@@ -187,13 +147,11 @@ static bool read_timeout(const pawl_dead_row *letter, pawl_arena *arena, pawl_ti
     if (message->headers.size == 0 || message->causation_id.size != 0 ||
         pawl_uuid_parse(message->id, &timeout->id.uuid, NULL) != PAWL_OK)
         return false;
-    yyjson_doc *doc =
-        yyjson_read_opts((char *)(uintptr_t)message->headers.data, message->headers.size,
-                         YYJSON_READ_NOFLAG, &json_memory, NULL);
+    yyjson_doc *doc  = pawl__object_read(message->headers);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    pawl_text   id   = member_of(root, PAWL_HEADER_SAGA_ID, arena);
+    pawl_text   id   = pawl__object_text(root, PAWL_HEADER_SAGA_ID, arena);
     bool is_timeout  = id.size != 0 && pawl_uuid_parse(id, &timeout->saga_id.uuid, NULL) == PAWL_OK;
-    timeout->saga_type      = member_of(root, PAWL_HEADER_SAGA, arena);
+    timeout->saga_type      = pawl__object_text(root, PAWL_HEADER_SAGA, arena);
     timeout->name           = message->type;
     timeout->destination    = letter->queue;
     timeout->correlation_id = message->correlation_id;

@@ -179,7 +179,8 @@ size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t cou
 typedef bool   memory_walk_fn(const memory_data *data, const pawl_walk *walk,
                               const pawl_walk_row *after, pawl_walk_row *row);
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
-    pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind;
+    pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
+    pawl__memory_checkpoint_behind;
 pawl_code pawl__memory_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                             pawl_walk_rows *rows, pawl_error *error);
 

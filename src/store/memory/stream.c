@@ -112,6 +112,17 @@ bool pawl__memory_fold_behind(const memory_data *data, const pawl_walk *walk,
     return found != NULL;
 }
 
+bool pawl__memory_checkpoint_behind(const memory_data *data, const pawl_walk *walk,
+                                    const pawl_walk_row *after, pawl_walk_row *row)
+{
+    (void)walk;
+    const checkpoint_row  probe = {.name = after->belongs_to};
+    const checkpoint_row *found = pawl__tree_above(&data->checkpoints.trees[0], &probe);
+    if (found != NULL)
+        *row = (pawl_walk_row){.belongs_to = found->name, .number = found->position};
+    return found != NULL;
+}
+
 /* ---- Reads -------------------------------------------------------------- */
 
 static bool is_wanted(const pawl_event_query *query, const pawl_event *event)

@@ -11,6 +11,7 @@ static memory_walk_fn *const kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_FOLDS]       = pawl__memory_fold_behind,
     [PAWL_WALK_AGGREGATORS] = pawl__memory_aggregator_behind,
     [PAWL_WALK_DEAD]        = pawl__memory_letter_behind,
+    [PAWL_WALK_CHECKPOINTS] = pawl__memory_checkpoint_behind,
 };
 
 /* Gives the row texts of its own. */

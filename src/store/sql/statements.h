@@ -185,6 +185,8 @@
       "select [Id], [Destination], [Name], [SagaType] from {timeouts} where [Id] > ?1 order by [Id] limit ?2")                   \
     X(FOLD_WALK,                                                                                                                 \
       "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] limit ?2")                     \
+    X(CHECKPOINT_WALK,                                                                                                           \
+      "select [Name], [Position] from {checkpoints} where [Name] > ?1 order by [Name] limit ?2")                                 \
     X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
                        " from {aggregator} where [Id] > ?1 order by [Id] limit ?2")                                              \
     X(DEAD_WALK,                                                                                                                 \

@@ -38,6 +38,7 @@ static const pawl__sql_field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEX
                                               ROW(message.type, TEXT)};
 static const pawl__sql_field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
                                               ROW(message.body, TEXT)};
+static const pawl__sql_field checkpoint[]  = {ROW(belongs_to, TEXT), ROW(number, INT)};
 static const pawl__sql_field letter[] = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
                                          PAWL__SQL_MESSAGE_FIELDS(walk_row)};
 
@@ -59,6 +60,7 @@ static const kind_row kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_FOLDS]       = KIND(FOLD_WALK, by_name, fold_row),
     [PAWL_WALK_AGGREGATORS] = KIND(AGGREGATOR_WALK, by_number, numbered),
     [PAWL_WALK_DEAD]        = KIND(DEAD_WALK, by_letter, letter),
+    [PAWL_WALK_CHECKPOINTS] = KIND(CHECKPOINT_WALK, by_name, checkpoint),
 };
 
 pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,

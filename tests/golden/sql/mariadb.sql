@@ -223,6 +223,9 @@ limit ?;
 select `Stream`, `TypeVersion`, `State` from `pawl_folds` where `Stream` > ? order by `Stream` limit
 ?;
 
+-- CHECKPOINT_WALK
+select `Name`, `Position` from `pawl_checkpoints` where `Name` > ? order by `Name` limit ?;
+
 -- AGGREGATOR_WALK
 select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
 `pawl_aggregator` where `Id` > ? order by `Id` limit ?;

@@ -190,6 +190,9 @@ limit ?2;
 select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > ?1 order by "Stream"
 limit ?2;
 
+-- CHECKPOINT_WALK
+select "Name", "Position" from "pawl_checkpoints" where "Name" > ?1 order by "Name" limit ?2;
+
 -- AGGREGATOR_WALK
 select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_aggregator" where "Id" > ?1 order by "Id" limit ?2;

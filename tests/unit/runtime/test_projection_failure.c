@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "pawl/operations.h"
 #include "support/fault_store.h"
 #include "unit/runtime/test_projection_sample.h"
 
@@ -47,6 +48,54 @@ static void an_event_that_fails_holds_up_what_follows(const char *url)
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6");
     assert_true(world_drain(&it).next_due == PAWL_TIME_MAX);
     expect_sent_once(&it, "plain");
+    world_close(&it);
+}
+
+static pawl_projection_row told_of(world *it)
+{
+    pawl_projection_row row;
+    pawl_error          error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_projection_find(it->store, PAWL_TEXT("names"), world_now(it), it->arena,
+                                        &row, &error),
+             &error);
+    return row;
+}
+
+static void others_see_since_when_and_why_it_waits(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.fails  = -1;
+    plan.number = 2;
+    plan.code   = PAWL_REJECT;
+    append_many(&it, "A/1", 1, 3);
+    int64_t   second = numbered_events(&it).items[1].position;
+    pawl_time since  = world_now(&it);
+    (void)world_drain(&it);
+    pawl_projection_row row = told_of(&it);
+    assert_int_equal(row.position, second - 1);
+    assert_int_equal(row.lag, 2);
+    assert_int_equal(row.failure.position, second);
+    assert_true(pawl_text_equal(row.failure.stream, PAWL_TEXT("A/1")));
+    assert_int_equal(row.failure.version, 2);
+    assert_true(pawl_text_equal(row.failure.type, PAWL_TEXT("noted")));
+    assert_int_equal(row.failure.since, since);
+    assert_int_equal(row.failure.next, since + PAWL_SECONDS(1));
+    assert_int_equal(row.failure.attempts, 1);
+    assert_true(pawl_text_equal(row.failure.code, PAWL_TEXT("REJECT")));
+    assert_true(pawl_text_equal(row.failure.error, PAWL_TEXT("number 2 is not wanted")));
+    assert_true(pawl_text_equal(row.failure.endpoint, PAWL_TEXT("plain")));
+    assert_false(pawl_uuid_is_zero(row.worker.uuid));
+    (void)world_go_machine(&it, PAWL_SECONDS(1));
+    row = told_of(&it);
+    assert_int_equal(row.failure.since, since);
+    assert_int_equal(row.failure.at, since + PAWL_SECONDS(1));
+    assert_int_equal(row.failure.attempts, 2);
+    plan.fails = 0;
+    (void)world_go_machine(&it, PAWL_SECONDS(2));
+    row = told_of(&it);
+    assert_int_equal(row.lag, 0);
+    assert_int_equal(row.failure.position, 0);
     world_close(&it);
 }
 
@@ -387,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
+        ON_ALL_STORES(others_see_since_when_and_why_it_waits),
         ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
         ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
         ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),

@@ -1,0 +1,204 @@
+/* projection.c - how far projections are, and what holds one up, as other programs see it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/journal.h"
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+#include "pawl/store_calls.h"
+
+#include <string.h>
+
+#define LONG_NAME_SIZE 180 /* so that "pawl.projection/NAME" is too long for a stream */
+
+static void append_some(suite *s, pawl_store *store, int64_t count)
+{
+    for (int64_t version = 1; version <= count; version++)
+        COMMIT_ONE(s, store, event_append, .stream = TEXT("Account/1"), .version = version,
+                   .is_first = true, .event = suite_event(s, TEXT("m")));
+    suite_number(s, store);
+}
+
+static int64_t position_of(suite *s, pawl_store *store, int64_t version)
+{
+    pawl_event_rows  rows;
+    pawl_event_query query = {.is_by_position = true};
+    EXPECT_OK(s, pawl_store_events(store, &query, s->arena, &rows, &s->error));
+    EXPECT(s, rows.count >= (size_t)version);
+    return rows.items[version - 1].position;
+}
+
+static void reach(suite *s, pawl_store *store, const char *name, int64_t from, int64_t to)
+{
+    EXPECT_OK(s, pawl_store_checkpoint_set(store, suite_printf(s, "projection/%s", name), from, to,
+                                           SUITE_NOW, &s->error));
+}
+
+static pawl_projection_rows list(suite *s, pawl_store *store, pawl_time now)
+{
+    pawl_projection_rows rows;
+    EXPECT_OK(s, pawl_store_projection_list(store, now, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static pawl_projection_failure failure_at(int64_t position, int64_t attempts)
+{
+    return (pawl_projection_failure){.position = position,
+                                     .stream   = TEXT("Account/1"),
+                                     .version  = 2,
+                                     .type     = TEXT("opened"),
+                                     .next     = SUITE_NOW + PAWL_SECONDS(9),
+                                     .attempts = attempts,
+                                     .code     = TEXT("EPERSIST"),
+                                     .error    = TEXT("the \"bank\" is closed"),
+                                     .endpoint = TEXT("desk")};
+}
+
+static void fail(suite *s, pawl_store *store, pawl_text name, int64_t position, int64_t attempts,
+                 pawl_time now)
+{
+    const pawl_projection_failure failure = failure_at(position, attempts);
+    EXPECT_OK(s, pawl_store_projection_fail(store, name, &failure, now, &s->error));
+}
+
+static void positions_and_lags_are_listed_by_name(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    EXPECT_EQ(s, list(s, b, SUITE_NOW).count, 0);
+    append_some(s, a, 3);
+    int64_t first = position_of(s, a, 1), last = position_of(s, a, 3);
+    reach(s, a, "totals", 0, first);
+    reach(s, a, "names", 0, last);
+    EXPECT_OK(s, pawl_store_checkpoint_set(a, TEXT("outbox/desk"), 0, 7, SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_checkpoint_set(a, TEXT("zebra"), 0, 7, SUITE_NOW, &s->error));
+    pawl_projection_rows rows = list(s, b, SUITE_NOW);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].name, TEXT("names"));
+    EXPECT_EQ(s, rows.items[0].position, last);
+    EXPECT_EQ(s, rows.items[0].lag, 0);
+    EXPECT_TEXT(s, rows.items[1].name, TEXT("totals"));
+    EXPECT_EQ(s, rows.items[1].position, first);
+    EXPECT_EQ(s, rows.items[1].last, last);
+    EXPECT_EQ(s, rows.items[1].lag, last - first);
+    EXPECT_EQ(s, rows.items[1].failure.position, 0);
+    EXPECT(s, pawl_uuid_is_zero(rows.items[1].worker.uuid));
+}
+
+static void more_projections_than_a_page_are_listed(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (int i = 0; i < 103; i++) {
+        pawl_text name = suite_printf(s, "p%03d", i);
+        if (i % 2 == 0)
+            reach(s, a, name.data, 0, 1);
+        fail(s, a, name, 2 + i, 1, SUITE_NOW);
+    }
+    pawl_projection_rows rows = list(s, a, SUITE_NOW);
+    EXPECT_EQ(s, rows.count, 103);
+    for (size_t i = 0; i < rows.count; i++)
+        EXPECT_EQ(s, rows.items[i].failure.position, 2 + (int)i);
+}
+
+static void the_worker_that_leads_is_told(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    bool        is_held = false;
+    EXPECT_OK(s, pawl_store_lead(a, TEXT("projection/totals"), SUITE_NOW, SUITE_LEASE, &is_held,
+                                 &s->error));
+    EXPECT(s, is_held);
+    pawl_projection_rows rows = list(s, b, SUITE_NOW + SUITE_LEASE - 1);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].name, TEXT("totals"));
+    EXPECT_EQ(s, rows.items[0].position, 0);
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].worker.uuid, pawl_store_worker(a).uuid), 0);
+    EXPECT_EQ(s, list(s, b, SUITE_NOW + SUITE_LEASE).count, 0);
+}
+
+static void what_failed_is_seen_until_the_checkpoint_is_past_it(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    append_some(s, a, 3);
+    int64_t             second = position_of(s, a, 2);
+    pawl_projection_row row;
+    fail(s, a, TEXT("totals"), second, 1, SUITE_NOW);
+    reach(s, a, "totals", 0, position_of(s, a, 1));
+    fail(s, a, TEXT("totals"), second, 2, SUITE_NOW + 5);
+    EXPECT_OK(s,
+              pawl_store_projection_find(b, TEXT("totals"), SUITE_NOW, s->arena, &row, &s->error));
+    EXPECT_EQ(s, row.lag, position_of(s, a, 3) - row.position);
+    EXPECT_EQ(s, row.failure.position, second);
+    EXPECT_TEXT(s, row.failure.stream, TEXT("Account/1"));
+    EXPECT_EQ(s, row.failure.version, 2);
+    EXPECT_TEXT(s, row.failure.type, TEXT("opened"));
+    EXPECT_EQ(s, row.failure.since, SUITE_NOW);
+    EXPECT_EQ(s, row.failure.at, SUITE_NOW + 5);
+    EXPECT_EQ(s, row.failure.next, SUITE_NOW + PAWL_SECONDS(9));
+    EXPECT_EQ(s, row.failure.attempts, 2);
+    EXPECT_TEXT(s, row.failure.code, TEXT("EPERSIST"));
+    EXPECT_TEXT(s, row.failure.error, TEXT("the \"bank\" is closed"));
+    EXPECT_TEXT(s, row.failure.endpoint, TEXT("desk"));
+    reach(s, a, "totals", row.position, second);
+    EXPECT_OK(s,
+              pawl_store_projection_find(b, TEXT("totals"), SUITE_NOW, s->arena, &row, &s->error));
+    EXPECT_EQ(s, row.failure.position, 0);
+    EXPECT_EQ(s, row.failure.since, 0);
+}
+
+static void another_event_that_fails_begins_anew(suite *s)
+{
+    pawl_store         *a = suite_open(s);
+    pawl_projection_row row;
+    fail(s, a, TEXT("totals"), 2, 4, SUITE_NOW);
+    fail(s, a, TEXT("totals"), 3, 1, SUITE_NOW + 5);
+    EXPECT_OK(s,
+              pawl_store_projection_find(a, TEXT("totals"), SUITE_NOW, s->arena, &row, &s->error));
+    EXPECT_EQ(s, row.failure.position, 3);
+    EXPECT_EQ(s, row.failure.since, SUITE_NOW + 5);
+}
+
+static void any_name_and_any_error_come_back(suite *s)
+{
+    pawl_store             *a = suite_open(s);
+    char                    letters[LONG_NAME_SIZE + 1];
+    pawl_text               name    = {.data = letters, .size = LONG_NAME_SIZE};
+    pawl_projection_failure failure = failure_at(2, 1);
+    pawl_projection_row     row;
+    memset(letters, 'n', LONG_NAME_SIZE);
+    letters[LONG_NAME_SIZE] = '\0';
+    failure.error           = (pawl_text){.data = "caf\xe9 \xc3\xa9", .size = 7};
+    EXPECT_OK(s, pawl_store_projection_fail(a, name, &failure, SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_projection_find(a, name, SUITE_NOW, s->arena, &row, &s->error));
+    EXPECT_TEXT(s, row.name, name);
+    EXPECT_TEXT(s, row.failure.error, TEXT("caf? \xc3\xa9"));
+}
+
+static void a_projection_that_is_not_there_is_said(suite *s)
+{
+    pawl_store             *a       = suite_open(s);
+    pawl_projection_failure failure = failure_at(0, 1);
+    pawl_projection_row     row;
+    reach(s, a, "names", 0, 1);
+    EXPECT_CODE(s,
+                pawl_store_projection_find(a, TEXT("totals"), SUITE_NOW, s->arena, &row, &s->error),
+                PAWL_ENOTFOUND);
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("'totals'; there are: names")));
+    EXPECT_CODE(s, pawl_store_projection_fail(a, TEXT("totals"), &failure, SUITE_NOW, &s->error),
+                PAWL_EINVAL);
+    failure.position = 1;
+    EXPECT_CODE(s, pawl_store_projection_fail(a, TEXT(""), &failure, SUITE_NOW, &s->error),
+                PAWL_EINVAL);
+    EXPECT_EQ(s, list(s, a, SUITE_NOW).count, 1);
+}
+
+static const suite_case cases[] = {
+    {"O4 positions and lags are listed by name", positions_and_lags_are_listed_by_name},
+    {"O4 more projections than a page are listed", more_projections_than_a_page_are_listed},
+    {"O4 the worker that leads a projection is told", the_worker_that_leads_is_told},
+    {"O4 what failed is seen until the checkpoint is past it",
+     what_failed_is_seen_until_the_checkpoint_is_past_it},
+    {"O4 another event that fails begins anew", another_event_that_fails_begins_anew},
+    {"O4 any name and any error come back", any_name_and_any_error_come_back},
+    {"O4 a projection that is not there is said", a_projection_that_is_not_there_is_said},
+};
+
+const suite_cases cases_op_projection = SUITE_CASES("operation projection", cases);

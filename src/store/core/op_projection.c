@@ -1,0 +1,313 @@
+/* op_projection.c - how far projections are, and the event that one waits for.
+ *
+ * Three tables tell of projections, and a name may be in any of them:
+ *
+ *     checkpoints   "projection/NAME"        how far it is
+ *     leases        "projection/NAME"        the worker that reads
+ *     folds         "pawl.projection/NAME"   the event that failed, when its checkpoint is before it
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/object.h"
+#include "store/core/operation.h"
+
+#include "base/calm.h"
+#include "pawl/store_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_ROWS 100
+#define STATE_VERSION 1 /* of the record in the fold */
+
+static pawl_code no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for projections");
+}
+
+/* ---- The failure as a fold ---------------------------------------------- */
+
+/* "pawl.projection/NAME", or with a uuid made of the name where that is too long. */
+static pawl_text stream_of(pawl_text name, pawl_arena *arena)
+{
+    static const pawl_uuid none;
+    char                   id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_text              stream =
+        pawl_arena_printf(arena, PAWL_PROJECTION_STREAMS "/%.*s", PAWL_TEXT_ARGS(name));
+    if (stream.data == NULL || stream.size <= PAWL_STREAM_SIZE_MAX)
+        return stream;
+    pawl_uuid_format(pawl_uuid_v5(none, name.data, name.size), id);
+    return pawl_arena_printf(arena, PAWL_PROJECTION_STREAMS "/%s", id);
+}
+
+static bool put_all(yyjson_mut_doc *doc, pawl_text name, const pawl_projection_failure *failure,
+                    pawl_text text)
+{
+    return pawl__object_put(doc, "name", name) &&
+           pawl__object_put_number(doc, "position", failure->position) &&
+           pawl__object_put(doc, "stream", failure->stream) &&
+           pawl__object_put_number(doc, "version", failure->version) &&
+           pawl__object_put(doc, "type", failure->type) &&
+           pawl__object_put_number(doc, "since", failure->since) &&
+           pawl__object_put_number(doc, "at", failure->at) &&
+           pawl__object_put_number(doc, "next", failure->next) &&
+           pawl__object_put_number(doc, "attempts", failure->attempts) &&
+           pawl__object_put(doc, "code", failure->code) && pawl__object_put(doc, "error", text) &&
+           pawl__object_put(doc, "endpoint", failure->endpoint);
+}
+
+static pawl_text make_state(pawl_text name, const pawl_projection_failure *failure,
+                            pawl_arena *arena)
+{
+    pawl_text state = {0}, text = pawl_arena_text(arena, failure->error);
+    if (text.data == NULL)
+        return state;
+    pawl__make_utf8((char *)(uintptr_t)text.data, text.size);
+    yyjson_mut_doc *doc = pawl__object_begin();
+    if (doc != NULL && put_all(doc, name, failure, text))
+        state = pawl__object_write(doc, arena);
+    yyjson_mut_doc_free(doc);
+    return state;
+}
+
+static int64_t number_of(yyjson_val *object, const char *key)
+{
+    return yyjson_get_sint(yyjson_obj_get(object, key));
+}
+
+/* A state that another program wrote, and that is no such object, is no failure. */
+static void read_state(pawl_text state, pawl_arena *arena, pawl_text *name,
+                       pawl_projection_failure *failure)
+{
+    yyjson_doc *doc  = pawl__object_read(state);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    *name            = pawl__object_text(root, "name", arena);
+    *failure         = (pawl_projection_failure){.position = number_of(root, "position"),
+                                                 .stream   = pawl__object_text(root, "stream", arena),
+                                                 .version  = number_of(root, "version"),
+                                                 .type     = pawl__object_text(root, "type", arena),
+                                                 .since    = number_of(root, "since"),
+                                                 .at       = number_of(root, "at"),
+                                                 .next     = number_of(root, "next"),
+                                                 .attempts = number_of(root, "attempts"),
+                                                 .code     = pawl__object_text(root, "code", arena),
+                                                 .error    = pawl__object_text(root, "error", arena),
+                                                 .endpoint = pawl__object_text(root, "endpoint", arena)};
+    yyjson_doc_free(doc);
+}
+
+/* ---- Leaving one -------------------------------------------------------- */
+
+static pawl_code save_failure(pawl_store *store, pawl_text name,
+                              const pawl_projection_failure *failure, pawl_time now,
+                              pawl_arena *arena, pawl_error *error)
+{
+    pawl_stream_read read = {
+        .stream = stream_of(name, arena), .after = 0, .fold_version_max = STATE_VERSION};
+    pawl_stream             stream = {.version = 0};
+    pawl_projection_failure before, made = *failure;
+    pawl_text               before_name;
+    if (read.stream.data == NULL)
+        return no_memory(error);
+    pawl_code code = pawl_store_stream_read(store, &read, arena, &stream, error);
+    if (code != PAWL_OK)
+        return code;
+    read_state(stream.fold.state, arena, &before_name, &before);
+    made.since         = before.position == made.position ? before.since : now;
+    made.at            = now;
+    pawl_fold_row fold = {.version      = stream.fold.version + 1,
+                          .type_version = STATE_VERSION,
+                          .state        = make_state(name, &made, arena),
+                          .dispatches   = PAWL_TEXT("[]")};
+    return fold.state.data != NULL ? pawl_store_fold_save(store, read.stream, &fold, now, error)
+                                   : no_memory(error);
+}
+
+pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
+                                     const pawl_projection_failure *failure, pawl_time now,
+                                     pawl_error *error)
+{
+    if (name.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "projection: the name is empty");
+    if (failure->position <= 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "projection '%.*s': the event that failed has position %lld, the "
+                              "first one is 1",
+                              PAWL_TEXT_ARGS(name), (long long)failure->position);
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_code   code =
+        arena != NULL ? save_failure(store, name, failure, now, arena, error) : no_memory(error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+typedef struct look {
+    pawl_store          *store;
+    pawl_time            now;
+    pawl_arena          *arena;
+    pawl_projection_row *items;
+    size_t               count, capacity;
+} look;
+
+/* The row of that name, made when there is none; NULL: out of memory. */
+static pawl_projection_row *row_of(look *it, pawl_text name)
+{
+    for (size_t i = 0; i < it->count; i++)
+        if (pawl_text_equal(it->items[i].name, name))
+            return &it->items[i];
+    pawl_projection_row *grown =
+        pawl_arena_grow(it->arena, it->items, it->count, &it->capacity, sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    it->items        = grown;
+    grown[it->count] = (pawl_projection_row){.name = name};
+    return &grown[it->count++];
+}
+
+/* Takes the prefix away; false where the text does not begin so. */
+static bool cut_prefix(pawl_text *text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    if (text->size <= size || memcmp(text->data, prefix, size) != 0)
+        return false;
+    text->data += size;
+    text->size -= size;
+    return true;
+}
+
+typedef bool take_fn(look *it, const pawl_walk_row *walked, pawl_text name);
+
+static bool take_position(look *it, const pawl_walk_row *walked, pawl_text name)
+{
+    pawl_projection_row *row = row_of(it, name);
+    if (row != NULL)
+        row->position = walked->number;
+    return row != NULL;
+}
+
+/* The checkpoints were read before: a failure at or before one is over. */
+static bool take_failure(look *it, const pawl_walk_row *walked, pawl_text cut)
+{
+    pawl_projection_failure failure;
+    pawl_text               name;
+    (void)cut;
+    read_state(walked->message.body, it->arena, &name, &failure);
+    if (failure.position == 0 || name.size == 0)
+        return true;
+    pawl_projection_row *row = row_of(it, name);
+    if (row != NULL && failure.position > row->position)
+        row->failure = failure;
+    return row != NULL;
+}
+
+/* Takes the rows of a walk whose names begin with the prefix: they stand together. */
+static pawl_code take_walk(look *it, pawl_walk_kind kind, const char *prefix, take_fn *take,
+                           pawl_error *error)
+{
+    pawl_walk_row  after = {.belongs_to = pawl_text_of(prefix)};
+    pawl_walk      walk  = {.kind = kind, .after = &after, .count_max = PAGE_ROWS};
+    pawl_walk_rows rows;
+    do {
+        pawl_code code = pawl_store_walk(it->store, &walk, it->arena, &rows, error);
+        if (code != PAWL_OK)
+            return code;
+        for (size_t i = 0; i < rows.count; i++) {
+            pawl_text name = rows.items[i].belongs_to;
+            if (!cut_prefix(&name, prefix))
+                return PAWL_OK;
+            if (!take(it, &rows.items[i], name))
+                return no_memory(error);
+            after.belongs_to = rows.items[i].belongs_to;
+        }
+    } while (rows.count == PAGE_ROWS);
+    return PAWL_OK;
+}
+
+/* A store that has no list of its leases does not tell who reads. */
+static pawl_code take_workers(look *it, pawl_error *error)
+{
+    pawl_lead_row *leads = NULL;
+    size_t         count = 0;
+    pawl_code code = pawl_store_lead_list(it->store, it->now, it->arena, &leads, &count, error);
+    if (code == PAWL_EUNSUPPORTED)
+        return PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl_text name = leads[i].name;
+        if (!cut_prefix(&name, PAWL_PROJECTION_SOURCES))
+            continue;
+        pawl_projection_row *row = row_of(it, name);
+        if (row == NULL)
+            return no_memory(error);
+        row->worker = leads[i].worker;
+    }
+    return code;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const pawl_projection_row *a = left, *b = right;
+    return pawl_text_compare(a->name, b->name);
+}
+
+/* The newest event is looked up last: no checkpoint that was read is behind it. */
+static pawl_code take_lags(look *it, pawl_error *error)
+{
+    const pawl_event_query query  = {.is_by_position = true, .is_backward = true, .count_max = 1};
+    pawl_event_rows        newest = {.count = 0};
+    pawl_code code = pawl_store_event_list(it->store, &query, it->arena, &newest, error);
+    int64_t   last = code == PAWL_OK && newest.count > 0 ? newest.items[0].position : 0;
+    for (size_t i = 0; i < it->count; i++) {
+        it->items[i].last = last;
+        it->items[i].lag  = last > it->items[i].position ? last - it->items[i].position : 0;
+    }
+    return code;
+}
+
+pawl_code pawl_store_projection_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                     pawl_projection_rows *rows, pawl_error *error)
+{
+    look it = {.store = store, .now = now, .arena = arena};
+    *rows   = (pawl_projection_rows){.count = 0};
+    pawl_code code =
+        take_walk(&it, PAWL_WALK_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
+    if (code == PAWL_OK)
+        code = take_walk(&it, PAWL_WALK_FOLDS, PAWL_PROJECTION_STREAMS "/", take_failure, error);
+    if (code == PAWL_OK)
+        code = take_workers(&it, error);
+    if (code == PAWL_OK)
+        code = take_lags(&it, error);
+    if (code != PAWL_OK)
+        return code;
+    if (it.count > 0)
+        qsort(it.items, it.count, sizeof *it.items, by_name);
+    *rows = (pawl_projection_rows){.items = it.items, .count = it.count};
+    return PAWL_OK;
+}
+
+static pawl_code refuse_name(const pawl_projection_rows *rows, pawl_text name, pawl_error *error)
+{
+    char   names[PAWL_ERROR_TEXT_SIZE_MAX / 2] = "";
+    size_t size                                = 0;
+    for (size_t i = 0; i < rows->count && size < sizeof names; i++)
+        size += (size_t)snprintf(names + size, sizeof names - size, "%s%.*s", i > 0 ? ", " : "",
+                                 PAWL_TEXT_ARGS(rows->items[i].name));
+    return pawl_error_set(error, PAWL_ENOTFOUND, "there is no projection '%.*s'; %s%s",
+                          PAWL_TEXT_ARGS(name), rows->count > 0 ? "there are: " : "none ran here",
+                          names);
+}
+
+pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_time now,
+                                     pawl_arena *arena, pawl_projection_row *row, pawl_error *error)
+{
+    pawl_projection_rows rows;
+    *row           = (pawl_projection_row){.position = 0};
+    pawl_code code = pawl_store_projection_list(store, now, arena, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].name, name)) {
+            *row = rows.items[i];
+            return PAWL_OK;
+        }
+    return code == PAWL_OK ? refuse_name(&rows, name, error) : code;
+}
