@@ -158,7 +158,7 @@ typedef struct check_row {
      reason,                                                                             \
      PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1},
 static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
-#define CHECK_COUNT (sizeof check_rows / sizeof check_rows[0])
+#define CHECK_COUNT PAWL__HEALTH_CHECK_COUNT
 
 _Static_assert(CHECK_COUNT < PAWL_HEALTH_CHECKS_MAX, "the endpoint itself is a check too");
 

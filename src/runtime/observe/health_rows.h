@@ -45,4 +45,7 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
     X(dead_letters, letters, COUNT, 1, PAWL__HEALTH_OFF,                                       \
       "%.*sdead letters: %lld, the limit is %lld", "dead letters")
 
+#define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
+enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };
+
 #endif

@@ -27,8 +27,51 @@ pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual)
     return now;
 }
 
-static void keep_numbers(pawl__metrics *metrics, const pawl_stats *stats, pawl_time now)
+static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figures,
+                       const pawl_queue_stats *queue, pawl_time now)
 {
+    int64_t *messages = &view->values[PAWL__SLOT_QUEUE_MESSAGES];
+    int64_t *age      = &view->values[PAWL__SLOT_QUEUE_AGE];
+    messages[0] += queue->ready;
+    messages[1] += queue->future;
+    view->values[PAWL__SLOT_QUEUE_WORKERS] += (int64_t)pawl_health_readers(figures, queue->queue);
+    if (queue->oldest != 0 && now - queue->oldest > *age)
+        *age = now - queue->oldest;
+}
+
+/* Keeps the queues, by their names; those beyond the limit as one, since labels have a limit,
+ * whatever names messages were sent to. */
+static void keep_queues(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
+{
+    size_t count    = figures->stats.queue_count;
+    at->queue_count = 0;
+    pawl_arena_reset(at->arena);
+    at->queues = pawl_arena_take(at->arena, (PAWL__QUEUES_SHOWN + 1) * sizeof *at->queues);
+    for (size_t i = 0; at->queues != NULL && i < count; i++) {
+        const pawl_queue_stats *queue = &figures->stats.queues[i];
+        size_t                  place = i < PAWL__QUEUES_SHOWN ? i : PAWL__QUEUES_SHOWN;
+        pawl__metrics_view     *view  = &at->queues[place];
+        if (place == at->queue_count) {
+            view->scopes = PAWL__SCOPE(QUEUE);
+            view->queue  = place < PAWL__QUEUES_SHOWN ? pawl_arena_text(at->arena, queue->queue)
+                                                      : PAWL_TEXT("(others)");
+            if (view->queue.data == NULL)
+                return;
+            at->queue_count++;
+        }
+        keep_queue(view, figures, queue, now);
+    }
+}
+
+static void keep_health(pawl__metrics *metrics, const pawl_health *health)
+{
+    for (size_t i = 0; i < PAWL__HEALTH_CHECK_COUNT && i < health->check_count; i++)
+        pawl__metric_set_at(metrics, PAWL__METRIC_HEALTH, i, (int64_t)health->checks[i].state);
+}
+
+static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figures, pawl_time now)
+{
+    const pawl_stats    *stats    = &figures->stats;
     const pawl_counters *counters = &stats->counters;
     int64_t              age =
         stats->outbox_oldest != 0 && stats->outbox_oldest < now ? now - stats->outbox_oldest : 0;
@@ -36,6 +79,8 @@ static void keep_numbers(pawl__metrics *metrics, const pawl_stats *stats, pawl_t
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_HELD, stats->outbox_held);
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_DEAD, stats->outbox_dead);
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_AGE, age);
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUT_LATENESS,
+                     pawl_health_timeout_late(figures, now));
     pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_DUE, stats->timeouts_due);
     pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_PENDING, stats->timeouts_pending);
     pawl__metric_set(metrics, PAWL__METRIC_DEAD_LETTERS, stats->dead);
@@ -100,10 +145,12 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     at->has_store               = code == PAWL_OK;
     pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
     if (code == PAWL_OK) {
-        keep_numbers(&observer->metrics, &figures.stats, now);
+        keep_numbers(&observer->metrics, &figures, now);
+        keep_queues(at, &figures, now);
         pawl_health health;
         pawl_health_judge(&figures, &observer->options.health, now, &health);
         say_changes(&at->judged, &health);
+        keep_health(&observer->metrics, &health);
         at->health = at->judged = health;
         return;
     }
@@ -183,21 +230,42 @@ static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metr
     return view->endpoint.data != NULL;
 }
 
+/* Copies the queues of the last look to the views. */
+static bool copy_queues(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
+                        size_t *count)
+{
+    pawl__look *at    = &observer->look;
+    bool        is_ok = true;
+    pthread_mutex_lock(&at->mutex);
+    *count = at->has_store ? at->queue_count : 0;
+    for (size_t i = 0; is_ok && i < *count; i++) {
+        views[i]       = at->queues[i];
+        views[i].queue = pawl_arena_text(arena, at->queues[i].queue);
+        is_ok          = views[i].queue.data != NULL;
+    }
+    pthread_mutex_unlock(&at->mutex);
+    return is_ok;
+}
+
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
 {
-    bool has_store;
+    bool   has_store;
+    size_t queue_count = 0;
     look_at(observer, arena, &has_store);
     pthread_mutex_lock(&observer->mutex);
-    *count                    = observer->endpoint_count + 1;
-    pawl__metrics_view *views = pawl_arena_take(arena, *count * sizeof *views);
-    for (size_t i = 0; views != NULL && i + 1 < *count; i++)
+    size_t              endpoint_count = observer->endpoint_count;
+    pawl__metrics_view *views =
+        pawl_arena_take(arena, (endpoint_count + PAWL__QUEUES_SHOWN + 2) * sizeof *views);
+    for (size_t i = 0; views != NULL && i < endpoint_count; i++)
         if (!read_endpoint(observer->endpoints[i], arena, &views[i]))
             views = NULL;
     pthread_mutex_unlock(&observer->mutex);
-    if (views == NULL)
+    if (views == NULL || !copy_queues(observer, arena, &views[endpoint_count], &queue_count))
         return NULL;
-    views[*count - 1].scopes = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
-    pawl__metrics_read(&observer->metrics, &views[*count - 1]);
+    pawl__metrics_view *own = &views[endpoint_count + queue_count];
+    own->scopes             = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
+    pawl__metrics_read(&observer->metrics, own);
+    *count = endpoint_count + queue_count + 1;
     return views;
 }
 

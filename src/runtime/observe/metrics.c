@@ -13,6 +13,10 @@ const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1] = {
 
 const char *const pawl__outcome_names[] = {"outcome", "success", "rejected", "transient", "poison"};
 const char *const pawl__signal_names[]  = {"signal", "traces", "metrics"};
+const char *const pawl__queue_state_names[] = {"state", "ready", "delayed"};
+
+#define CHECK_NAME(check, field, kind, degraded_default, unhealthy_default, reason, help) #check,
+const char *const pawl__health_check_names[] = {"check", PAWL__HEALTH_ROWS(CHECK_NAME)};
 
 #define ROW(id, scope_, type_, slots, name_, otlp_name_, unit, label_, help_) \
     [PAWL__METRIC_##id] = {.name       = (name_),                             \
@@ -43,9 +47,14 @@ void pawl__metric_add(pawl__metrics *metrics, pawl__metric id, size_t label, int
     atomic_fetch_add_explicit(slot_of(metrics, id, label), count, memory_order_relaxed);
 }
 
+void pawl__metric_set_at(pawl__metrics *metrics, pawl__metric id, size_t label, int64_t value)
+{
+    atomic_store_explicit(slot_of(metrics, id, label), value, memory_order_relaxed);
+}
+
 void pawl__metric_set(pawl__metrics *metrics, pawl__metric id, int64_t value)
 {
-    atomic_store_explicit(slot_of(metrics, id, 0), value, memory_order_relaxed);
+    pawl__metric_set_at(metrics, id, 0, value);
 }
 
 void pawl__metric_raise(pawl__metrics *metrics, pawl__metric id, int64_t value)

@@ -5,8 +5,8 @@
  * for the sum. Everything that shows metrics walks the table, so a new metric is a
  * new row and the line of code that counts.
  *
- * A count belongs to an endpoint, to the runner that delivers for one, to the store
- * (it comes from pawl_stats), or to the observer that shows them.
+ * A count belongs to an endpoint, to the runner that delivers for one, to a queue or to the store
+ * (they come from pawl_health_figures), or to the observer that shows them.
  *
  * Threads: any; a count is an atomic, readers take what they find.
  * Tests: tests/unit/observe/test_runtime_metrics.c
@@ -16,7 +16,7 @@
 #ifndef PAWL_RUNTIME_METRICS_H
 #define PAWL_RUNTIME_METRICS_H
 
-#include "pawl/base.h"
+#include "runtime/observe/health_rows.h"
 
 #include <stdatomic.h>
 
@@ -29,6 +29,7 @@ typedef enum pawl__metric_type {
 typedef enum pawl__metric_scope {
     PAWL__OF_ENDPOINT, /* shown with the label "endpoint" */
     PAWL__OF_RUNNER,   /* of an endpoint with routes; label "endpoint", too */
+    PAWL__OF_QUEUE,    /* label "queue" */
     PAWL__OF_STORE,
     PAWL__OF_OBSERVER,
 } pawl__metric_scope;
@@ -56,6 +57,9 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
     X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
       "Messages, timeouts and flushes put back: of a version that this program does not read.")    \
+    X(STEP_DURATION, ENDPOINT, HISTOGRAM, PAWL__BUCKET_COUNT + 1, "pawl_step_duration_seconds",    \
+      "pawl.step.duration", "s", NULL,                                                             \
+      "How long a step of a worker took that had work: claim, handlers, commit.")                  \
     X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "1", NULL,                           \
       "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \
@@ -66,6 +70,16 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "Outbox rows that will not be tried again.")                                                 \
     X(OUTBOX_AGE, STORE, GAUGE, 1, "pawl_outbox_oldest_age_seconds", "pawl.outbox.oldest_age",     \
       "s", NULL, "Age of the oldest pending outbox row; 0 without one.")                           \
+    X(QUEUE_MESSAGES, QUEUE, GAUGE, 2, "pawl_queue_messages", "pawl.queue.messages", "{message}",  \
+      pawl__queue_state_names, "Messages of a queue, by state.")                                   \
+    X(QUEUE_AGE, QUEUE, GAUGE, 1, "pawl_queue_oldest_age_seconds", "pawl.queue.oldest_age", "s",   \
+      NULL, "How long the oldest message of a queue has been ready; 0 without one.")               \
+    X(QUEUE_WORKERS, QUEUE, GAUGE, 1, "pawl_queue_workers", "pawl.queue.workers", "{worker}",      \
+      NULL, "Workers alive of the endpoint that reads the queue.")                                 \
+    X(HEALTH, STORE, GAUGE, PAWL__HEALTH_CHECK_COUNT, "pawl_health", "pawl.health", "1",           \
+      pawl__health_check_names, "0 healthy, 1 degraded, 2 unhealthy, by check.")                   \
+    X(TIMEOUT_LATENESS, STORE, GAUGE, 1, "pawl_timeout_lateness_seconds", "pawl.timeout.lateness", \
+      "s", NULL, "How late the earliest timeout is; 0 when none is due.")                          \
     X(TIMEOUTS_DUE, STORE, GAUGE, 1, "pawl_timeouts_due", "pawl.timeouts.due", "{timeout}", NULL,  \
       "Timeouts that are due.")                                                                    \
     X(TIMEOUTS_PENDING, STORE, GAUGE, 1, "pawl_timeouts_pending", "pawl.timeouts.pending",         \
@@ -135,7 +149,9 @@ typedef struct pawl__metric_row {
 
 extern const pawl__metric_row pawl__metric_rows[PAWL__METRIC_COUNT];
 extern const char *const      pawl__outcome_names[]; /* "outcome", then by pawl_attempt_outcome */
-extern const char *const      pawl__signal_names[];  /* "signal", then by pawl_observe_signal */
+extern const char *const      pawl__queue_state_names[];  /* "state", "ready", "delayed" */
+extern const char *const      pawl__health_check_names[]; /* "check", then by check */
+extern const char *const      pawl__signal_names[]; /* "signal", then by pawl_observe_signal */
 
 /* Is the metric kept in microseconds and shown in seconds? */
 bool pawl__metric_is_seconds(const pawl__metric_row *row);
@@ -148,6 +164,7 @@ typedef struct pawl__metrics {
 /* `label` is the index of the label's value, 0 without one. */
 void pawl__metric_add(pawl__metrics *metrics, pawl__metric id, size_t label, int64_t count);
 void pawl__metric_set(pawl__metrics *metrics, pawl__metric id, int64_t value);
+void pawl__metric_set_at(pawl__metrics *metrics, pawl__metric id, size_t label, int64_t value);
 /* Raises a counter that is read in the store and may be taken back a little there: it stands still
  * until it is passed, as a counter that falls is taken for a restart. */
 void pawl__metric_raise(pawl__metrics *metrics, pawl__metric id, int64_t value);
@@ -156,6 +173,7 @@ void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t micro
 /* The counts of one owner, as they were read. */
 typedef struct pawl__metrics_view {
     pawl_text endpoint; /* label "endpoint"; empty: none */
+    pawl_text queue;    /* label "queue"; likewise */
     unsigned  scopes;   /* PAWL__SCOPE of its metrics */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;

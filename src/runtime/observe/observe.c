@@ -150,6 +150,7 @@ static void destroy(pawl__observer *observer)
     pawl_store_close(observer->look.store);
     pawl__spans_destroy(observer->spans);
     pawl_arena_destroy(observer->arena);
+    pawl_arena_destroy(observer->look.arena);
     pthread_mutex_destroy(&observer->mutex);
     pthread_mutex_destroy(&observer->look.mutex);
     pawl_free(observer);
@@ -165,9 +166,11 @@ static pawl_code create(const pawl_observe_options *options, pawl_endpoint *endp
     pthread_mutex_init(&made->look.mutex, NULL);
     made->endpoints[made->endpoint_count++] = endpoint;
     made->arena                             = pawl_arena_create(4096);
-    pawl_code code                          = made->arena != NULL && fill(made, options, endpoint)
-                                                  ? pawl__observe_load(&made->ops, error)
-                                                  : pawl_error_set(error, PAWL_ENOMEM, "no memory to observe");
+    made->look.arena                        = pawl_arena_create(0);
+    pawl_code code =
+        made->arena != NULL && made->look.arena != NULL && fill(made, options, endpoint)
+            ? pawl__observe_load(&made->ops, error)
+            : pawl_error_set(error, PAWL_ENOMEM, "no memory to observe");
     if (code == PAWL_OK)
         code = made->ops->start(&made->plan, &made->carrier, &made->port, error);
     if (code != PAWL_OK) {

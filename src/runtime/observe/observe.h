@@ -22,16 +22,20 @@
 #include "runtime/observe/span.h"
 #include "runtime/runtime.h"
 
-#define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
+#define PAWL__OBSERVED_MAX 64  /* endpoints of one observer */
+#define PAWL__QUEUES_SHOWN 100 /* with a label of their own; the others are summed up */
 
 /* The store's last answer, good for a moment, so that many requests cost one look. */
 typedef struct pawl__look {
-    pthread_mutex_t mutex; /* guards the fields below: the handle is one thread's at a time */
-    pawl_store     *store;
-    int64_t         due; /* monotonic time of the next look; 0: now */
-    bool            has_store;
-    pawl_health     health;
-    pawl_health     judged; /* the last health that the store gave */
+    pthread_mutex_t     mutex; /* guards the fields below: the handle is one thread's at a time */
+    pawl_store         *store;
+    int64_t             due; /* monotonic time of the next look; 0: now */
+    bool                has_store;
+    pawl_health         health;
+    pawl_health         judged; /* the last health that the store gave */
+    pawl__metrics_view *queues; /* of the last look, in the arena */
+    size_t              queue_count;
+    pawl_arena         *arena;
 } pawl__look;
 
 /* The log lines about one signal; belongs to the thread that exports. */
@@ -75,7 +79,7 @@ bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *a
 void pawl__observe_done(void *context, pawl_observe_signal signal,
                         const pawl_observe_result *result);
 
-/* One view for each endpoint, and the last one for the store and the observer. */
+/* One view for each endpoint and each queue, and the last one for the store and the observer. */
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
 /* Machine time; is it a virtual clock's? */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);

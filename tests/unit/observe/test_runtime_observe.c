@@ -93,6 +93,55 @@ static void o20_o23_who_leads_is_shown(const char *url)
     observed_close(&p);
 }
 
+#define READY(queue) "pawl_queue_messages{queue=\"" queue "\",state=\"ready\"}"
+
+/* A queue has a row of its own, and what nobody reads says so. */
+static void o23_queues_and_steps_are_shown(const char *url)
+{
+    observed p;
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 1));
+    assert_true(exposition_value(observed_metrics(&p), READY("left")) == 1);
+    assert_true(exposition_value(observed_metrics(&p),
+                                 "pawl_queue_messages{queue=\"left\",state=\"delayed\"}") == 0);
+    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(61));
+    assert_true(exposition_value(observed_metrics(&p),
+                                 "pawl_queue_oldest_age_seconds{queue=\"left\"}") == 61);
+    assert_true(exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") +
+                    exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_unread\"}") ==
+                1);
+    assert_true(exposition_value(observed_metrics(&p),
+                                 "pawl_step_duration_seconds_count{endpoint=\"left\"}") == 0);
+    world_drain(&p.it);
+    assert_true(exposition_value(observed_metrics(&p),
+                                 "pawl_step_duration_seconds_count{endpoint=\"left\"}") >= 1);
+    assert_false(exposition_has(observed_metrics(&p), READY("left")));
+    assert_true(exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") == 0);
+    assert_true(exposition_value(observed_metrics(&p), "pawl_timeout_lateness_seconds") == 0);
+    observed_close(&p);
+}
+
+/* However many names messages are sent to, labels have a limit. */
+static void o23_queues_beyond_the_limit_are_one(const char *url)
+{
+    observed          p;
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    for (int i = 0; i < PAWL__QUEUES_SHOWN + 2; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "queue%04d", i);
+        world_ok(pawl_sender_send_json(p.it.sender, name, &options, "x", PAWL_TEXT("{}"), &error),
+                 &error);
+    }
+    world_ok(pawl_sender_commit(p.it.sender, &error), &error);
+    const exposition *page = observed_metrics(&p);
+    assert_true(exposition_has(page, READY("queue0099")));
+    assert_false(exposition_has(page, READY("queue0100")));
+    assert_true(exposition_value(page, READY("(others)")) == 2);
+    observed_close(&p);
+}
+
 /* Without options nothing is loaded, and counting goes on. */
 static void o23_nothing_is_loaded_unless_asked_for(const char *url)
 {
@@ -316,6 +365,8 @@ int main(void)
         ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome),
         ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
         ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
+        ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
+        ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
         ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
         ON_MODULE_AND_STORES(o23_ready_says_why_not),
         ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready),
