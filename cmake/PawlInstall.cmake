@@ -18,6 +18,7 @@ endif()
 if(TARGET pawl_command)
     install(TARGETS pawl_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/dist/pawl@.service" DESTINATION lib/systemd/system)
+    install(FILES "${PROJECT_SOURCE_DIR}/dist/grafana/pawl.json" DESTINATION share/pawl/grafana)
 endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/orders" "${PROJECT_SOURCE_DIR}/examples/enlist"

@@ -46,11 +46,14 @@ servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server
 servers mysql 9              mysql-server-core
+servers prometheus 2         prometheus
 root  command debootstrap  debootstrap
 '
 
 # shellcheck source=scripts/mysql_root.sh
 . "$(dirname "${BASH_SOURCE[0]}")/mysql_root.sh"
+# shellcheck source=scripts/prometheus_root.sh
+. "$(dirname "${BASH_SOURCE[0]}")/prometheus_root.sh"
 
 say()
 {
@@ -64,6 +67,7 @@ probe()
     command) command -v "$2" >/dev/null ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
     mysql) mysql_root_is_there ;;
+    prometheus) prometheus_program >/dev/null ;;
     file) compgen -G "$2" >/dev/null ;;
     header) echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
     format) command -v "clang-format-$2" >/dev/null ||
@@ -94,7 +98,7 @@ without_optional()
     local package
     while read -r package; do
         case $package in
-        mysql-server-core) ;; # never apt's: mysql_root.sh
+        mysql-server-core | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
         postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
@@ -178,12 +182,22 @@ install_mysql()
     fi
 }
 
+install_prometheus()
+{
+    command -v apt-get >/dev/null || return 0
+    if ! prometheus_root_make; then
+        say "unpacking prometheus failed"
+        exit 2
+    fi
+}
+
 install_missing()
 {
     local -a packages
     mapfile -t packages < <(missing_packages "$@")
     [[ " ${packages[*]} " != *" mysql-server-core "* ]] || install_mysql
-    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -vxE 'mysql-server-core|')
+    [[ " ${packages[*]} " != *" prometheus "* ]] || install_prometheus
+    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -vxE 'mysql-server-core|prometheus|')
     [ ${#packages[@]} -gt 0 ] || return 0
     say "missing: ${packages[*]}"
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

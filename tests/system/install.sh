@@ -36,6 +36,7 @@ for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl
     test -s "$first/share/$file" || die "share/$file is not installed"
 done
 test -s "$first/lib/systemd/system/pawl@.service"
+test -s "$first/share/pawl/grafana/pawl.json"
 foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' | grep -v '^pawl_' || true)
 [ -z "$foreign" ] || die "libpawl.so exports names that are not its own: $foreign"
 
