@@ -123,7 +123,7 @@ static void e37_rows_of_the_program_are_checked_too(void **state)
 {
     (void)state;
     pawl_recovery many[PAWL_RECOVERY_ROWS_MAX + 2] = {{.type = NULL}};
-    static char   types[PAWL_RECOVERY_ROWS_MAX + 1][8];
+    static char   types[PAWL_RECOVERY_ROWS_MAX + 1][16];
     for (int i = 0; i <= PAWL_RECOVERY_ROWS_MAX; i++) {
         snprintf(types[i], sizeof types[i], "t%d", i);
         many[i].type = types[i];
