@@ -151,6 +151,17 @@ static inline void bytes_are(amqp_bytes_t bytes, const char *expected)
         fail_msg("'%.*s' is not '%s'", (int)bytes.len, (const char *)bytes.bytes, expected);
 }
 
+/* The number in a note; a body has no NUL at its end. */
+static inline int note_number(const amqp_message_t *message)
+{
+    char body[60] = "";
+    int  number   = -1;
+    assert_true(message->body.len < sizeof body);
+    memcpy(body, message->body.bytes, message->body.len);
+    assert_int_equal(sscanf(body, "{\"number\":%d}", &number), 1);
+    return number;
+}
+
 static inline void header_is(const amqp_message_t *message, const char *key, const char *expected)
 {
     const amqp_table_t *headers = &message->properties.headers;

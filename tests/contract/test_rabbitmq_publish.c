@@ -32,9 +32,8 @@ static void o9_a_thousand_arrive_in_a_quorum_queue(void **state)
     broker_queue(&server, queue, "quorum"); /* as it was declared */
     for (int i = 0; i < 1000; i++) {
         amqp_message_t message;
-        int            number = -1;
         assert_true(broker_get(&server, queue, &message));
-        assert_int_equal(sscanf(message.body.bytes, "{\"number\":%d}", &number), 1);
+        int number = note_number(&message);
         assert_in_range(number, 1, 1000);
         assert_false(seen[number]);
         seen[number] = true;
