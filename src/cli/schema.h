@@ -19,6 +19,7 @@ typedef struct pawl__schema_fields {
     const char        *schema;
     const char        *kinds;
     const char        *folder;
+    const char        *rights, *to;
     bool               is_agreed;
     bool               is_drop;
     bool               is_dry;

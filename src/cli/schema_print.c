@@ -22,6 +22,7 @@ void pawl__schema_line(pawl_text line, void *context)
 static pawl_code only_for_dialects(const pawl__schema_fields *fields, pawl_error *error)
 {
     const char *name = fields->schema != NULL   ? "schema"
+                       : fields->rights != NULL ? "rights"
                        : fields->folder != NULL ? "files"
                        : fields->kinds != NULL  ? "kind"
                                                 : NULL;
@@ -109,6 +110,20 @@ static pawl_code print_files(const pawl__schema_fields *fields, pawl__sql_script
     return code;
 }
 
+/* ---- Rights -------------------------------------------------------------- */
+
+static pawl_code print_rights(const pawl__schema_fields *fields, const pawl__sql_script *script,
+                              pawl_error *error)
+{
+    if (fields->rights == NULL || fields->to == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--rights ROLE and --to NAME go together");
+    if (fields->is_drop || fields->folder != NULL || fields->kinds != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--rights prints one script: leave --drop, --files and --kind away");
+    return pawl__sql_rights_print(script, fields->rights, fields->to, pawl__schema_line, stdout,
+                                  error);
+}
+
 /* ---- The verb ------------------------------------------------------------ */
 
 pawl_code pawl__schema_print(const pawl__schema_fields *fields, const pawl_schema_spec *spec,
@@ -126,6 +141,8 @@ pawl_code pawl__schema_print(const pawl__schema_fields *fields, const pawl_schem
     *is_printed             = script.dialect != NULL;
     if (!*is_printed)
         return only_for_dialects(fields, error);
+    if (fields->rights != NULL || fields->to != NULL)
+        return print_rights(fields, &script, error);
     if (fields->folder != NULL)
         return print_files(fields, &script, error);
     return pawl__sql_script_print(&script, pawl__schema_line, stdout, error);

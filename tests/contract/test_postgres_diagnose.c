@@ -164,6 +164,8 @@ static void a_role_without_rights(void **state)
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "may not do what a worker does", "grant ");
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on ", "inbox");
+    expect_finding(&rows, "sequences", PAWL_FINDING_FAIL, "queue_Seq_seq",
+                   "grant usage on sequence ");
     /* A quote in a word of the shell. */
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", "'\\''s\"");
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));

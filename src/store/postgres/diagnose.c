@@ -36,6 +36,15 @@
 #define IN_DATABASE "'alter database ' || quote_ident(current_database()) || "
 
 static const pawl__sql_check checks[] = {
+    {.name   = "sequences",
+     .select = "select 2::bigint, format('role %s may not take numbers from %s', current_user, "
+               "n.s), format('grant usage on sequence %s to %I', n.s, current_user) "
+               "from (values (pg_get_serial_sequence('{queue}', 'Seq')), "
+               "(pg_get_serial_sequence('{outbox}', 'Id')), "
+               "(pg_get_serial_sequence('{events}', 'Seq')), "
+               "(pg_get_serial_sequence('{aggregator}', 'Id'))) as n(s) "
+               "where not has_sequence_privilege(n.s, 'usage')",
+     .none   = "rows of all tables can be numbered"},
     {.name   = "server",
      .select = "select " OK_OR("not pg_is_in_recovery()", 2)
          SAYS("not pg_is_in_recovery()", "'PostgreSQL ' || current_setting('server_version')",

@@ -56,6 +56,14 @@ pawl_code pawl__sql_script_check(const pawl__sql_script *script, pawl_error *err
 pawl_code pawl__sql_script_print(const pawl__sql_script *script, pawl_line_fn *line, void *context,
                                  pawl_error *error);
 
+/* Roles that rights are granted to, ended by NULL: observer, owner, producer, worker. */
+extern const char *const pawl__sql_role_names[];
+/* The script that grants the user what that role needs on the script's tables, and nothing else, line by
+ * line. `to` is a name; NAME@HOST on MySQL and MariaDB. PAWL_EUNSUPPORTED: the database has no roles, or
+ * they are not known here. */
+pawl_code pawl__sql_rights_print(const pawl__sql_script *script, const char *role, const char *to,
+                                 pawl_line_fn *line, void *context, pawl_error *error);
+
 #define PAWL__SQL_PIECE_NAME_SIZE 420
 
 /* Of the script that part which is about the table of that number among those that it has; false:
