@@ -212,14 +212,14 @@ static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl
     return items != NULL ? PAWL_OK : pawl__sql_no_memory(base, "rows", error);
 }
 
-/* The client asks for a password by itself where -p is added. */
+/* Without the user: a remedy is for somebody who may more than this one. */
 static void name_client(const pawl__mysql *store, char *client, size_t size)
 {
     const MYSQL *mysql = store->main.mysql;
-    (void)snprintf(client, size, "%s -h '%.100s' -P %u -u '%.70s' -D '%.70s' -e",
+    (void)snprintf(client, size, "%s -h '%.100s' -P %u -D '%.70s' -e",
                    pawl__mysql_is_mariadb(store) ? "mariadb" : "mysql",
                    mysql->host != NULL ? mysql->host : "localhost", mysql->port,
-                   mysql->user != NULL ? mysql->user : "", mysql->db != NULL ? mysql->db : "");
+                   mysql->db != NULL ? mysql->db : "");
 }
 
 pawl_code pawl__mysql_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,

@@ -252,13 +252,13 @@ static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl
     return request.code;
 }
 
-/* psql asks for a password by itself, or takes it from where libpq does. */
+/* Without the user: a remedy is for somebody who may more than this one. */
 static void name_client(const pawl__pg *store, char *client, size_t size)
 {
     const PGconn *pg = store->main.pg;
-    (void)snprintf(client, size, "psql -h '%.100s' -p %.10s -U '%.70s' -d '%.70s' -c",
+    (void)snprintf(client, size, "psql -h '%.100s' -p %.10s -d '%.70s' -c",
                    PQhost(pg) != NULL ? PQhost(pg) : "", PQport(pg) != NULL ? PQport(pg) : "5432",
-                   PQuser(pg), PQdb(pg));
+                   PQdb(pg));
 }
 
 pawl_code pawl__pg_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
