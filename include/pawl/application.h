@@ -30,6 +30,7 @@
 #include "pawl/change.h"
 #include "pawl/effect.h"
 #include "pawl/record.h"
+#include "pawl/schedule.h"
 #include "pawl/state_format.h"
 
 #ifdef __cplusplus
@@ -239,7 +240,8 @@ typedef struct pawl_endpoint_spec {
     /* Defaults of the program that runs the endpoint, which may set others: PAWL_OPTIONS(...)
      * of endpoint.h, or NULL. Numbers, routes, user and critical; the rest is not for it. */
     const struct pawl_endpoint_options *options;
-    const pawl_state_format            *format; /* of sagas that say none; NULL: plain JSON */
+    const pawl_state_format            *format;    /* of sagas that say none; NULL: plain JSON */
+    const pawl_schedule                *schedules; /* PAWL_SCHEDULES(...), or NULL; schedule.h */
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer
@@ -260,7 +262,7 @@ typedef struct pawl_application {
     const char                      *name;
     const pawl_endpoint_spec *const *endpoints; /* NULL-terminated */
     const pawl_filter               *filters;   /* ends with an empty row, or NULL */
-    uint32_t                         process_size, projection_size, effect_size;
+    uint32_t                         process_size, projection_size, effect_size, schedule_size;
 } pawl_application;
 
 /* First in the initialiser of an application. */
@@ -270,7 +272,7 @@ typedef struct pawl_application {
     .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),           \
     .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),         \
     .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection), \
-    .effect_size = sizeof(pawl_effect)
+    .effect_size = sizeof(pawl_effect), .schedule_size = sizeof(pawl_schedule)
 
 /* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
 #define PAWL_EXPORT_APPLICATION(application)                        \

@@ -16,6 +16,7 @@
 #include "pawl/limits.h"
 #include "pawl/process.h"
 #include "pawl/record.h"
+#include "pawl/schedule.h"
 #include "pawl/store.h"
 
 #define PAWL_VERSION "0.1.0"

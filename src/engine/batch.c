@@ -74,8 +74,11 @@ pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row,
 
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row)
 {
-    bool        is_own = pawl_text_equal(row->destination, batch->engine->model->queue);
-    pawl__unit *unit   = add_unit(batch, is_own ? PAWL__UNIT_TIMEOUT : PAWL__UNIT_FORWARD);
+    bool            is_own = pawl_text_equal(row->destination, batch->engine->model->queue);
+    pawl__unit_kind kind   = is_own ? PAWL__UNIT_TIMEOUT : PAWL__UNIT_FORWARD;
+    if (pawl_uuid_compare(row->saga_id.uuid, pawl__schedules_saga.uuid) == 0)
+        kind = PAWL__UNIT_SCHEDULE;
+    pawl__unit *unit = add_unit(batch, kind);
     if (unit == NULL)
         return PAWL_ENOMEM;
     char id[PAWL_UUID_TEXT_SIZE + 1];
@@ -132,7 +135,8 @@ static int compare_units(const void *left, const void *right)
         order = compare_numbers(a->row.seq, b->row.seq);
     if (order == 0 && a->kind == PAWL__UNIT_FLUSH && b->kind == PAWL__UNIT_FLUSH)
         order = pawl_text_compare(a->flush.partition, b->flush.partition);
-    if (order == 0 && (a->kind == PAWL__UNIT_TIMEOUT || a->kind == PAWL__UNIT_FORWARD))
+    if (order == 0 && (a->kind == PAWL__UNIT_TIMEOUT || a->kind == PAWL__UNIT_FORWARD ||
+                       a->kind == PAWL__UNIT_SCHEDULE))
         order = pawl_uuid_compare(a->timeout.id.uuid, b->timeout.id.uuid);
     return order;
 }

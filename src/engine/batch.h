@@ -22,6 +22,7 @@
 
 #include "engine/entry.h"
 #include "engine/headers.h"
+#include "engine/plan.h"
 #include "engine/recovery.h"
 #include "engine/unread.h"
 #include "pawl/context.h"
@@ -58,6 +59,9 @@ typedef struct pawl__engine {
     pawl_code (*subscriptions)(void *runtime, const pawl_subscriptions **list, pawl_error *error);
     pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
     pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
+    /* Reads the row of a schedule that is due at `now`. */
+    pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
+                          pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
     bool (*is_stopping)(void *runtime);
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
@@ -85,8 +89,9 @@ typedef enum pawl__unit_kind {
     PAWL__UNIT_MESSAGE,
     PAWL__UNIT_TIMEOUT,
     PAWL__UNIT_FLUSH,
-    PAWL__UNIT_EVENT,   /* of a projection: event.c */
-    PAWL__UNIT_FORWARD, /* a due timeout whose destination is foreign: forward.c */
+    PAWL__UNIT_EVENT,    /* of a projection: event.c */
+    PAWL__UNIT_FORWARD,  /* a due timeout whose destination is foreign: forward.c */
+    PAWL__UNIT_SCHEDULE, /* a due timeout that is a schedule's row: schedule.c */
 } pawl__unit_kind;
 
 /* How a unit ended; decides its changes. Set once, from NEW. */
@@ -272,6 +277,8 @@ bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const paw
 /* unit.c */
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 
+/* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. */
+void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay);

@@ -187,7 +187,9 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
         settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
         return;
     }
-    if (unit->end == PAWL__END_DEAD)
+    if (unit->kind == PAWL__UNIT_SCHEDULE)
+        pawl__schedule_settle(unit, settle);
+    else if (unit->end == PAWL__END_DEAD)
         put_dead(batch, unit, group);
     batch->counters.messages++;
     batch->counters.timeouts++;
@@ -421,6 +423,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_SCHEDULE:
     case PAWL__UNIT_FORWARD: put_timeout(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
     case PAWL__UNIT_EVENT: return PAWL_OK; /* one checkpoint stands for all */

@@ -526,6 +526,7 @@ int32_t pawl_attempts(const pawl_context *ctx)
     case PAWL__UNIT_MESSAGE:
     case PAWL__UNIT_EVENT: return ctx->unit->row.attempts;
     case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_SCHEDULE:
     case PAWL__UNIT_FORWARD: return ctx->unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return ctx->unit->flush.attempts;
     }

@@ -91,6 +91,9 @@ pawl_code pawl__event_run(pawl_context *ctx);
 /* forward.c: sends the due timeout in hand to its destination. */
 pawl_code pawl__forward_run(pawl_context *ctx);
 
+/* schedule.c: sends the messages of the due schedule in hand, and sets its next time. */
+pawl_code pawl__schedule_run(pawl_context *ctx);
+
 /* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: now here, at its
  * arrival in another store. */
 #define PAWL__NO_DELAY PAWL_TIME_MIN

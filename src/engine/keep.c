@@ -157,7 +157,7 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     pawl_outbox_add *add   = &dispatch->add;
     pawl_arena      *arena = ctx->batch->arena;
     add->index             = index;
-    if (ctx->unit->kind == PAWL__UNIT_FORWARD) {
+    if (ctx->unit->kind == PAWL__UNIT_FORWARD || ctx->unit->kind == PAWL__UNIT_SCHEDULE) {
         add->version = ctx->unit->timeout.due;
     } else if (ctx->unit->kind == PAWL__UNIT_EVENT) {
         add->source  = ctx->unit->projection->source;

@@ -116,6 +116,7 @@ static int32_t attempts_of(const pawl__unit *unit)
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: return unit->row.attempts;
     case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_SCHEDULE:
     case PAWL__UNIT_FORWARD: return unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return unit->flush.attempts;
     case PAWL__UNIT_EVENT: return unit->row.attempts;

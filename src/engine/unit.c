@@ -335,12 +335,13 @@ static pawl_code run_flush(pawl_context *ctx)
                               NULL, messages, count);
 }
 
-/* Filters see messages, timeouts and flushes only: an event, or a timeout whose destination is
- * foreign, is never discarded by a filter. */
+/* Filters see messages, timeouts and flushes only: an event, a timeout whose destination is
+ * foreign or a schedule is never discarded by a filter. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
 {
     const pawl__model *model = ctx->batch->engine->model;
-    if (ctx->unit->kind == PAWL__UNIT_EVENT || ctx->unit->kind == PAWL__UNIT_FORWARD)
+    if (ctx->unit->kind == PAWL__UNIT_EVENT || ctx->unit->kind == PAWL__UNIT_FORWARD ||
+        ctx->unit->kind == PAWL__UNIT_SCHEDULE)
         return PAWL_OK;
     for (size_t i = 0; i < model->filter_count; i++) {
         const pawl_filter *filter = &model->filters[i];
@@ -364,6 +365,7 @@ static pawl_code run_handlers(pawl_context *ctx)
     case PAWL__UNIT_FLUSH: return run_flush(ctx);
     case PAWL__UNIT_EVENT: return pawl__event_run(ctx);
     case PAWL__UNIT_FORWARD: return pawl__forward_run(ctx);
+    case PAWL__UNIT_SCHEDULE: return pawl__schedule_run(ctx);
     }
     return PAWL_EBUG;
 }

@@ -35,8 +35,9 @@ static void take_back(pawl__worker *worker, const pawl__unit *unit)
     if (!is_counted(unit) || (unit->kind == PAWL__UNIT_FLUSH && unit->end == PAWL__END_DEAD))
         return;
     worker->correction.messages--;
-    worker->correction.timeouts -=
-        unit->kind == PAWL__UNIT_TIMEOUT || unit->kind == PAWL__UNIT_FORWARD;
+    worker->correction.timeouts -= unit->kind == PAWL__UNIT_TIMEOUT ||
+                                   unit->kind == PAWL__UNIT_FORWARD ||
+                                   unit->kind == PAWL__UNIT_SCHEDULE;
     worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
     worker->correction.dead -= unit->end == PAWL__END_DEAD;
 }

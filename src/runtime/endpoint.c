@@ -9,6 +9,7 @@
 #include "pawl/pawl.h"
 #include "runtime/foreign.h"
 #include "runtime/recovery.h"
+#include "runtime/schedule.h"
 #include "store/core/wake.h"
 
 #include <string.h>
@@ -108,6 +109,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
         code = check_sql(endpoint, error);
     if (code == PAWL_OK)
         code = subscribe(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__schedules_announce(endpoint, error);
     if (code == PAWL_OK)
         code = pawl__observe_join(endpoint, error);
     return code;

@@ -106,7 +106,7 @@ static bool is_check_due(const pawl__worker *worker, bool is_idle)
 
 void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout)
 {
-    if (worker->endpoint->model->timeout_count == 0 && next_timeout < worker->foreign_due)
+    if (!pawl__model_has_timeouts(worker->endpoint->model) && next_timeout < worker->foreign_due)
         worker->foreign_due = next_timeout;
 }
 
@@ -175,9 +175,9 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
     pawl_foreign_rows  rows  = {.count = 0};
     atomic_store(&worker->endpoint->foreign_check,
                  pawl_time_add(worker->engine.machine_now, CHECK_PERIOD));
-    pawl_code code =
-        pawl_store_timeout_foreign(worker->store, model->timeout_count == 0 ? model->queue : none,
-                                   worker->engine.machine_now, worker->read, &rows, error);
+    pawl_code code = pawl_store_timeout_foreign(
+        worker->store, pawl__model_has_timeouts(model) ? none : model->queue,
+        worker->engine.machine_now, worker->read, &rows, error);
     if (code == PAWL_EUNSUPPORTED) /* the driver cannot say: none are sent */
         code = PAWL_OK;
     if (code == PAWL_OK)

@@ -59,6 +59,7 @@ struct pawl_endpoint {
     atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
     _Atomic pawl_time     flush_check;            /* machine time: a worker checks all partitions */
     _Atomic pawl_time     foreign_check; /* machine time of the next check for foreign timeouts */
+    pawl_time             begin;         /* business time at which it was made */
     _Atomic pawl_time     strange_due, stuck_due; /* machine times of log lines */
     atomic_bool           is_taken;               /* logged: another process works the queue */
     pthread_mutex_t       mutex;

@@ -136,7 +136,7 @@ static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
     if (now < service->reap_due)
         return PAWL_OK;
     service->reap_due = pawl_time_add(now, service->endpoint->settings.timeout_lease / 4);
-    if (service->endpoint->model->timeout_count == 0)
+    if (!pawl__model_has_timeouts(service->endpoint->model))
         return PAWL_OK;
     return pawl_store_timeout_reap(service->store, now, &count, error);
 }

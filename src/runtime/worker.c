@@ -121,7 +121,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         return PAWL_OK;
     }
     pawl_time horizon = horizon_of(worker, &messages, due_max);
-    if (code == PAWL_OK && model->timeout_count > 0)
+    if (code == PAWL_OK && pawl__model_has_timeouts(model))
         code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,
                                     error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/lend.h"
+#include "runtime/schedule.h"
 
 #include "runtime/hot.h"
 #include "runtime/reader.h"
@@ -295,6 +296,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .subscriptions     = subscriptions,
         .send_now          = send_now,
         .find_handler      = find_handler,
+        .schedule          = pawl__worker_schedule,
         .call_begin        = call_begin,
         .call_end          = call_end,
         .is_stopping       = is_stopping,

@@ -469,6 +469,10 @@ static pawl_code build_types_json(pawl__model *model)
                                  json.size > 1 ? "," : "",
                                  PAWL_TEXT_ARGS(model->timeouts[i].saga->table.type),
                                  PAWL_TEXT_ARGS(model->timeouts[i].name));
+    for (size_t i = 0; i < model->schedule_count && json.data != NULL; i++)
+        json =
+            pawl_arena_printf(model->arena, "%s%s\"" PAWL__SCHEDULE_TYPE "\"", json.data,
+                              json.size > 1 ? "," : "", PAWL_TEXT_ARGS(model->schedules[i].name));
     if (json.data == NULL)
         return PAWL_ENOMEM;
     model->types_json = pawl_arena_printf(model->arena, "%s]", json.data);
@@ -538,6 +542,8 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
         code = build_plain_rows(model, error);
     if (code == PAWL_OK)
         code = pawl__model_aggregators(model, error);
+    if (code == PAWL_OK)
+        code = pawl__model_schedules(model, error);
     if (code == PAWL_OK)
         code = pawl__model_effects(model, error);
     if (code == PAWL_OK)

@@ -123,6 +123,15 @@ typedef struct pawl__timeout_model {
     const pawl__binding    *binding;
 } pawl__timeout_model;
 
+/* A schedule of the endpoint's table. Its row in the store is found by the name `row`. */
+typedef struct pawl__schedule_model {
+    pawl_schedule      schedule;
+    const pawl_record *message;
+    pawl_text          name;
+    pawl_text          row;  /* "QUEUE/NAME" */
+    pawl_text          body; /* of each message */
+} pawl__schedule_model;
+
 typedef struct pawl__model {
     pawl_arena               *arena;
     const pawl_application   *application;
@@ -140,10 +149,13 @@ typedef struct pawl__model {
     pawl_text                *aggregator_names;
     pawl__timeout_model      *timeouts;
     size_t                    timeout_count;
+    pawl__schedule_model     *schedules;
+    size_t                    schedule_count;
     pawl__type_model        **types; /* sorted bytewise by type */
     size_t                    type_count, type_capacity;
-    const char *own_sql;    /* a message or timeout whose handler has its own SQL, or NULL */
-    pawl_text   types_json; /* JSON array of the types, and of the timeouts, for the worker's row */
+    const char *own_sql; /* a message or timeout whose handler has its own SQL, or NULL */
+    pawl_text
+        types_json; /* JSON array of the types, timeouts and schedules, for the worker's row */
     pawl_filter filters[PAWL_FILTERS_MAX];
     size_t      filter_count;
 } pawl__model;
@@ -159,10 +171,17 @@ void      pawl__model_destroy(pawl__model *model); /* accepts NULL */
 const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type);
 /* A timeout among the types of a worker's row, printed with the saga's type and the timeout's name. */
 #define PAWL__TIMEOUT_TYPE "timeout:%.*s/%.*s"
+/* A schedule among them, printed with its name. */
+#define PAWL__SCHEDULE_TYPE "schedule:%.*s"
 const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
                                                   pawl_text name);
 const pawl__saga_model       *pawl__model_saga(const pawl__model *model, pawl_text saga_type);
 const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name);
+
+/* NULL when the endpoint's table has none of the name. */
+const pawl__schedule_model *pawl__model_schedule(const pawl__model *model, pawl_text name);
+/* Does the endpoint claim timeouts with its messages? */
+bool pawl__model_has_timeouts(const pawl__model *model);
 
 /* "saga", "process" or "entity". */
 const char *pawl__model_kind(const pawl__saga_model *saga);
@@ -193,6 +212,10 @@ pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);
 
 /* aggregators.c: after all that has message types. */
 pawl_code pawl__model_aggregators(pawl__model *model, pawl_error *error);
+
+/* schedules.c: when all that has message types is built. PAWL_ECONFIG names the schedule and what is
+ * wrong. */
+pawl_code pawl__model_schedules(pawl__model *model, pawl_error *error);
 
 /* effects.c: when all else is built. PAWL_ECONFIG names the row's owner and the effect. */
 pawl_code pawl__model_effects(const pawl__model *model, pawl_error *error);

@@ -58,6 +58,7 @@ static const size_row sizes[] = {
     {"process", SIZE_OF(process), offsetof(pawl_process, fold_every), true},
     {"projection", SIZE_OF(projection), offsetof(pawl_projection, own_sql), true},
     {"effect", SIZE_OF(effect), offsetof(pawl_effect, name) + sizeof(char *), true},
+    {"schedule", SIZE_OF(schedule), offsetof(pawl_schedule, missed_max) + sizeof(int32_t), true},
 };
 
 static pawl_code check_size(const pawl_application *application, const size_row *row,

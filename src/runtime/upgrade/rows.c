@@ -150,8 +150,11 @@ static void look_at_name(pawl__upgrade_look *look, const pawl__model *model, paw
                        PAWL_TEXT_ARGS(look->at.type), PAWL_TEXT_ARGS(name));
 }
 
+/* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
 static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_walk_row *row)
 {
+    if (pawl_text_equal(look->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
+        return PAWL_OK;
     for (size_t i = 0; i < look->upgrade->model_count; i++)
         if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to)) {
             look_at_name(look, look->upgrade->models[i], row->name);

@@ -1,0 +1,63 @@
+/* schedule.h - messages that come again: by an interval, or by a line of cron.
+ *
+ *     static const pawl_endpoint_spec reports = { ...
+ *         .schedules = PAWL_SCHEDULES(
+ *             {.name = "nightly", .cron = "0 3 * * *", .zone = "Europe/Berlin",
+ *              .message = PAWL_RECORD_OF(make_report)}) };
+ *
+ * A schedule is a row of the store. However many processes run, it is there once; the worker that
+ * finds it due sends the message to the endpoint's queue and sets its next time in the same commit. Times
+ * are business time. docs/schedules.md is the page for users.
+ *
+ * Tests: tests/unit/engine/test_engine_schedule.c, tests/unit/workflow/test_schedules.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_SCHEDULE_H
+#define PAWL_SCHEDULE_H
+
+#include "pawl/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Headers of a message that a schedule sent: the schedule's name, and the time that it was planned for
+ * (RFC 3339, UTC), which is earlier than the time it is handled. */
+#define PAWL_HEADER_SCHEDULE "pawl.schedule"
+#define PAWL_HEADER_PLANNED "pawl.planned"
+
+/* Times that passed while nobody could send: no process ran, or all were busy. */
+typedef enum pawl_missed {
+    PAWL_MISSED_ONCE, /* one message, for the last of them */
+    PAWL_MISSED_ALL,  /* a message for each, but no more than the last `missed_max` */
+    PAWL_MISSED_SKIP, /* none, unless the last is less than a minute ago */
+} pawl_missed;
+
+#define PAWL_SCHEDULE_EVERY_MIN PAWL_SECONDS(1)
+#define PAWL_SCHEDULE_MISSED_MAX 1000 /* messages of one commit */
+
+typedef struct pawl_schedule {
+    const char *name;  /* once in the endpoint; NULL ends the list */
+    const char *cron;  /* "minute hour day month weekday"; or `every` */
+    const char *zone;  /* of `cron`, "Europe/Berlin"; NULL: UTC */
+    int64_t     every; /* microseconds, from the first start on; or `cron` */
+    /* Of a type that the endpoint handles. */
+    pawl_record_fn *message;
+    const void     *value; /* the message; NULL: all its members are zero */
+    pawl_missed     missed;
+    int32_t         missed_max; /* of PAWL_MISSED_ALL; 0: 100 */
+} pawl_schedule;
+
+#define PAWL_SCHEDULES(...) ((const pawl_schedule[]){__VA_ARGS__, {.name = NULL}})
+
+/* The first moment after `after` that a line of cron names by the clocks of `zone` (NULL: UTC);
+ * PAWL_TIME_MAX when there is none. PAWL_EINVAL names the field, its value and what it may be, or the
+ * zone; PAWL_ENOTFOUND: the system has no such zone. From any thread. */
+PAWL_API pawl_code pawl_schedule_next(const char *cron, const char *zone, pawl_time after,
+                                      pawl_time *next, pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

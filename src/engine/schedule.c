@@ -1,0 +1,86 @@
+/* schedule.c - a due schedule sends its messages and gets its next time, in one commit.
+ *
+ * The row is a timeout that is not removed but set to the next time, where the claim that found it
+ * due is still good (E13): of two workers only one commits. A message's id is made of the row's name and
+ * the planned time, so that a time is handled once, even when a row comes back from a backup.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/context.h"
+
+#include "base/dispatch.h"
+
+#define PLAN_WAIT PAWL_MINUTES(1)
+
+/* Never changes: rows are found by it. */
+const pawl_saga_id pawl__schedules_saga = {{{0x9d, 0x1c, 0x53, 0x0e, 0x6a, 0x11, 0x4b, 0x7e, 0x8f,
+                                             0x3a, 0x70, 0x61, 0x77, 0x6c, 0x2f, 0x73}}};
+
+/* A schedule is never dead: a row that cannot be planned now is tried again, and each time logged. */
+static pawl_code put_back(pawl_context *ctx, const pawl_error *error)
+{
+    pawl__unit *unit = ctx->unit;
+    pawl_log(PAWL_LOG_ERROR, "schedule %.*s: %s; tried again in a minute",
+             PAWL_TEXT_ARGS(unit->timeout.name), error->text);
+    unit->end = PAWL__END_WAIT;
+    unit->due = pawl_time_add(unit->now, PLAN_WAIT);
+    return PAWL_OK;
+}
+
+static pawl_code send(pawl_context *ctx, const pawl__schedule_plan *plan, pawl_time planned)
+{
+    const pawl_timeout_row *row     = &ctx->unit->timeout;
+    pawl_arena             *arena   = ctx->batch->arena;
+    pawl_message            message = plan->message;
+    char                    id[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_dispatch_id        made =
+        pawl__dispatch_id_of(row->destination, PAWL__SUBJECT_MESSAGE, row->name, planned, 0);
+    pawl_uuid_format(made.uuid, id);
+    pawl_time_format(planned, at);
+    message.id             = pawl_arena_text(arena, pawl_text_of(id));
+    message.correlation_id = message.id;
+    if (message.id.data == NULL ||
+        pawl__headers_set(plan->message.headers, PAWL_HEADER_PLANNED, pawl_text_of(at), arena,
+                          &message.headers) != PAWL_OK)
+        return pawl__context_no_memory(ctx);
+    return pawl__context_put(ctx, row->destination, &message, PAWL__NO_DELAY, true);
+}
+
+pawl_code pawl__schedule_run(pawl_context *ctx)
+{
+    pawl__unit         *unit   = ctx->unit;
+    pawl__engine       *engine = ctx->batch->engine;
+    pawl__schedule_plan plan   = {.count = 0};
+    pawl_error          error  = PAWL_ERROR_INIT;
+    pawl_code code = engine->schedule(engine->runtime, &unit->timeout, unit->now, ctx->batch->arena,
+                                      &plan, &error);
+    if (code == PAWL_ENOMEM)
+        return pawl__context_no_memory(ctx);
+    if (code != PAWL_OK)
+        return put_back(ctx, &error);
+    if (plan.is_gone) {
+        pawl_log(PAWL_LOG_INFO, "schedule %.*s is in no program's table any more, and removed",
+                 PAWL_TEXT_ARGS(unit->timeout.name));
+        unit->end = PAWL__END_DISCARDED;
+        return PAWL_OK;
+    }
+    unit->due = plan.next;
+    if (plan.next < ctx->batch->cut_timeout)
+        ctx->batch->cut_timeout = plan.next;
+    for (size_t i = 0; i < plan.count && code == PAWL_OK; i++)
+        code = send(ctx, &plan, plan.times[i]);
+    return code;
+}
+
+void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle)
+{
+    if (unit->end == PAWL__END_DISCARDED)
+        return;
+    settle->action = PAWL_TIMEOUT_RETRY;
+    settle->due    = unit->due;
+    if (unit->end != PAWL__END_DEAD)
+        return;
+    settle->due = pawl_time_add(unit->now, PLAN_WAIT);
+    pawl_log(PAWL_LOG_ERROR, "schedule %.*s: %.*s; tried again in a minute",
+             PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(unit->error));
+}

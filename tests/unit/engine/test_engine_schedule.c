@@ -1,0 +1,400 @@
+/* test_engine_schedule.c - schedules of an application's table: their times, what was missed, other
+ * tables, several processes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/upgrade.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DAY PAWL_DAYS(1)
+
+/* ---- The applications ------------------------------------------------------ */
+
+#define TASK(F) F(INT32, number)
+PAWL_RECORD(task, TASK)
+#define REPORT(F)    \
+    F(INT32, number) \
+    F(TEXT, kind)
+PAWL_RECORD_WITH(report, REPORT, .base = PAWL_RECORD_OF(task))
+
+static world_log seen;
+
+/* "3 nightly 2026-01-02T02:00:00Z" without the zeros at the end of the time. */
+static pawl_code on_task(pawl_context *ctx, const task *message)
+{
+    pawl_text schedule = pawl_header_value(ctx, PAWL_HEADER_SCHEDULE);
+    pawl_text planned  = pawl_header_value(ctx, PAWL_HEADER_PLANNED);
+    assert_int_equal(planned.size, PAWL_TIME_TEXT_SIZE);
+    world_note(&seen, "%d %.*s %.14s", message->number, PAWL_TEXT_ARGS(schedule), planned.data + 5);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_task, task);
+
+static const task   third  = {.number = 3};
+static const report fourth = {.number = 4, .kind = PAWL_TEXT_INIT("r")};
+
+#define TASKS .message = PAWL_RECORD_OF(task)
+#define PROGRAM(variable, ...)                                                        \
+    static const pawl_endpoint_spec variable##_office = {                             \
+        .name      = "office",                                                        \
+        .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_task)}),                       \
+        .schedules = __VA_ARGS__};                                                    \
+    static const pawl_application variable = {PAWL_APPLICATION_INIT, .name = "diary", \
+                                              .endpoints = PAWL_ENDPOINTS(&variable##_office)}
+
+PROGRAM(nightly,
+        PAWL_SCHEDULES(
+            {.name = "n", .cron = "0 3 * * *", .zone = "Europe/Berlin", TASKS, .value = &third}));
+PROGRAM(often, PAWL_SCHEDULES({.name = "e", .every = PAWL_MINUTES(10), TASKS}));
+PROGRAM(both,
+        PAWL_SCHEDULES(
+            {.name = "e", .every = PAWL_MINUTES(10), TASKS},
+            {.name = "d", .cron = "@daily", .message = PAWL_RECORD_OF(report), .value = &fourth}));
+PROGRAM(later,
+        PAWL_SCHEDULES(
+            {.name = "n", .cron = "0 5 * * *", .zone = "Europe/Berlin", TASKS, .value = &third}));
+PROGRAM(none, NULL);
+PROGRAM(all_missed,
+        PAWL_SCHEDULES(
+            {.name = "n", .cron = "0 3 * * *", .missed = PAWL_MISSED_ALL, .missed_max = 3, TASKS}));
+PROGRAM(all_intervals, PAWL_SCHEDULES({.name       = "e",
+                                       .every      = PAWL_HOURS(6),
+                                       .missed     = PAWL_MISSED_ALL,
+                                       .missed_max = 3,
+                                       TASKS}));
+PROGRAM(skip_missed,
+        PAWL_SCHEDULES({.name = "n", .cron = "0 3 * * *", .missed = PAWL_MISSED_SKIP, TASKS}));
+
+/* The endpoint ends, and begins again when `duration` has passed. */
+static void be_away(world *it, const pawl_application *application, int64_t duration)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_endpoint_destroy(it->endpoint);
+    it->endpoint = NULL;
+    pawl_clock_set(it->business, world_now(it) + duration);
+    world_ok(pawl_endpoint_create(application, NULL, &it->options, &it->endpoint, &error), &error);
+}
+
+/* ---- Times ----------------------------------------------------------------- */
+
+static void a_line_of_cron_by_its_zone(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &nightly, NULL, NULL);
+    world_go(&it, PAWL_HOURS(17) - 1);
+    assert_string_equal(seen.text, "");
+    world_go(&it, 1);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    world_go(&it, 2 * DAY);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 3 n 01-04T02:00:00 ");
+    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(17) + 3 * DAY);
+    assert_int_equal(world_timeouts(&it).items[0].attempts, 0);
+    world_close(&it);
+}
+
+static void an_interval_from_the_first_start_on(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &often, NULL, NULL);
+    world_go(&it, PAWL_MINUTES(25));
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 ");
+    be_away(&it, &often, PAWL_MINUTES(1));
+    world_go(&it, PAWL_MINUTES(4));
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 0 e 01-01T09:30:00 ");
+    world_close(&it);
+}
+
+static void two_schedules_and_a_derived_message(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &both, NULL, NULL);
+    world_go(&it, PAWL_MINUTES(10));
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 ");
+    world_forget(&seen);
+    world_go(&it, PAWL_HOURS(14) + PAWL_MINUTES(50));
+    assert_true(world_says(pawl_text_of(seen.text), "4 d 01-02T00:00:00"));
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- Several processes -------------------------------------------------------- */
+
+static void of_two_processes_one_sends(const char *url)
+{
+    world one, two;
+    world_forget(&seen);
+    world_open(&one, url, &nightly, NULL, NULL);
+    world_open(&two, url, &nightly, NULL, NULL);
+    assert_int_equal(world_timeouts(&one).count, 1);
+    pawl_clock_set(two.business, WORLD_START + DAY);
+    world_go(&one, DAY);
+    world_drain(&two);
+    world_drain(&one);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    world_go(&two, DAY);
+    world_go(&one, DAY);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 ");
+    world_close(&two);
+    world_close(&one);
+}
+
+/* A row that comes back from a backup sends the same message, which is known. */
+static void a_time_is_handled_once(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &nightly, NULL, NULL);
+    world_go(&it, DAY);
+    pawl_timeout_row row      = world_timeouts(&it).items[0];
+    pawl_timeout_set set      = {.id          = row.id,
+                                 .saga_id     = row.saga_id,
+                                 .saga_type   = row.saga_type,
+                                 .name        = row.name,
+                                 .destination = row.destination,
+                                 .due         = row.due - DAY,
+                                 .headers     = row.headers};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_refusals    refused  = {.arena = it.arena};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, &refused, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    assert_int_equal(world_timeouts(&it).items[0].due, row.due);
+    world_close(&it);
+}
+
+/* ---- Missed -------------------------------------------------------------------- */
+
+static void of_missed_times_the_last_one(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &nightly, NULL, NULL);
+    be_away(&it, &nightly, 40 * DAY);
+    world_drain(&it);
+    assert_string_equal(seen.text, "3 n 02-10T02:00:00 ");
+    world_go(&it, DAY);
+    assert_string_equal(seen.text, "3 n 02-10T02:00:00 3 n 02-11T02:00:00 ");
+    world_close(&it);
+}
+
+static void of_missed_times_all_up_to_a_limit(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &all_missed, NULL, NULL);
+    be_away(&it, &all_missed, 2 * DAY);
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 n 01-02T03:00:00 0 n 01-03T03:00:00 ");
+    world_forget(&seen);
+    be_away(&it, &all_missed, 5 * DAY);
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
+    world_close(&it);
+}
+
+static void of_missed_intervals_all_up_to_a_limit(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &all_intervals, NULL, NULL);
+    be_away(&it, &all_intervals, PAWL_HOURS(13));
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 e 01-01T15:00:00 0 e 01-01T21:00:00 ");
+    world_forget(&seen);
+    be_away(&it, &all_intervals, DAY);
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 e 01-02T09:00:00 0 e 01-02T15:00:00 0 e 01-02T21:00:00 ");
+    world_close(&it);
+}
+
+/* Late by a minute is not missed. */
+static void missed_times_are_skipped(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &skip_missed, NULL, NULL);
+    be_away(&it, &skip_missed, PAWL_HOURS(18) + DAY + PAWL_MINUTES(1) + 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(18) + 2 * DAY);
+    be_away(&it, &skip_missed, DAY - 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 n 01-04T03:00:00 ");
+    world_close(&it);
+}
+
+/* ---- Other tables ---------------------------------------------------------------- */
+
+static void another_line_is_planned_anew(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &nightly, NULL, NULL);
+    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(17));
+    int64_t generation = world_timeouts(&it).items[0].generation;
+    be_away(&it, &nightly, 1);
+    assert_int_equal(world_timeouts(&it).items[0].generation, generation);
+    be_away(&it, &later, 1);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(19));
+    world_go(&it, DAY);
+    assert_string_equal(seen.text, "3 n 01-02T04:00:00 ");
+    world_close(&it);
+}
+
+/* In a rolling deploy the old program, which has no such schedule, may find it due. */
+static void an_old_program_sends_for_a_new_one(const char *url)
+{
+    world old, newer;
+    world_forget(&seen);
+    world_open(&old, url, &none, NULL, NULL);
+    world_open(&newer, url, &nightly, NULL, NULL);
+    world_go(&old, DAY);
+    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    assert_int_equal(world_timeouts(&old).count, 1);
+    world_close(&newer);
+    world_close(&old);
+}
+
+static void a_schedule_that_no_program_has_goes(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &nightly, NULL, NULL);
+    be_away(&it, &none, PAWL_HOURS(1));
+    world_drain(&it);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    world_go(&it, DAY);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void count_found(const pawl_upgrade_found *found, void *context)
+{
+    (void)found;
+    ++*(int *)context;
+}
+
+static void its_row_is_nothing_that_an_upgrade_loses(const char *url)
+{
+    world          it;
+    pawl_upgrade  *upgrade = NULL;
+    pawl_walk      walk    = {.kind = PAWL_WALK_TIMEOUTS};
+    pawl_walk_rows rows    = {.count = 0};
+    pawl_error     error   = PAWL_ERROR_INIT;
+    int            found   = 0;
+    world_open(&it, url, &nightly, NULL, NULL);
+    world_ok(pawl_upgrade_create(&none, NULL, &upgrade, &error), &error);
+    world_ok(pawl_store_walk(it.store, &walk, it.arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    world_ok(
+        pawl_upgrade_rows(upgrade, it.store, &walk, &rows, it.arena, count_found, &found, &error),
+        &error);
+    assert_int_equal(found, 0);
+    pawl_upgrade_destroy(upgrade);
+    world_close(&it);
+}
+
+/* ---- Trouble ---------------------------------------------------------------------- */
+
+static char last_line[500];
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    snprintf(last_line, sizeof last_line, "%s", text);
+}
+
+/* Writes other headers into the only row, and drains when it is due. */
+static void spoil_row(world *it, const char *headers)
+{
+    pawl_timeout_row row      = world_timeouts(it).items[0];
+    pawl_timeout_set set      = {.id          = row.id,
+                                 .saga_id     = row.saga_id,
+                                 .saga_type   = row.saga_type,
+                                 .name        = row.name,
+                                 .destination = row.destination,
+                                 .due         = row.due,
+                                 .headers     = pawl_text_of(headers)};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_refusals    refused  = {.arena = it->arena};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    world_go(it, PAWL_MINUTES(10) + PAWL_SECONDS(30));
+    world_quiet();
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_timeouts(it).items[0].due, row.due + PAWL_MINUTES(1));
+    assert_int_equal(world_timeouts(it).items[0].attempts, 0);
+}
+
+/* The program that wrote the row ran where the zone is known. */
+static void a_row_that_cannot_be_planned_is_tried_again(const char *url)
+{
+    world it;
+    world_open(&it, url, &often, NULL, NULL);
+    spoil_row(&it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
+                   "\"pawl.schedule.cron\":\"* * * * *\","
+                   "\"pawl.schedule.zone\":\"Europe/Atlantis\"}");
+    assert_string_equal(last_line,
+                        "schedule office/e: time zone 'Europe/Atlantis': there is no file "
+                        "of it in /usr/share/zoneinfo; tried again in a minute");
+    world_close(&it);
+}
+
+/* A message that no store takes. */
+static void a_row_that_cannot_be_sent_is_tried_again(const char *url)
+{
+    world it;
+    char  headers[500], type[PAWL_NAME_SIZE_MAX + 2];
+    memset(type, 't', sizeof type);
+    type[sizeof type - 1] = '\0';
+    snprintf(headers, sizeof headers,
+             "{\"pawl.schedule.type\":\"%s\",\"pawl.schedule.body\":\"{}\","
+             "\"pawl.schedule.every\":\"60000000\"}",
+             type);
+    world_open(&it, url, &often, NULL, NULL);
+    spoil_row(&it, headers);
+    assert_non_null(strstr(last_line, "schedule office/e: "));
+    assert_non_null(strstr(last_line, "; tried again in a minute"));
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(a_line_of_cron_by_its_zone),
+        ON_ALL_STORES(an_interval_from_the_first_start_on),
+        ON_ALL_STORES(two_schedules_and_a_derived_message),
+        ON_ALL_STORES(of_two_processes_one_sends),
+        ON_ALL_STORES(a_time_is_handled_once),
+        ON_ALL_STORES(of_missed_times_the_last_one),
+        ON_ALL_STORES(of_missed_times_all_up_to_a_limit),
+        ON_ALL_STORES(of_missed_intervals_all_up_to_a_limit),
+        ON_ALL_STORES(missed_times_are_skipped),
+        ON_ALL_STORES(another_line_is_planned_anew),
+        ON_ALL_STORES(an_old_program_sends_for_a_new_one),
+        ON_ALL_STORES(a_schedule_that_no_program_has_goes),
+        ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses),
+        ON_ALL_STORES(a_row_that_cannot_be_planned_is_tried_again),
+        ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

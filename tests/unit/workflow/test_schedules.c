@@ -1,0 +1,161 @@
+/* test_schedules.c - mistakes in the schedules of an endpoint's table, and the call that computes the
+ * times of a line of cron.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "workflow/model.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TASK(F) F(INT32, number)
+PAWL_RECORD(task, TASK)
+#define OTHER(F) F(TEXT, name)
+PAWL_RECORD(other, OTHER)
+
+static pawl_code on_task(pawl_context *ctx, const task *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_task, task);
+
+static pawl_code create_with(const pawl_schedule *schedules, uint32_t size, pawl__model **model,
+                             pawl_error *error)
+{
+    const pawl_endpoint_spec spec = {.name      = "office",
+                                     .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_task)}),
+                                     .schedules = schedules};
+    pawl_application application  = {PAWL_APPLICATION_INIT, .endpoints = PAWL_ENDPOINTS(&spec)};
+    application.schedule_size     = size;
+    return pawl__model_create(&application, NULL, NULL, model, error);
+}
+
+#define TASKS .message = PAWL_RECORD_OF(task)
+static const char long_name[] =
+    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
+
+static const struct {
+    pawl_schedule rows[3];
+    const char   *says;
+} mistakes[] = {
+    {{{.name = "", .cron = "@daily", TASKS}}, "schedule has no name"},
+    {{{.name = "a\"b", .cron = "@daily", TASKS}}, "schedule name 'a\"b' has a quote"},
+    {{{.name = "n", .cron = "@daily", TASKS}, {.name = "n", .cron = "@daily", TASKS}},
+     "two schedules of endpoint office are named n"},
+    {{{.name = long_name, .cron = "@daily", TASKS}},
+     "its queue's name and its own have 204 bytes, at most 199 are taken"},
+    {{{.name = "n", TASKS}}, "schedule n has neither of .cron and .every"},
+    {{{.name = "n", .cron = "@daily", .every = PAWL_HOURS(1), TASKS}},
+     "schedule n has both of .cron and .every"},
+    {{{.name = "n", .zone = "UTC", .every = PAWL_HOURS(1), TASKS}},
+     "schedule n has a .zone, which is for .cron, and .every"},
+    {{{.name = "n", .every = 999999, TASKS}},
+     "schedule n: .every is 999999 microseconds, at least 1000000 are taken"},
+    {{{.name = "n", .every = -1, TASKS}},
+     "schedule n: .every is -1 microseconds, at least 1000000 are taken"},
+    {{{.name = "n", .cron = "0 25 * * *", TASKS}},
+     "schedule n: cron line '0 25 * * *': hour '25' is none of 0 to 23"},
+    {{{.name = "n", .cron = "@daily", .zone = "Europe/Atlantis", TASKS}},
+     "schedule n: time zone 'Europe/Atlantis': there is no file of it in /usr/share/zoneinfo"},
+    {{{.name = "n", .cron = "@daily", .missed = (pawl_missed)3, TASKS}},
+     "schedule n: .missed is 3, which is no policy"},
+    {{{.name = "n", .cron = "@daily", .missed_max = 3, TASKS}},
+     "schedule n has a .missed_max, which is for PAWL_MISSED_ALL alone"},
+    {{{.name = "n", .cron = "@daily", .missed = PAWL_MISSED_ALL, .missed_max = 1001, TASKS}},
+     "schedule n: .missed_max is 1001, 1 to 1000 are taken"},
+    {{{.name = "n", .cron = "@daily", .missed = PAWL_MISSED_ALL, .missed_max = -1, TASKS}},
+     "schedule n: .missed_max is -1, 1 to 1000 are taken"},
+    {{{.name = "n", .cron = "@daily"}}, "schedule n has no .message"},
+    {{{.name = "n", .cron = "@daily", .message = PAWL_RECORD_OF(other)}},
+     "schedule n: endpoint office handles no message other"},
+};
+
+static void each_mistake_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        pawl_error   error = PAWL_ERROR_INIT;
+        pawl__model *model = NULL;
+        pawl_code    code  = create_with(mistakes[i].rows, sizeof(pawl_schedule), &model, &error);
+        if (code != PAWL_ECONFIG || strstr(error.text, mistakes[i].says) == NULL)
+            fail_msg("mistake %zu: %s '%s' does not say '%s'", i, pawl_code_name(code), error.text,
+                     mistakes[i].says);
+    }
+}
+
+static void rows_that_are_too_short_are_refused(void **state)
+{
+    (void)state;
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl__model        *model = NULL;
+    const pawl_schedule bad[] = {{.name = "n", .cron = "@daily", TASKS}, {.name = NULL}};
+    assert_int_equal(create_with(bad, 4, &model, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "its pawl_schedule has 4 bytes, at least"));
+}
+
+static void the_rest_is_taken(void **state)
+{
+    (void)state;
+    static const task   seven  = {.number = 7};
+    pawl_error          error  = PAWL_ERROR_INIT;
+    pawl__model        *model  = NULL;
+    const pawl_schedule rows[] = {
+        {.name = long_name + 5, .cron = "@daily", TASKS},
+        {.name = "a", .every = PAWL_SECONDS(1), .missed = PAWL_MISSED_ALL, TASKS, .value = &seven},
+        {.name = NULL}};
+    assert_int_equal(create_with(rows, sizeof(pawl_schedule), &model, &error), PAWL_OK);
+    assert_int_equal(model->schedule_count, 2);
+    assert_int_equal(model->schedules[0].row.size, 200);
+    const pawl__schedule_model *a = pawl__model_schedule(model, PAWL_TEXT("a"));
+    assert_ptr_equal(a, &model->schedules[1]);
+    assert_null(pawl__model_schedule(model, PAWL_TEXT("b")));
+    assert_int_equal(a->schedule.missed_max, 100);
+    assert_string_equal(a->row.data, "office/a");
+    assert_string_equal(a->body.data, "{\"number\":7}");
+    assert_string_equal(model->schedules[0].body.data, "{}");
+    assert_non_null(strstr(model->types_json.data, ",\"schedule:a\"]"));
+    assert_true(pawl__model_has_timeouts(model));
+    pawl__model_destroy(model);
+    assert_int_equal(create_with(rows, 0, &model, &error), PAWL_OK); /* an older program */
+    assert_int_equal(model->schedule_count, 0);
+    assert_false(pawl__model_has_timeouts(model));
+    pawl__model_destroy(model);
+}
+
+static void the_next_time_of_a_line(void **state)
+{
+    (void)state;
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_time  next  = 7;
+    assert_int_equal(pawl_schedule_next("0 3 * * *", "Europe/Berlin", WORLD_START, &next, &error),
+                     PAWL_OK);
+    assert_int_equal(next, WORLD_START + PAWL_HOURS(17));
+    assert_int_equal(pawl_schedule_next("0 3 * * *", NULL, WORLD_START, &next, &error), PAWL_OK);
+    assert_int_equal(next, WORLD_START + PAWL_HOURS(18));
+    assert_int_equal(pawl_schedule_next("0 3 * *", NULL, WORLD_START, &next, &error), PAWL_EINVAL);
+    assert_int_equal(next, PAWL_TIME_MAX);
+    assert_int_equal(pawl_schedule_next("0 3 * * *", "X/Y", WORLD_START, &next, &error),
+                     PAWL_ENOTFOUND);
+    assert_int_equal(pawl_schedule_next(NULL, NULL, WORLD_START, &next, &error), PAWL_EINVAL);
+}
+
+int main(void)
+{
+    if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0) {
+        fputs("skipped: needs tzdata\n", stderr);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mistake_is_named),
+        cmocka_unit_test(rows_that_are_too_short_are_refused),
+        cmocka_unit_test(the_rest_is_taken),
+        cmocka_unit_test(the_next_time_of_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
