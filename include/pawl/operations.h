@@ -55,6 +55,7 @@
 #include "pawl/store_outbox.h"
 #include "pawl/store_projection.h"
 #include "pawl/store_saga.h"
+#include "pawl/store_schedule.h"
 #include "pawl/store_timeout.h"
 
 #endif

@@ -60,6 +60,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(projection)           \
     X(run)                  \
     X(saga)                 \
+    X(schedule)             \
     X(schema)               \
     X(send)                 \
     X(stats)                \
@@ -84,6 +85,7 @@ extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__projection_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
 extern const pawl__report pawl__saga_verb_reports[];
+extern const pawl__report pawl__schedule_verb_reports[];
 extern const pawl__report pawl__send_verb_reports[];
 extern const pawl__report pawl__stats_verb_reports[];
 extern const pawl__report pawl__topology_verb_reports[];

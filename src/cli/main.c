@@ -34,6 +34,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(projection, "look at projections: how far they are, and what one waits for"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
+    VERB_REPORTS(schedule, "look at messages that come again; add, pause, run or remove them"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB_REPORTS(send, "send a message, or one for each line of a file"),
     VERB_REPORTS(stats, "count what is in a store"),

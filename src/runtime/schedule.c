@@ -201,8 +201,11 @@ static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *m
     if (row != NULL && pawl__schedule_read(row, arena, &stored, error) == PAWL_OK &&
         pawl__schedule_is_same(&stored, &schedule))
         return PAWL_OK;
-    schedule.is_paused = stored.is_paused;
-    code               = pawl__schedule_first(&schedule, endpoint->begin, &first, error);
+    schedule.is_paused  = stored.is_paused;
+    schedule.changed_by = stored.changed_by;
+    schedule.changed_at = stored.changed_at;
+    schedule.reason     = stored.reason;
+    code                = pawl__schedule_first(&schedule, endpoint->begin, &first, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "schedule %s", model->name.data);
     pawl_timeout_set *set = &changes->timeout_set.items[changes->timeout_set.count];

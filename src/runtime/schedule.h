@@ -28,6 +28,7 @@ typedef struct pawl__schedule {
     int32_t     missed_max;  /* of PAWL_MISSED_ALL */
     bool        is_declared; /* in an application's table; else by an operator */
     bool        is_paused;
+    pawl_text   changed_by, changed_at, reason; /* by an operator, or empty */
 } pawl__schedule;
 
 /* PAWL_EDECODE names what the row lacks; PAWL_ENOMEM. */

@@ -18,11 +18,15 @@
 #define MISSED_MAX "pawl.schedule.missed_max"
 #define BY "pawl.schedule.by"
 #define PAUSED "pawl.schedule.paused"
+#define CHANGED_BY "pawl.schedule.changed_by"
+#define CHANGED_AT "pawl.schedule.changed_at"
+#define REASON "pawl.schedule.reason"
 #define BY_TABLE "table"
 #define BY_OPERATOR "operator"
 
-static const char *const of_plan[] = {CRON,   ZONE,       EVERY, TYPE,   BODY,
-                                      MISSED, MISSED_MAX, BY,    PAUSED, NULL};
+static const char *const of_plan[] = {CRON,       ZONE,       EVERY, TYPE,   BODY,
+                                      MISSED,     MISSED_MAX, BY,    PAUSED, CHANGED_BY,
+                                      CHANGED_AT, REASON,     NULL};
 
 static const char *const policies[] = {
     [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip"};
@@ -73,7 +77,10 @@ pawl_code pawl__schedule_read(const pawl_timeout_row *row, pawl_arena *arena,
                       {MISSED, &missed},
                       {MISSED_MAX, &most},
                       {BY, &by},
-                      {PAUSED, &paused}};
+                      {PAUSED, &paused},
+                      {CHANGED_BY, &schedule->changed_by},
+                      {CHANGED_AT, &schedule->changed_at},
+                      {REASON, &schedule->reason}};
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < sizeof members / sizeof members[0] && code == PAWL_OK; i++)
         code = pawl__headers_value(row->headers, pawl_text_of(members[i].name), arena,
@@ -132,6 +139,9 @@ static pawl_code put_headers(const pawl__schedule *schedule, pawl_arena *arena, 
         {MISSED_MAX, most},
         {BY, schedule->is_declared ? PAWL_TEXT(BY_TABLE) : PAWL_TEXT(BY_OPERATOR)},
         {PAUSED, schedule->is_paused ? PAWL_TEXT("yes") : PAWL_TEXT("")},
+        {CHANGED_BY, schedule->changed_by},
+        {CHANGED_AT, schedule->changed_at},
+        {REASON, schedule->reason},
     };
     pawl_code code = PAWL_OK;
     *headers       = schedule->headers;

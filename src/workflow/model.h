@@ -173,6 +173,7 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
 #define PAWL__TIMEOUT_TYPE "timeout:%.*s/%.*s"
 /* A schedule among them, printed with its name. */
 #define PAWL__SCHEDULE_TYPE "schedule:%.*s"
+#define PAWL__MISSED_DEFAULT 100 /* of PAWL_MISSED_ALL, when nothing is said */
 const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
                                                   pawl_text name);
 const pawl__saga_model       *pawl__model_saga(const pawl__model *model, pawl_text saga_type);

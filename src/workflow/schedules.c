@@ -156,7 +156,7 @@ static pawl_code write_body(const pawl__model *model, pawl__schedule_model *made
 static pawl_code build(pawl__model *model, pawl__schedule_model *made, pawl_error *error)
 {
     if (made->schedule.missed == PAWL_MISSED_ALL && made->schedule.missed_max == 0)
-        made->schedule.missed_max = 100;
+        made->schedule.missed_max = PAWL__MISSED_DEFAULT;
     made->name = pawl_text_of(made->schedule.name);
     made->row  = pawl_arena_printf(model->arena, "%.*s/%.*s", PAWL_TEXT_ARGS(model->queue),
                                    PAWL_TEXT_ARGS(made->name));

@@ -19,7 +19,7 @@ echo "== verbs"
 verbs=$(pawl help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ')
 offered "${verbs% }" ''
 offered "${verbs% }" help ''
-offered 'schema' sche
+offered 'schema' schem
 offered '' frobnicate ''
 offered '--load' --
 offered / --load ''
@@ -99,7 +99,7 @@ in_bash() # WANTED WORD ...
         echo "${COMPREPLY[*]}"' - "$work/bash" "$@")
     [ "$found" = "$wanted" ] || die "bash: '$*' is completed by '$found' instead of '$wanted'"
 }
-in_bash 'schema' sche
+in_bash 'schema' schem
 in_bash 'debug' run app.so --log = d
 in_bash 'error warning info debug trace' run app.so --log =
 in_bash '--json' stats --store sqlite : a.db --j

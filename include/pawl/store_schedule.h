@@ -1,0 +1,76 @@
+/* store_schedule.h - schedules in a store, and what an operator does with them: list, add, remove, pause,
+ * resume, run now. operations.h says what is the same for all of these calls; schedule.h what a
+ * schedule is.
+ *
+ *     schedule_list -> schedule_add | schedule_settle
+ *
+ * Threads: as the handle's.
+ * Tests: tests/unit/runtime/test_schedule_operations.c, tests/system/command_schedule.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SCHEDULE_H
+#define PAWL_STORE_SCHEDULE_H
+
+#include "pawl/schedule.h"
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_schedule_row {
+    pawl_text   id; /* "QUEUE/NAME"; for add both may be left out, or both be said */
+    pawl_text   queue, name;
+    pawl_text   cron, zone; /* or `every` */
+    int64_t     every;
+    pawl_missed missed;
+    int32_t     missed_max; /* of PAWL_MISSED_ALL; for add 0: 100 */
+    pawl_text   type, body;
+    pawl_text   headers; /* of each message: JSON object of strings, or empty */
+    /* Below: not for add. */
+    pawl_time next; /* 0: it is paused */
+    bool      is_paused;
+    bool      is_declared; /* in an application's table */
+    /* The last operator who added, paused or resumed it. */
+    pawl_text changed_by, changed_at, reason; /* empty: nobody; the time as RFC 3339 */
+} pawl_schedule_row;
+
+typedef struct pawl_schedule_rows {
+    pawl_schedule_row *items;
+    size_t             count;
+} pawl_schedule_rows;
+
+/* All schedules of the store, by id in the order of its bytes. */
+PAWL_API pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena,
+                                            pawl_schedule_rows *rows, pawl_error *error);
+
+/* Adds a schedule that is in no table, due from `now` on. Its messages go to `queue`.
+ *
+ * PAWL_EDUPLICATE  there is one of that queue and name; it stays.
+ * PAWL_EINVAL      a name, the line, the zone, the interval, the policy or the message is wrong, or
+ *                  `by` is empty. PAWL_ENOTFOUND: the system has no such zone. */
+PAWL_API pawl_code pawl_store_schedule_add(pawl_store *store, const pawl_schedule_row *row,
+                                           pawl_text by, pawl_text reason, pawl_time now,
+                                           pawl_error *error);
+
+typedef enum pawl_schedule_action {
+    PAWL_SCHEDULE_REMOVE,
+    PAWL_SCHEDULE_PAUSE,  /* no time comes; one that is paused stays so */
+    PAWL_SCHEDULE_RESUME, /* planned from `now` on: times that passed meanwhile are not missed */
+    PAWL_SCHEDULE_RUN,    /* one message now, planned for `now`; its plan stays as it is */
+} pawl_schedule_action;
+
+/* Does that with the schedule "QUEUE/NAME".
+ *
+ * PAWL_ENOTFOUND  there is none.
+ * PAWL_EINVAL     REMOVE of one that stands in the table of a program that runs, which would write it
+ *                 again; `by` is empty. */
+PAWL_API pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id,
+                                              pawl_schedule_action action, pawl_text by,
+                                              pawl_text reason, pawl_time now, pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,424 @@
+/* schedule.c - `pawl schedule`: messages that come again; who added, paused or resumed them, and why.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum {
+    ACTION_ADD,
+    ACTION_LIST,
+    ACTION_PAUSE,
+    ACTION_REMOVE,
+    ACTION_RESUME,
+    ACTION_RUN,
+    ACTION_SHOW
+};
+static const char *const action_names[] = {"add",    "list", "pause", "remove",
+                                           "resume", "run",  "show",  NULL};
+static const char *const missed_names[] = {
+    [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip", NULL};
+
+#define FOR_ADD (1U << ACTION_ADD)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_CHANGE \
+    (1U << ACTION_ADD | 1U << ACTION_PAUSE | 1U << ACTION_REMOVE | 1U << ACTION_RESUME)
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *action, *name;
+    const char        *queue, *type, *body, *body_file, *cron, *zone, *missed, *reason;
+    int64_t            every, missed_max;
+    bool               is_json, is_revealed;
+} verb_fields;
+
+const pawl__argument pawl__schedule_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = "NAME", .offset = offsetof(verb_fields, name), .is_optional = true},
+    {.name = NULL},
+};
+
+#define SCHEDULE_OPTION(name_, kind_, member, value_, actions_, help_)                        \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .actions = actions_, .help = help_                                   \
+    }
+const pawl__option pawl__schedule_verb_options[] = {
+    SCHEDULE_OPTION("body", TEXT, body, "JSON", FOR_ADD, "the message"),
+    SCHEDULE_OPTION("body-file", TEXT, body_file, "FILE", FOR_ADD,
+                    "the file that holds the message; - is standard input"),
+    SCHEDULE_OPTION("cron", TEXT, cron, "LINE", FOR_ADD,
+                    "minute hour day month weekday: '0 3 * * mon-fri'; @daily ..."),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    SCHEDULE_OPTION("every", DURATION, every, "DURATION", FOR_ADD, "the interval: 5s 15m 2h 30d"),
+    SCHEDULE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    {.name    = "missed",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, missed),
+     .value   = "POLICY",
+     .help    = "what is sent for times that passed while nobody could send; default once",
+     .choices = missed_names,
+     .actions = FOR_ADD},
+    {.name    = "missed-max",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(verb_fields, missed_max),
+     .value   = "N",
+     .help    = "with --missed all: of so many times at most; default 100",
+     .min     = 1,
+     .max     = PAWL_SCHEDULE_MISSED_MAX,
+     .actions = FOR_ADD},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    SCHEDULE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    SCHEDULE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    SCHEDULE_OPTION("to", TEXT, queue, "QUEUE", FOR_ADD | FOR_LIST,
+                    "where the messages go; of list: that queue's schedules"),
+    SCHEDULE_OPTION("type", TEXT, type, "TYPE", FOR_ADD,
+                    "type of the message: the name of its record"),
+    SCHEDULE_OPTION("zone", TEXT, zone, "ZONE", FOR_ADD,
+                    "whose clocks --cron goes by: Europe/Berlin; default UTC"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+#define UPCOMING_COUNT 5
+
+typedef struct shown_row {
+    pawl_schedule_row row;
+    pawl_text         plan;  /* "0 3 * * * Europe/Berlin", "every 10 m" */
+    pawl_text         state; /* "active", "paused" */
+    pawl_text         by;    /* "table", "operator" */
+    pawl__text_list   upcoming;
+} shown_row;
+
+#define ROW(key, kind, member, heading, level)                                                    \
+    {                                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(shown_row, member), heading, PAWL__LEVEL_##level, NULL \
+    }
+static const pawl__column columns[] = {
+    ROW("id", TEXT, row.id, "id", LIST),
+    ROW("queue", TEXT, row.queue, NULL, LIST),
+    ROW("name", TEXT, row.name, NULL, LIST),
+    ROW("plan", TEXT, plan, "plan", LIST),
+    ROW("cron", TEXT, row.cron, NULL, LIST),
+    ROW("zone", TEXT, row.zone, NULL, LIST),
+    ROW("every", NUMBER, row.every, NULL, LIST),
+    {"missed", PAWL__COLUMN_NAME, offsetof(shown_row, row.missed), "missed", PAWL__LEVEL_LIST,
+     missed_names},
+    ROW("missed_max", COUNT_32, row.missed_max, NULL, LIST),
+    ROW("type", TEXT, row.type, "type", LIST),
+    ROW("state", TEXT, state, "state", LIST),
+    ROW("next", TIME, row.next, "next", LIST),
+    ROW("by", TEXT, by, "by", LIST),
+    ROW("changed_by", TEXT, row.changed_by, NULL, LIST),
+    ROW("changed_at", TEXT, row.changed_at, NULL, LIST),
+    ROW("reason", TEXT, row.reason, NULL, LIST),
+    ROW("body_size", SIZE, row.body, NULL, LIST),
+    ROW("headers", JSON, row.headers, NULL, SHOW),
+    ROW("upcoming", LIST, upcoming, NULL, SHOW),
+    ROW("body", TEXT, row.body, NULL, REVEAL),
+    {.key = NULL},
+};
+const pawl__report pawl__schedule_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"add, pause, remove, resume, run", NULL, "done id"},
+    {.what = NULL},
+};
+
+static pawl_code no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
+}
+
+static pawl_text plan_of(const pawl_schedule_row *row, pawl_arena *arena)
+{
+    char span[PAWL__SPAN_SIZE];
+    if (row->cron.size == 0)
+        return pawl_arena_printf(arena, "every %s", pawl__span_text(row->every, span));
+    return pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(row->cron),
+                             row->zone.size > 0 ? " " : "", PAWL_TEXT_ARGS(row->zone));
+}
+
+/* ---- Finding --------------------------------------------------------------- */
+
+/* Is `name` the id, or the name alone? */
+static bool is_named(const pawl_schedule_row *row, pawl_text name)
+{
+    return pawl_text_equal(row->id, name) || pawl_text_equal(row->name, name);
+}
+
+/* "office/nightly", or "nightly" where one queue alone has a schedule of that name. */
+static pawl_code find(pawl_store *store, const char *name, pawl_arena *arena,
+                      pawl_schedule_row *found, pawl_error *error)
+{
+    pawl_schedule_rows rows  = {.count = 0};
+    size_t             count = 0;
+    pawl_code          code  = pawl_store_schedule_list(store, arena, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        if (pawl_text_equal(rows.items[i].id, pawl_text_of(name))) {
+            *found = rows.items[i];
+            return PAWL_OK;
+        }
+        if (!is_named(&rows.items[i], pawl_text_of(name)))
+            continue;
+        if (count++ > 0)
+            return pawl_error_set(
+                error, PAWL_EINVAL, "schedules %.*s and %.*s are named %s: say QUEUE/NAME",
+                PAWL_TEXT_ARGS(found->id), PAWL_TEXT_ARGS(rows.items[i].id), name);
+        *found = rows.items[i];
+    }
+    if (code == PAWL_OK && count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no schedule %s", name);
+    return code;
+}
+
+/* ---- List and show --------------------------------------------------------- */
+
+static pawl_code fill(shown_row *shown, const pawl_schedule_row *row, pawl_arena *arena,
+                      pawl_error *error)
+{
+    *shown = (shown_row){.row   = *row,
+                         .plan  = plan_of(row, arena),
+                         .state = row->is_paused ? PAWL_TEXT("paused") : PAWL_TEXT("active"),
+                         .by    = row->is_declared ? PAWL_TEXT("table") : PAWL_TEXT("operator")};
+    return shown->plan.data != NULL ? PAWL_OK : no_memory(error);
+}
+
+static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = columns,
+                        .noun     = "schedule",
+                        .row_size = sizeof(shown_row),
+                        .is_json  = fields->is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl_schedule_rows rows   = {.count = 0};
+    pawl__view         view   = view_of(fields, arena);
+    size_t             count  = 0;
+    pawl_code          code   = pawl_store_schedule_list(store, arena, &rows, error);
+    shown_row         *shown  = pawl_arena_take(arena, (rows.count + 1) * sizeof *shown);
+    if (shown == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        if (fields->queue == NULL ||
+            pawl_text_equal(rows.items[i].queue, pawl_text_of(fields->queue)))
+            code = fill(&shown[count++], &rows.items[i], arena, error);
+    if (code == PAWL_OK && count == 0 && !fields->is_json)
+        fputs("there is no schedule\n", stderr);
+    return code == PAWL_OK ? pawl__rows_print(&view, shown, count, error) : code;
+}
+
+/* The next times, as text. A zone that this machine does not know has none. */
+static pawl_code find_upcoming(shown_row *shown, pawl_arena *arena, pawl_error *error)
+{
+    pawl_text *items = pawl_arena_take(arena, UPCOMING_COUNT * sizeof *items);
+    pawl_time  at    = shown->row.next;
+    shown->upcoming  = (pawl__text_list){.items = items};
+    if (items == NULL)
+        return no_memory(error);
+    while (at != 0 && at < PAWL_TIME_MAX && shown->upcoming.count < UPCOMING_COUNT) {
+        char text[PAWL_TIME_TEXT_SIZE + 1];
+        pawl_time_format(at, text);
+        items[shown->upcoming.count] = pawl_arena_text(arena, pawl_text_of(text));
+        if (items[shown->upcoming.count++].data == NULL)
+            return no_memory(error);
+        if (shown->row.cron.size == 0)
+            at = pawl_time_add(at, shown->row.every);
+        else if (pawl_schedule_next(shown->row.cron.data, shown->row.zone.data, at, &at, NULL) !=
+                 PAWL_OK)
+            break;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    pawl_schedule_row  row;
+    shown_row          shown;
+    view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    pawl_code code = find(store, fields->name, arena, &row, error);
+    if (code == PAWL_OK)
+        code = fill(&shown, &row, arena, error);
+    if (code == PAWL_OK)
+        code = find_upcoming(&shown, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    return fields->is_json ? pawl__rows_print(&view, &shown, 1, error)
+                           : pawl__row_page(&view, &shown, error);
+}
+
+/* ---- Changes --------------------------------------------------------------- */
+
+static pawl_code print_done(const verb_fields *fields, const char *done, pawl_text id,
+                            pawl_error *error)
+{
+    if (!fields->is_json) {
+        printf("%s %.*s\n", done, PAWL_TEXT_ARGS(id));
+        return PAWL_OK;
+    }
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc != NULL) {
+        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+        yyjson_mut_obj_add_str(doc, root, "done", done);
+        yyjson_mut_obj_add_strn(doc, root, "id", id.data, id.size);
+    }
+    return pawl__json_print(doc, stdout, error);
+}
+
+static pawl_text text_of(const char *value)
+{
+    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
+}
+
+static pawl_code settle(const void *context, pawl_store *store, pawl_arena *arena,
+                        pawl_error *error)
+{
+    static const struct {
+        const char          *name, *done;
+        pawl_schedule_action action;
+    } actions[]               = {{"pause", "paused", PAWL_SCHEDULE_PAUSE},
+                                 {"remove", "removed", PAWL_SCHEDULE_REMOVE},
+                                 {"resume", "resumed", PAWL_SCHEDULE_RESUME},
+                                 {"run", "sent one message of", PAWL_SCHEDULE_RUN}};
+    const verb_fields *fields = context;
+    char               user[PAWL__USER_SIZE];
+    pawl_schedule_row  row;
+    size_t             i    = 0;
+    pawl_code          code = find(store, fields->name, arena, &row, error);
+    while (strcmp(actions[i].name, fields->action) != 0)
+        i++;
+    if (code == PAWL_OK)
+        code = pawl_store_schedule_settle(store, row.id, actions[i].action,
+                                          pawl_text_of(pawl__user(user)), text_of(fields->reason),
+                                          pawl_clock_now(NULL), error);
+    return code == PAWL_OK ? print_done(fields, actions[i].done, row.id, error) : code;
+}
+
+/* Reads and checks the body before the store is asked for anything. */
+static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    char               user[PAWL__USER_SIZE];
+    size_t             missed = 0;
+    if (fields->missed != NULL)
+        missed = pawl__choice_of(missed_names, pawl_text_of(fields->missed));
+    pawl_schedule_row row  = {.queue      = text_of(fields->queue),
+                              .name       = text_of(fields->name),
+                              .cron       = text_of(fields->cron),
+                              .zone       = text_of(fields->zone),
+                              .every      = fields->every,
+                              .missed     = (pawl_missed)missed,
+                              .missed_max = (int32_t)fields->missed_max,
+                              .type       = text_of(fields->type),
+                              .body       = text_of(fields->body)};
+    pawl_code         code = pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
+                                                     text_of(fields->reason), pawl_clock_now(NULL), error);
+    if (code != PAWL_OK)
+        return code;
+    row.id = pawl_arena_printf(arena, "%s/%s", fields->queue, fields->name);
+    return row.id.data != NULL ? print_done(fields, "added", row.id, error) : no_memory(error);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_add(const verb_fields *fields, pawl_error *error)
+{
+    if (fields->queue == NULL || fields->type == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl schedule add needs --to QUEUE and --type TYPE");
+    if ((fields->cron == NULL) == (fields->every == 0))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl schedule add needs --cron LINE or --every "
+                              "DURATION, one of them");
+    if ((fields->body == NULL) == (fields->body_file == NULL))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl schedule add needs --body JSON or "
+                              "--body-file FILE, one of them");
+    return PAWL_OK;
+}
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    bool      is_list = strcmp(fields->action, "list") == 0;
+    pawl_code code    = pawl__filter_check("NAME", fields->name, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--to", fields->queue, error);
+    if (code == PAWL_OK)
+        code = pawl__text_check("--reason", fields->reason, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_list && fields->name != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl schedule list takes options, not '%s'; did you mean show %s?",
+                              fields->name, fields->name);
+    if (!is_list && fields->name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl schedule %s needs a NAME", fields->action);
+    return strcmp(fields->action, "add") == 0 ? check_add(fields, error) : PAWL_OK;
+}
+
+/* Fills `body` with the file's text, which lives as long as the input. */
+static pawl_code read_body(verb_fields *fields, pawl__input *input, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl_text body = text_of(fields->body);
+    pawl_code code = PAWL_OK;
+    if (fields->body_file != NULL) {
+        code = pawl__input_open(input, fields->body_file, error);
+        if (code == PAWL_OK)
+            code = pawl__input_all(input, &body, error);
+    }
+    if (code != PAWL_OK)
+        return code;
+    code = pawl__json_check(body, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "%s",
+                               fields->body_file != NULL ? input->name : "--body");
+    fields->body = pawl_arena_text(arena, body).data;
+    return fields->body != NULL ? PAWL_OK : no_memory(error);
+}
+
+static int work(verb_fields *fields, pawl_arena *arena)
+{
+    pawl__look_fn *const looks[] = {
+        [ACTION_ADD] = add,       [ACTION_LIST] = list,     [ACTION_PAUSE] = settle,
+        [ACTION_REMOVE] = settle, [ACTION_RESUME] = settle, [ACTION_RUN] = settle,
+        [ACTION_SHOW] = show};
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl__input input = {.file = NULL};
+    size_t      i     = pawl__choice_of(action_names, pawl_text_of(fields->action));
+    pawl_code   code  = i == ACTION_ADD ? read_body(fields, &input, arena, &error) : PAWL_OK;
+    pawl__input_close(&input);
+    return code == PAWL_OK ? pawl__store_look(&fields->at, looks[i], fields)
+                           : pawl__fail(code, &error);
+}
+
+int pawl__schedule_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.action = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl__fail(no_memory(&error), &error);
+    int exit_code = work(&fields, arena);
+    pawl_arena_destroy(arena);
+    return exit_code;
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# command_schedule.sh - pawl schedule on SQLite: what an operator adds, pauses, resumes, runs and removes,
+# and the schedules of a program's table.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+[ -e /usr/share/zoneinfo/Europe/Berlin ] || skip "no tzdata"
+export PAWL_STORE=sqlite:$work/schedule.db PAWL_DRIVER_PATH=$build_dir
+build_app app_schedule.c office.so
+
+echo "== looking makes nothing"
+expect 3 "schedule.db: No such file" pawl schedule list
+[ ! -e "$work/schedule.db" ] || die "looking made a database"
+expect 0 '' pawl schema apply
+expect 0 '' pawl schedule list
+grep -qx 'there is no schedule' "$work/err" || die "no word of it"
+expect 0 '' pawl schedule list --json
+lines 0
+
+echo "== wrong words are refused before the store is opened"
+export PAWL_STORE=sqlite:$work/none.db
+add='pawl schedule add n --to office --type tick'
+expect 2 "pawl schedule list takes options, not 'n'; did you mean show n\?" pawl schedule list n
+expect 2 'pawl schedule show needs a NAME' pawl schedule show
+expect 2 'NAME' pawl schedule show ''
+expect 2 'pawl schedule add needs --to QUEUE and --type TYPE' pawl schedule add n --to office
+expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}'
+expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}' --every 1h --cron @daily
+expect 2 'needs --body JSON or --body-file FILE, one of them' $add --every 1h
+expect 2 'needs --body JSON or --body-file FILE, one of them' $add --every 1h --body '{}' --body-file x
+expect 2 "'al' is no POLICY; did you mean all\?" $add --every 1h --body '{}' --missed al
+expect 2 '^pawl: --body: ' $add --every 1h --body '{'
+expect 2 'no such.json' $add --every 1h --body-file "$work/no such.json"
+export PAWL_STORE=sqlite:$work/schedule.db
+
+echo "== add"
+expect 2 "cron line '0 25 \* \* \*': hour '25' is none of 0 to 23" $add --body '{}' --cron '0 25 * * *'
+expect 6 "time zone 'Europe/Atlantis': there is no file of it" \
+    $add --body '{}' --cron @daily --zone Europe/Atlantis
+expect 2 'an interval of 500000 microseconds' $add --body '{}' --every 500ms
+expect 0 '^added office/n$' $add --body '{"number":7}' --cron '30 4 * * mon' --zone Europe/Berlin \
+    --missed all --missed-max 3 --reason 'ticket 7'
+expect 6 'there is a schedule office/n already' $add --body '{}' --every 1h
+echo '{"number":8}' >"$work/body.json"
+expect 0 '^\{"done":"added","id":"office/h"\}$' \
+    pawl schedule add h --to office --type tick --every 90m --body-file "$work/body.json" --json
+expect 0 '' pawl schedule add n --to other --type tick --every 1h --body '{}'
+
+echo "== list and show"
+expect 0 '^office/n +30 4 \* \* mon Europe/Berlin +all +tick +active +.* +operator$' pawl schedule list
+expect 0 '^office/h +every 1.5 h +once +tick +active' pawl schedule list
+expect 0 '' pawl schedule list --to other --json
+lines 1
+expect 0 '"id":"office/n","queue":"office","name":"n","plan":"30 4 \* \* mon Europe/Berlin","cron":"30 4 \* \* mon","zone":"Europe/Berlin","every":null,"missed":"all","missed_max":3,"type":"tick","state":"active","next":"20[^"]*T0[23]:30:00.000000Z","by":"operator","changed_by":"[^"]+","changed_at":"[^"]+Z","reason":"ticket 7","body_size":12' \
+    pawl schedule list --json
+expect 2 'schedules office/n and other/n are named n: say QUEUE/NAME' pawl schedule show n
+expect 6 'there is no schedule nobody' pawl schedule show nobody
+expect 0 '^body size +1[23]' pawl schedule show h
+! grep -q number "$work/out" || die "the body is shown"
+expect 0 '^upcoming +20' pawl schedule show office/n
+expect 0 'number":7' pawl schedule show office/n --reveal
+expect 0 '"upcoming":\[("20[^"]*",?){5}\]' pawl schedule show office/n --json
+
+echo "== pause, run, resume, remove"
+expect 0 '^paused office/h$' pawl schedule pause h --reason 'too loud'
+expect 0 '"state":"paused","next":null,"by":"operator".*"reason":"too loud"' pawl schedule list --json
+expect 0 '^sent one message of office/h$' pawl schedule run h
+has_ready office 1 || die "nothing was sent"
+expect 0 '^resumed office/h$' pawl schedule resume h
+expect 0 '"id":"office/h".*"state":"active","next":"20' pawl schedule list --json
+expect 0 '^removed other/n$' pawl schedule remove other/n
+expect 6 'there is no schedule other/n' pawl schedule remove other/n
+
+echo "== the table of a program"
+start office "$work/office.so"
+handled()
+{
+    pawl worker list --json 2>/dev/null | grep -qE '"messages":([4-9]|[1-9][0-9]+)'
+}
+poll 60 handled || die "the second does not come"
+expect 0 '"id":"office/nightly".*"missed":"skip".*"by":"table","changed_by":null' pawl schedule list --json
+expect 2 'stands in the table of a program that runs' pawl schedule remove nightly
+expect 0 '' pawl schedule pause second
+stop "$pid" TERM 0
+start office "$work/office.so"
+expect 0 '"id":"office/second".*"state":"paused"' pawl schedule list --json
+stop "$pid" TERM 0
+expect 0 '^removed office/nightly$' pawl schedule remove nightly
