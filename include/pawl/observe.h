@@ -19,6 +19,7 @@
 #define PAWL_OBSERVE_H
 
 #include "pawl/store.h"
+#include "pawl/store_projection.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +55,10 @@ typedef struct pawl_health_options {
     int64_t partitions_unhealthy; /* [-1] */
     int64_t letters_degraded;     /* dead letters [1] */
     int64_t letters_unhealthy;    /* [-1] */
+    int64_t behind_degraded;      /* events that a projection has not read yet [10,000] */
+    int64_t behind_unhealthy;     /* [-1] */
+    int64_t failing_degraded;     /* how long a projection has failed at one event [10 s] */
+    int64_t failing_unhealthy;    /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 16
@@ -80,6 +85,7 @@ typedef struct pawl_health_figures {
     const pawl_worker_info *workers; /* alive */
     size_t                  worker_count;
     pawl_time               timeout_first; /* due time of the earliest timeout; 0: there is none */
+    pawl_projection_rows    projections;
 } pawl_health_figures;
 
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store

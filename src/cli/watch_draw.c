@@ -167,6 +167,21 @@ static void draw_rates(drawing *to)
     add(to, "ever        %s", ever);
 }
 
+/* The one that fails, else the one that is furthest behind; NULL: there is none. */
+static const pawl_projection_row *worst_projection(const pawl_health_figures *figures)
+{
+    const pawl_projection_row *worst = NULL;
+    for (size_t i = 0; i < figures->projections.count; i++) {
+        const pawl_projection_row *row      = &figures->projections.items[i];
+        bool                       is_first = worst == NULL;
+        bool                       fails    = row->failure.position != 0,
+             worst_fails                    = !is_first && worst->failure.position != 0;
+        if (is_first || (fails && !worst_fails) || (fails == worst_fails && row->lag > worst->lag))
+            worst = row;
+    }
+    return worst;
+}
+
 static void draw_counts(drawing *to)
 {
     const pawl__watch_sample *sample = to->picture->sample;
@@ -181,6 +196,10 @@ static void draw_counts(drawing *to)
         late > 0 ? pawl__span_text(late, age) : "-");
     add(to, "aggregators  messages %-8s partitions dead %s",
         format_count(stats->aggregator_rows, a), format_count(stats->flushes_dead, b));
+    const pawl_projection_row *worst = worst_projection(&sample->figures);
+    if (worst != NULL)
+        add(to, "projections  behind  %-9s %.*s%s", format_count(worst->lag, a),
+            PAWL_TEXT_ARGS(worst->name), worst->failure.position != 0 ? "  failing" : "");
     add(to, "store        dead letters %-4s inbox marks %-10s workers %s",
         format_count(stats->dead, a), format_count(stats->inbox, b),
         format_count(stats->workers, c));

@@ -44,6 +44,16 @@ static pawl_code look_at_timeouts(pawl_store *store, pawl_arena *arena,
     return code;
 }
 
+static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                     pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_projection_rows rows = {.count = 0};
+    pawl_code            code = pawl_store_projection_list(store, now, arena, &rows, error);
+    if (code == PAWL_OK)
+        figures->projections = rows;
+    return or_none(code, error);
+}
+
 pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
                            pawl_health_figures *figures, pawl_error *error)
 {
@@ -53,7 +63,7 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
         code = look_at_workers(store, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_timeouts(store, arena, figures, error);
-    return code;
+    return code == PAWL_OK ? look_at_projections(store, now, arena, figures, error) : code;
 }
 
 /* How long ago a time was; 0 for no time, and for one of a clock before ours. */
@@ -137,6 +147,30 @@ static measure dead_letters(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
     return (measure){.value = figures->stats.dead};
+}
+
+static measure projection_lag(const pawl_health_figures *figures, pawl_time now)
+{
+    measure worst = {.value = 0};
+    (void)now;
+    for (size_t i = 0; i < figures->projections.count; i++) {
+        const pawl_projection_row *row = &figures->projections.items[i];
+        if (row->lag > worst.value)
+            worst = (measure){row->lag, row->name};
+    }
+    return worst;
+}
+
+static measure projection_failing(const pawl_health_figures *figures, pawl_time now)
+{
+    measure worst = {.value = 0};
+    for (size_t i = 0; i < figures->projections.count; i++) {
+        const pawl_projection_row *row = &figures->projections.items[i];
+        int64_t span = row->failure.position != 0 ? age_of(row->failure.since, now) : 0;
+        if (span > worst.value)
+            worst = (measure){span, row->name};
+    }
+    return worst;
 }
 
 typedef struct check_row {

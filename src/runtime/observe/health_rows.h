@@ -43,7 +43,13 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
     X(partitions_dead, partitions, COUNT, 1, PAWL__HEALTH_OFF,                                 \
       "%.*sdead aggregator partitions: %lld, the limit is %lld", "dead aggregator partitions") \
     X(dead_letters, letters, COUNT, 1, PAWL__HEALTH_OFF,                                       \
-      "%.*sdead letters: %lld, the limit is %lld", "dead letters")
+      "%.*sdead letters: %lld, the limit is %lld", "dead letters")                             \
+    X(projection_lag, behind, COUNT, 10000, PAWL__HEALTH_OFF,                                  \
+      "projection %.*s: %lld events behind, the limit is %lld",                                \
+      "events that a projection has not read yet")                                             \
+    X(projection_failing, failing, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,               \
+      "projection %.*s: fails at an event for %lld s, the limit is %lld s",                    \
+      "how long a projection has failed at one event")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

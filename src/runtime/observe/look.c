@@ -39,27 +39,54 @@ static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figu
         *age = now - queue->oldest;
 }
 
-/* Keeps the queues, by their names; those beyond the limit as one, since labels have a limit,
- * whatever names messages were sent to. */
-static void keep_queues(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
+/* Takes the next row, or the last one again when so many names have a row of their own: labels have
+ * a limit, whatever names messages were sent to. NULL when out of memory. */
+static pawl__metrics_view *next_place(pawl__look *at, size_t index, pawl_text name,
+                                      pawl__metric_scope scope)
 {
-    size_t count    = figures->stats.queue_count;
-    at->queue_count = 0;
+    bool                is_last = index >= PAWL__NAMES_SHOWN;
+    pawl__metrics_view *view    = &at->places[at->place_count];
+    if (index > PAWL__NAMES_SHOWN)
+        return view - 1;
+    pawl_text  label = is_last ? PAWL_TEXT("(others)") : pawl_arena_text(at->arena, name);
+    pawl_text *to    = scope == PAWL__OF_QUEUE ? &view->queue : &view->projection;
+    if (label.data == NULL)
+        return NULL;
+    *to          = label;
+    view->scopes = 1u << scope;
+    at->place_count++;
+    return view;
+}
+
+static void keep_projection(pawl__metrics_view *view, const pawl_projection_row *row, pawl_time now)
+{
+    int64_t *lag     = &view->values[PAWL__SLOT_PROJECTION_LAG];
+    int64_t *failing = &view->values[PAWL__SLOT_PROJECTION_FAILING];
+    int64_t  span    = row->failure.position != 0 ? now - row->failure.since : 0;
+    *lag             = row->lag > *lag ? row->lag : *lag;
+    *failing         = span > *failing ? span : *failing;
+}
+
+/* Keeps queues and projections, by their names. */
+static void keep_places(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
+{
+    const pawl_stats           *stats       = &figures->stats;
+    const pawl_projection_rows *projections = &figures->projections;
+    pawl__metrics_view         *view;
+    at->place_count = 0;
     pawl_arena_reset(at->arena);
-    at->queues = pawl_arena_take(at->arena, (PAWL__QUEUES_SHOWN + 1) * sizeof *at->queues);
-    for (size_t i = 0; at->queues != NULL && i < count; i++) {
-        const pawl_queue_stats *queue = &figures->stats.queues[i];
-        size_t                  place = i < PAWL__QUEUES_SHOWN ? i : PAWL__QUEUES_SHOWN;
-        pawl__metrics_view     *view  = &at->queues[place];
-        if (place == at->queue_count) {
-            view->scopes = PAWL__SCOPE(QUEUE);
-            view->queue  = place < PAWL__QUEUES_SHOWN ? pawl_arena_text(at->arena, queue->queue)
-                                                      : PAWL_TEXT("(others)");
-            if (view->queue.data == NULL)
-                return;
-            at->queue_count++;
-        }
-        keep_queue(view, figures, queue, now);
+    at->places = pawl_arena_take(at->arena, PAWL__PLACES_MAX * sizeof *at->places);
+    for (size_t i = 0; at->places != NULL && i < stats->queue_count; i++) {
+        view = next_place(at, i, stats->queues[i].queue, PAWL__OF_QUEUE);
+        if (view == NULL)
+            return;
+        keep_queue(view, figures, &stats->queues[i], now);
+    }
+    for (size_t i = 0; at->places != NULL && i < projections->count; i++) {
+        view = next_place(at, i, projections->items[i].name, PAWL__OF_PROJECTION);
+        if (view == NULL)
+            return;
+        keep_projection(view, &projections->items[i], now);
     }
 }
 
@@ -146,7 +173,7 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
     if (code == PAWL_OK) {
         keep_numbers(&observer->metrics, &figures, now);
-        keep_queues(at, &figures, now);
+        keep_places(at, &figures, now);
         pawl_health health;
         pawl_health_judge(&figures, &observer->options.health, now, &health);
         say_changes(&at->judged, &health);
@@ -230,18 +257,24 @@ static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metr
     return view->endpoint.data != NULL;
 }
 
-/* Copies the queues of the last look to the views. */
-static bool copy_queues(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
+static bool copy_label(pawl_arena *arena, pawl_text *label)
+{
+    if (label->size > 0)
+        *label = pawl_arena_text(arena, *label);
+    return label->size == 0 || label->data != NULL;
+}
+
+/* Copies queues and projections of the last look to the views. */
+static bool copy_places(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
                         size_t *count)
 {
     pawl__look *at    = &observer->look;
     bool        is_ok = true;
     pthread_mutex_lock(&at->mutex);
-    *count = at->has_store ? at->queue_count : 0;
+    *count = at->has_store ? at->place_count : 0;
     for (size_t i = 0; is_ok && i < *count; i++) {
-        views[i]       = at->queues[i];
-        views[i].queue = pawl_arena_text(arena, at->queues[i].queue);
-        is_ok          = views[i].queue.data != NULL;
+        views[i] = at->places[i];
+        is_ok    = copy_label(arena, &views[i].queue) && copy_label(arena, &views[i].projection);
     }
     pthread_mutex_unlock(&at->mutex);
     return is_ok;
@@ -250,22 +283,22 @@ static bool copy_queues(pawl__observer *observer, pawl_arena *arena, pawl__metri
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
 {
     bool   has_store;
-    size_t queue_count = 0;
+    size_t place_count = 0;
     look_at(observer, arena, &has_store);
     pthread_mutex_lock(&observer->mutex);
     size_t              endpoint_count = observer->endpoint_count;
     pawl__metrics_view *views =
-        pawl_arena_take(arena, (endpoint_count + PAWL__QUEUES_SHOWN + 2) * sizeof *views);
+        pawl_arena_take(arena, (endpoint_count + PAWL__PLACES_MAX + 1) * sizeof *views);
     for (size_t i = 0; views != NULL && i < endpoint_count; i++)
         if (!read_endpoint(observer->endpoints[i], arena, &views[i]))
             views = NULL;
     pthread_mutex_unlock(&observer->mutex);
-    if (views == NULL || !copy_queues(observer, arena, &views[endpoint_count], &queue_count))
+    if (views == NULL || !copy_places(observer, arena, &views[endpoint_count], &place_count))
         return NULL;
-    pawl__metrics_view *own = &views[endpoint_count + queue_count];
+    pawl__metrics_view *own = &views[endpoint_count + place_count];
     own->scopes             = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
     pawl__metrics_read(&observer->metrics, own);
-    *count = endpoint_count + queue_count + 1;
+    *count = endpoint_count + place_count + 1;
     return views;
 }
 

@@ -27,9 +27,10 @@ typedef enum pawl__metric_type {
 } pawl__metric_type;
 
 typedef enum pawl__metric_scope {
-    PAWL__OF_ENDPOINT, /* shown with the label "endpoint" */
-    PAWL__OF_RUNNER,   /* of an endpoint with routes; label "endpoint", too */
-    PAWL__OF_QUEUE,    /* label "queue" */
+    PAWL__OF_ENDPOINT,   /* shown with the label "endpoint" */
+    PAWL__OF_RUNNER,     /* of an endpoint with routes; label "endpoint", too */
+    PAWL__OF_QUEUE,      /* label "queue" */
+    PAWL__OF_PROJECTION, /* label "projection" */
     PAWL__OF_STORE,
     PAWL__OF_OBSERVER,
 } pawl__metric_scope;
@@ -76,6 +77,11 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       NULL, "How long the oldest message of a queue has been ready; 0 without one.")               \
     X(QUEUE_WORKERS, QUEUE, GAUGE, 1, "pawl_queue_workers", "pawl.queue.workers", "{worker}",      \
       NULL, "Workers alive of the endpoint that reads the queue.")                                 \
+    X(PROJECTION_LAG, PROJECTION, GAUGE, 1, "pawl_projection_lag_events",                          \
+      "pawl.projection.lag_events", "{event}", NULL, "Events that a projection has not read yet.") \
+    X(PROJECTION_FAILING, PROJECTION, GAUGE, 1, "pawl_projection_failing_seconds",                 \
+      "pawl.projection.failing", "s", NULL,                                                        \
+      "How long a projection has failed at one event; 0 when it does not fail.")                   \
     X(HEALTH, STORE, GAUGE, PAWL__HEALTH_CHECK_COUNT, "pawl_health", "pawl.health", "1",           \
       pawl__health_check_names, "0 healthy, 1 degraded, 2 unhealthy, by check.")                   \
     X(TIMEOUT_LATENESS, STORE, GAUGE, 1, "pawl_timeout_lateness_seconds", "pawl.timeout.lateness", \
@@ -172,9 +178,10 @@ void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t micro
 
 /* The counts of one owner, as they were read. */
 typedef struct pawl__metrics_view {
-    pawl_text endpoint; /* label "endpoint"; empty: none */
-    pawl_text queue;    /* label "queue"; likewise */
-    unsigned  scopes;   /* PAWL__SCOPE of its metrics */
+    pawl_text endpoint;   /* label "endpoint"; empty: none */
+    pawl_text queue;      /* label "queue"; likewise */
+    pawl_text projection; /* label "projection"; likewise */
+    unsigned  scopes;     /* PAWL__SCOPE of its metrics */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;
 

@@ -94,6 +94,8 @@ static void put_labels(page *out, const pawl__metrics_view *view, const pawl__me
         put_label(out, &has_labels, "endpoint", view->endpoint);
     if (view->queue.size > 0)
         put_label(out, &has_labels, "queue", view->queue);
+    if (view->projection.size > 0)
+        put_label(out, &has_labels, "projection", view->projection);
     if (row->label != NULL)
         put_label(out, &has_labels, row->label[0], pawl_text_of(row->label[index + 1]));
     if (bound != NULL) {

@@ -22,8 +22,9 @@
 #include "runtime/observe/span.h"
 #include "runtime/runtime.h"
 
-#define PAWL__OBSERVED_MAX 64  /* endpoints of one observer */
-#define PAWL__QUEUES_SHOWN 100 /* with a label of their own; the others are summed up */
+#define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
+#define PAWL__NAMES_SHOWN 100 /* of a kind, with a label of their own; the others are one */
+#define PAWL__PLACES_MAX (2 * (PAWL__NAMES_SHOWN + 1)) /* queues and projections */
 
 /* The store's last answer, good for a moment, so that many requests cost one look. */
 typedef struct pawl__look {
@@ -33,8 +34,8 @@ typedef struct pawl__look {
     bool                has_store;
     pawl_health         health;
     pawl_health         judged; /* the last health that the store gave */
-    pawl__metrics_view *queues; /* of the last look, in the arena */
-    size_t              queue_count;
+    pawl__metrics_view *places; /* queues and projections of the last look, in the arena */
+    size_t              place_count;
     pawl_arena         *arena;
 } pawl__look;
 
@@ -79,7 +80,7 @@ bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *a
 void pawl__observe_done(void *context, pawl_observe_signal signal,
                         const pawl_observe_result *result);
 
-/* One view for each endpoint and each queue, and the last one for the store and the observer. */
+/* One view for each endpoint, queue and projection, and the last one for the store and the observer. */
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
 /* Machine time; is it a virtual clock's? */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);

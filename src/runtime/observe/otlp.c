@@ -191,6 +191,8 @@ static yyjson_mut_val *add_point(writer *out, yyjson_mut_val *points, const time
         add_text_attribute(out, attributes, "endpoint", view->endpoint.data);
     if (view->queue.size > 0)
         add_text_attribute(out, attributes, "queue", view->queue.data);
+    if (view->projection.size > 0)
+        add_text_attribute(out, attributes, "projection", view->projection.data);
     if (row->label != NULL)
         add_text_attribute(out, attributes, row->label[0], row->label[index + 1]);
     if (row->type != PAWL__GAUGE)

@@ -77,6 +77,12 @@ static void check(const pawl__watch_picture *picture, const char *wanted)
     free(text);
 }
 
+static pawl_projection_row projections[] = {
+    {.name = PAWL_TEXT_INIT("names"), .lag = 10},
+    {.name = PAWL_TEXT_INIT("totals"), .lag = 412},
+    {.name = PAWL_TEXT_INIT("tags"), .lag = 7},
+};
+
 static const char drawn[] =
     "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
     "unhealthy  the oldest pending outbox row is 120 s old, the limit is 120 s\n"
@@ -92,6 +98,7 @@ static const char drawn[] =
     "outbox       pending 12        held 0         dead 1         oldest 2 m\n"
     "timeouts     pending 30        due  2                        late   3 s\n"
     "aggregators  messages 0        partitions dead 0\n"
+    "projections  behind  412       totals\n"
     "store        dead letters 5    inbox marks 0          workers 4\n"
     "\n"
     "queue                                ready   delayed    oldest  workers\n"
@@ -105,7 +112,22 @@ static void a_picture_has_the_worst_first(void **state)
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
     (void)state;
+    sample.figures.projections = (pawl_projection_rows){projections, 3};
     check(&picture, drawn);
+}
+
+/* A failing projection stands before one that is further behind. */
+static void a_failing_projection_is_the_worst(void **state)
+{
+    pawl_projection_row rows[] = {
+        {.name = PAWL_TEXT("far"), .lag = 500},
+        {.name = PAWL_TEXT("stuck"), .lag = 3, .failure = {.position = 9}},
+        {.name = PAWL_TEXT("also"), .lag = 2, .failure = {.position = 9}},
+    };
+    const pawl_health_figures figures = {.projections = {rows, 3}};
+    (void)state;
+    assert_ptr_equal(worst_projection(&figures), &rows[1]);
+    assert_null(worst_projection(&(const pawl_health_figures){.worker_count = 0}));
 }
 
 /* OPERATING.md has this very picture, indented. */
@@ -245,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_picture_has_the_worst_first),
+        cmocka_unit_test(a_failing_projection_is_the_worst),
         cmocka_unit_test(the_page_has_the_picture),
         cmocka_unit_test(a_name_cannot_move_the_cursor),
         cmocka_unit_test(a_small_screen_loses_the_end),

@@ -88,6 +88,20 @@ static const pawl_worker_info one_worker[] = {{.endpoint = PAWL_TEXT_INIT("order
         .queues = array, .queue_count = sizeof array / sizeof array[0] \
     }
 
+static pawl_projection_row near_projections[] = {
+    {.name = PAWL_TEXT_INIT("totals"), .lag = 9999, .failure = {.since = NOW - 99 * SECOND}},
+    {.name = PAWL_TEXT_INIT("names"), .failure = {.position = 5, .since = NOW - 10 * SECOND + 1}},
+};
+static pawl_projection_row far_projections[] = {
+    {.name    = PAWL_TEXT_INIT("totals"),
+     .lag     = 10001,
+     .failure = {.position = 5, .since = NOW - 30 * SECOND}},
+    {.name    = PAWL_TEXT_INIT("names"),
+     .lag     = 10,
+     .failure = {.position = 5, .since = NOW - 20 * SECOND}},
+};
+#define PROJECTIONS(array) .projections = {.items = array, .count = sizeof array / sizeof array[0]}
+
 /* Each check at its default limit, and just below it (reason NULL). */
 static const struct {
     const char         *name;
@@ -123,6 +137,14 @@ static const struct {
     {"partitions_dead",
      {.stats = {.flushes_dead = 2}},
      "dead aggregator partitions: 2, the limit is 1"},
+    {"projection_lag", {PROJECTIONS(near_projections)}, NULL},
+    {"projection_lag",
+     {PROJECTIONS(far_projections)},
+     "projection totals: 10001 events behind, the limit is 10000"},
+    {"projection_failing", {PROJECTIONS(near_projections)}, NULL},
+    {"projection_failing",
+     {PROJECTIONS(far_projections)},
+     "projection totals: fails at an event for 30 s, the limit is 10 s"},
     {"dead_letters", {.stats = {.dead = 0}}, NULL},
     {"dead_letters", {.stats = {.dead = 1000000}}, "dead letters: 1000000, the limit is 1"},
 };
@@ -159,6 +181,7 @@ static void o23_own_limits_of_every_check(void **state)
                                                                  .flushes_dead = 5,
                                                                  .dead         = 5},
                                                .timeout_first = NOW - 5,
+                                               PROJECTIONS(far_projections),
                                                ORDERS_READS};
     static const pawl_health_options strict = {.held_degraded        = 1,
                                                .held_unhealthy       = 5,
@@ -169,13 +192,19 @@ static void o23_own_limits_of_every_check(void **state)
                                                .late_degraded        = 1,
                                                .late_unhealthy       = 5,
                                                .partitions_unhealthy = 5,
-                                               .letters_unhealthy    = 5};
+                                               .letters_unhealthy    = 5,
+                                               .behind_degraded      = 1,
+                                               .behind_unhealthy     = 5,
+                                               .failing_degraded     = 1,
+                                               .failing_unhealthy    = 5};
     static const pawl_health_options off    = {.held_degraded       = -1,
                                                .queue_age_degraded  = -1,
                                                .unread_degraded     = -1,
                                                .late_degraded       = -1,
                                                .partitions_degraded = -1,
-                                               .letters_degraded    = -1};
+                                               .letters_degraded    = -1,
+                                               .behind_degraded     = -1,
+                                               .failing_degraded    = -1};
     pawl_health                      health;
     (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);

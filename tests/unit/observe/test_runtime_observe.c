@@ -121,6 +121,33 @@ static void o23_queues_and_steps_are_shown(const char *url)
     observed_close(&p);
 }
 
+/* How far a projection is, whoever reads it, and since when one waits for an event. */
+static void o23_projections_are_shown(const char *url)
+{
+    observed                      p;
+    pawl_error                    error = PAWL_ERROR_INIT;
+    const pawl_projection_failure first = {.position = 1,
+                                           .stream   = PAWL_TEXT("a"),
+                                           .version  = 1,
+                                           .type     = PAWL_TEXT("x"),
+                                           .at       = WORLD_START,
+                                           .attempts = 1,
+                                           .code     = PAWL_TEXT("EPERSIST"),
+                                           .error    = PAWL_TEXT("no"),
+                                           .endpoint = PAWL_TEXT("left")};
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    world_ok(
+        pawl_store_projection_fail(p.it.store, PAWL_TEXT("totals"), &first, WORLD_START, &error),
+        &error);
+    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(11));
+    const exposition *page = observed_metrics(&p);
+    assert_true(exposition_value(page, "pawl_projection_lag_events{projection=\"totals\"}") == 0);
+    assert_true(exposition_value(page, "pawl_projection_failing_seconds{projection=\"totals\"}") ==
+                11);
+    assert_true(exposition_value(page, "pawl_health{check=\"projection_failing\"}") == 1);
+    observed_close(&p);
+}
+
 /* However many names messages are sent to, labels have a limit. */
 static void o23_queues_beyond_the_limit_are_one(const char *url)
 {
@@ -128,7 +155,7 @@ static void o23_queues_beyond_the_limit_are_one(const char *url)
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
-    for (int i = 0; i < PAWL__QUEUES_SHOWN + 2; i++) {
+    for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++) {
         char name[20];
         snprintf(name, sizeof name, "queue%04d", i);
         world_ok(pawl_sender_send_json(p.it.sender, name, &options, "x", PAWL_TEXT("{}"), &error),
@@ -366,6 +393,7 @@ int main(void)
         ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
         ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
         ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
+        ON_MODULE_AND_STORES(o23_projections_are_shown),
         ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
         ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
         ON_MODULE_AND_STORES(o23_ready_says_why_not),
