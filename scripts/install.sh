@@ -45,6 +45,7 @@ servers file /usr/bin/mariadb mariadb-client-core
 servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server
+servers file /usr/lib/python3/dist-packages/pika/__init__.py python3-pika
 servers mysql 9              mysql-server-core
 servers prometheus 2         prometheus
 root  command debootstrap  debootstrap
@@ -99,7 +100,7 @@ without_optional()
     while read -r package; do
         case $package in
         mysql-server-core | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done

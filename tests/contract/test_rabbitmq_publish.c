@@ -273,6 +273,52 @@ static void a_connection_lost_while_idle_is_made_anew(void **state)
     far_close(&f);
 }
 
+/* ---- Programs that know nothing of pawl ----------------------------------------------------- */
+
+static void says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' does not say '%s'", text, part);
+}
+
+/* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
+static void a_consumer_in_python_reads_what_was_sent(void **state)
+{
+    far         f;
+    char        command[1000], text[3000];
+    const char *queue  = own_name("python");
+    const char *folder = getenv("PAWL_SOURCE_DIR");
+    (void)state;
+    if (system("/usr/bin/python3 -c 'import pika' 2>/dev/null") != 0) {
+        if (!server_may_be_missing("python3-pika"))
+            fail_msg("python3-pika is not installed");
+        skip();
+    }
+    far_open(&f, &server, "?headers=nservicebus", queue);
+    far_send(&f, 1, 3);
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 '%s/examples/interop/consumer.py' '%s' '%s' 3 2>&1",
+             folder != NULL ? folder : ".", server.server, queue);
+    FILE *program = popen(command, "r");
+    assert_non_null(program);
+    text[fread(text, 1, sizeof text - 1, program)] = '\0';
+    if (pclose(program) != 0)
+        fail_msg("%s: %s", command, text);
+    says(text, "\"type\": \"note\"");
+    says(text, "\"content_type\": \"application/json\"");
+    says(text, "\"persistent\": true");
+    says(text, "\"NServiceBus.EnclosedMessageTypes\": \"note\"");
+    for (int i = 1; i <= 3; i++) {
+        char part[40];
+        snprintf(part, sizeof part, "\"body\": {\"number\": %d}", i);
+        says(text, part);
+    }
+    amqp_message_t message;
+    assert_false(broker_get(&server, queue, &message)); /* acknowledged */
+    broker_delete(&server, queue);
+    far_close(&f);
+}
+
 int main(void)
 {
     const char *url = getenv("PAWL_TEST_RABBITMQ");
@@ -293,6 +339,7 @@ int main(void)
         cmocka_unit_test(the_second_host_is_tried),
         cmocka_unit_test(a_wrong_password_is_told_in_one_line),
         cmocka_unit_test(a_connection_lost_while_idle_is_made_anew),
+        cmocka_unit_test(a_consumer_in_python_reads_what_was_sent),
     };
     broker_open(&server, url);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
