@@ -54,6 +54,7 @@
 #include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
 #include "pawl/store_projection.h"
+#include "pawl/store_queue.h"
 #include "pawl/store_saga.h"
 #include "pawl/store_schedule.h"
 #include "pawl/store_timeout.h"

@@ -257,6 +257,14 @@ struct pawl_store_ops {
     pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error);
 
+    /* For people and tools: messages of a queue that the query matches, by (due, seq), claimed or
+     * not. */
+    pawl_code (*queue_find)(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                            pawl_queue_messages *messages, pawl_error *error);
+    /* For people: letters by the queue that they would be sent to again, in the order of names. */
+    pawl_code (*dead_count)(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
+                            pawl_error *error);
+
     /* Append below. */
 };
 

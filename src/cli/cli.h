@@ -58,6 +58,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(help)                 \
     X(outbox)               \
     X(projection)           \
+    X(queue)                \
     X(run)                  \
     X(saga)                 \
     X(schedule)             \
@@ -83,6 +84,7 @@ extern const pawl__report pawl__doctor_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__projection_verb_reports[];
+extern const pawl__report pawl__queue_verb_reports[];
 extern const pawl__report pawl__run_verb_reports[];
 extern const pawl__report pawl__saga_verb_reports[];
 extern const pawl__report pawl__schedule_verb_reports[];

@@ -32,6 +32,8 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(outbox,
                  "look at what is to be delivered elsewhere; retry or discard what is dead"),
     VERB_REPORTS(projection, "look at projections: how far they are, and what one waits for"),
+    VERB_REPORTS(queue,
+                 "look at queues: what is in them, who reads them, what each message waits for"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
     VERB_REPORTS(schedule, "look at messages that come again; add, pause, run or remove them"),

@@ -442,6 +442,15 @@ static pawl_code find_dead_from_the_start(pawl_store *store, const pawl_dead_que
     return SELF->dead_find(store, &changed, arena, rows, error);
 }
 
+static pawl_code find_messages_from_the_start(pawl_store *store, const pawl_queue_query *query,
+                                              pawl_arena *arena, pawl_queue_messages *messages,
+                                              pawl_error *error)
+{
+    pawl_queue_query changed = *query;
+    changed.after            = NULL;
+    return SELF->queue_find(store, &changed, arena, messages, error);
+}
+
 /* Letters whatever their error says. */
 static pawl_code find_dead_of_any_error(pawl_store *store, const pawl_dead_query *query,
                                         pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
@@ -530,6 +539,7 @@ const defect broken_reads[] = {
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
     {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
     {"walks that begin again", "E28", NULL, {.walk = walk_from_the_start}},
+    {"messages that are found again", "E26", NULL, {.queue_find = find_messages_from_the_start}},
     {"letters that are found again", "E34", NULL, {.dead_find = find_dead_from_the_start}},
     {"letters of another error", "E34", NULL, {.dead_find = find_dead_of_any_error}},
     {"walks without pages", "S27", NULL, {.walk = walk_all}},

@@ -76,6 +76,15 @@ ENTRY(lead_list,
       (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
+ENTRY(dead_count,
+      (pawl_store * store, pawl_arena *arena, pawl_dead_counts *counts, pawl_error *error),
+      counts->items == NULL && counts->count == 0,
+      (counts->count = 7, counts->items = (void *)store))
+ENTRY(queue_find,
+      (pawl_store * store, const pawl_queue_query *query, pawl_arena *arena,
+       pawl_queue_messages *messages, pawl_error *error),
+      messages->items == NULL && messages->count == 0,
+      (messages->count = 7, messages->items = (void *)store))
 ENTRY(dead_find,
       (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
        pawl_error *error),

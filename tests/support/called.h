@@ -55,7 +55,9 @@
     F(walk)               \
     F(dead_find)          \
     F(worker_died)        \
-    F(diagnose)
+    F(diagnose)           \
+    F(dead_count)         \
+    F(queue_find)
 
 /* Emptied by called_open. */
 extern struct called {

@@ -56,6 +56,13 @@ HAND_ON(timeout_foreign,
         (pawl_store * store, pawl_text own, pawl_time now, pawl_arena *arena,
          pawl_foreign_rows *rows, pawl_error *error),
         (inner, own, now, arena, rows, error))
+HAND_ON(dead_count,
+        (pawl_store * store, pawl_arena *arena, pawl_dead_counts *letters, pawl_error *error),
+        (inner, arena, letters, error))
+HAND_ON(queue_find,
+        (pawl_store * store, const pawl_queue_query *query, pawl_arena *arena,
+         pawl_queue_messages *messages, pawl_error *error),
+        (inner, query, arena, messages, error))
 HAND_ON(dead_find,
         (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
          pawl_error *error),

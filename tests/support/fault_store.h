@@ -63,7 +63,9 @@
     X(walk)             \
     X(dead_find)        \
     X(worker_died)      \
-    X(diagnose)
+    X(diagnose)         \
+    X(dead_count)       \
+    X(queue_find)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

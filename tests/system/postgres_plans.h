@@ -59,6 +59,7 @@ typedef struct plan_row {
 #define OLDEST_VALUES "names('p', 1, 3), same('c1'::text), same(0::bigint)"
 #define DEAD_TYPES \
     "text, text, text, text, text, timestamptz, timestamptz, timestamptz, text, text, bigint"
+#define PEEK_TYPES "text, text, text, timestamptz, timestamptz, bigint, timestamptz, bigint, bigint"
 #define LEAP "its first step, to the first destination"
 #define LEASE_TYPES                                                                                \
     "text, timestamptz, timestamptz, timestamptz, bigint, bigint, uuid, timestamptz, uuid, text, " \
@@ -154,8 +155,13 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
-    [PAWL__SQL_DEAD_COUNT]    = RARE("", "statistics: counts all rows"),
-    [PAWL__SQL_DEAD_LIST]     = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__SQL_DEAD_COUNT]     = RARE("", "statistics: counts all rows"),
+    [PAWL__SQL_DEAD_LIST]      = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__SQL_DEAD_QUEUES]    = RARE("", "statistics for people: counts all letters"),
+    [PAWL__SQL_QUEUE_FIND]     = RARE(PEEK_TYPES, "a list for people, of a whole queue"),
+    [PAWL__SQL_QUEUE_FIND_ONE] = HOT(
+        20, PEEK_TYPES,
+        "'orders', 'm000500001', '', at(-9999999), at(9999999), 9999999999, at(-9999999), 0, 1"),
     [PAWL__SQL_DEAD_FIND]     = RARE(DEAD_TYPES, "a list for people, in the order of time"),
     [PAWL__SQL_DEAD_FIND_ONE] = HOT(
         20, DEAD_TYPES,

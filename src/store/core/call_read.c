@@ -14,6 +14,8 @@ static const pawl_outbox_rows       no_outbox   = {.next_attempt = PAWL_TIME_MAX
 static const pawl_attempt_rows      no_attempts = {.count = 0};
 static const pawl_dead_rows         no_letters  = {.count = 0};
 static const pawl_finding_rows      no_findings = {.count = 0};
+static const pawl_queue_messages    no_found    = {.count = 0};
+static const pawl_dead_counts       no_counted  = {.count = 0};
 static const pawl_subscriptions     no_list     = {.count = 0};
 static const pawl_event_rows        no_events   = {.count = 0};
 static const pawl_stats             no_stats    = {.queue_count = 0};
@@ -271,6 +273,28 @@ pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked, pa
     if (code == PAWL_OK)
         code = store->ops->diagnose(store, asked, arena, rows, error);
     return PAWL__CALL_END(code, rows, no_findings);
+}
+
+pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
+                                pawl_error *error)
+{
+    *counts        = no_counted;
+    pawl_code code = PAWL__CALL_BEGIN(dead_count);
+    if (code == PAWL_OK)
+        code = store->ops->dead_count(store, arena, counts, error);
+    return PAWL__CALL_END(code, counts, no_counted);
+}
+
+pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                                pawl_queue_messages *messages, pawl_error *error)
+{
+    *messages      = no_found;
+    pawl_code code = PAWL__CALL_BEGIN(queue_find);
+    if (code == PAWL_OK && query->queue.size == 0)
+        code = pawl_error_set(error, PAWL_EINVAL, "messages of a queue: the queue's name is empty");
+    if (code == PAWL_OK)
+        code = store->ops->queue_find(store, query, arena, messages, error);
+    return PAWL__CALL_END(code, messages, no_found);
 }
 
 pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,

@@ -127,6 +127,45 @@ pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query
     return PAWL_OK;
 }
 
+/* The entry of the queue, in the order of names; NULL when out of memory. */
+static pawl_dead_count *count_of(pawl_dead_counts *counts, size_t *capacity, pawl_text queue,
+                                 pawl_arena *arena)
+{
+    size_t at = 0;
+    while (at < counts->count && pawl_text_compare(counts->items[at].queue, queue) < 0)
+        at++;
+    if (at < counts->count && pawl_text_equal(counts->items[at].queue, queue))
+        return &counts->items[at];
+    pawl_text        name = pawl_arena_text(arena, queue);
+    pawl_dead_count *grown =
+        pawl_arena_grow(arena, counts->items, counts->count, capacity, sizeof *grown);
+    if (name.data == NULL || grown == NULL)
+        return NULL;
+    memmove(&grown[at + 1], &grown[at], (counts->count - at) * sizeof *grown);
+    grown[at]     = (pawl_dead_count){.queue = name, .oldest = PAWL_TIME_MAX};
+    counts->items = grown;
+    counts->count++;
+    return &grown[at];
+}
+
+pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
+                                  pawl_error *error)
+{
+    memory_data       *data     = pawl__memory_enter(store);
+    const memory_tree *tree     = &data->dead.trees[BY_TIME];
+    size_t             capacity = 0;
+    bool               is_ok    = true;
+    for (const dead_row *row = pawl__tree_first(tree); is_ok && row != NULL;
+         row                 = pawl__tree_next(tree, row)) {
+        pawl_dead_count *count = count_of(counts, &capacity, row->fields.queue, arena);
+        is_ok                  = count != NULL;
+        if (is_ok && count->count++ == 0)
+            count->oldest = row->fields.at;
+    }
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("count of dead letters", error);
+}
+
 bool pawl__memory_letter_behind(const memory_data *data, const pawl_walk *walk,
                                 const pawl_walk_row *after, pawl_walk_row *row)
 {

@@ -113,8 +113,7 @@ pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
-/* One function for each kind of change, in the file of its noun: writes it, or
- * refuses it. PAWL_OK or PAWL_ENOMEM. */
+/* One function for each kind of change, in the file of its noun: writes or refuses it. */
 #define MEMORY_APPLY(name, is_refusable) \
     pawl_code pawl__memory_apply_##name(memory_commit *commit, const void *item);
 PAWL_CHANGE_KINDS(MEMORY_APPLY)
@@ -192,8 +191,7 @@ typedef struct memory_list {
 } memory_list;
 
 bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row);
-/* Copies the fields of all rows into one array; false when out of memory. The
- * array is never NULL on success. */
+/* Copies the fields of all rows into one array, which is never NULL; false when out of memory. */
 bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
                             void **items);
 pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error);
@@ -282,6 +280,10 @@ pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena
                                        pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                  pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
+                                  pawl_error *error);
+pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *query,
+                                  pawl_arena *arena, pawl_queue_messages *list, pawl_error *error);
 pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                                  pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,

@@ -252,6 +252,56 @@ pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t cou
     return PAWL_OK;
 }
 
+static bool is_wanted(const pawl_queue_query *query, const queue_row *row, const queue_row *after)
+{
+    const pawl_queue_row *fields = &row->fields;
+    return (query->message_id.size == 0 ||
+            pawl_text_equal(fields->message.id, query->message_id)) &&
+           (query->type.size == 0 || pawl_text_equal(fields->message.type, query->type)) &&
+           (query->due_min == 0 || fields->due >= query->due_min) &&
+           (query->due_max == 0 || fields->due <= query->due_max) &&
+           (query->seq_max == 0 || fields->seq <= query->seq_max) && by_due(row, after) > 0;
+}
+
+static bool show_messages(const memory_table *table, memory_list *list, size_t count_max,
+                          pawl_arena *arena, pawl_queue_messages *messages)
+{
+    if (list->count != 0)
+        qsort(list->rows, list->count, sizeof *list->rows, by_due_of_pointers);
+    size_t              count = count_max != 0 && count_max < list->count ? count_max : list->count;
+    pawl_queue_message *items = pawl_arena_take(arena, (count + 1) * sizeof *items);
+    bool                is_ok = items != NULL;
+    for (size_t i = 0; is_ok && i < count; i++) {
+        const queue_row *row = list->rows[i];
+        items[i].error       = pawl_arena_text(arena, row->error);
+        is_ok = items[i].error.data != NULL && pawl__row_show(table, row, arena, &items[i].row);
+    }
+    *messages = (pawl_queue_messages){.items = items, .count = count};
+    return is_ok;
+}
+
+pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *query,
+                                  pawl_arena *arena, pawl_queue_messages *messages,
+                                  pawl_error *error)
+{
+    memory_data       *data   = pawl__memory_enter(store);
+    const memory_tree *places = &data->queue.trees[BY_PLACE];
+    queue_row  probe = {.queue = query->queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
+    queue_row *row   = pawl__tree_at_least(places, &probe);
+    memory_list list = {0};
+    bool        is_ok = true;
+    probe.fields.due  = INT64_MIN;
+    if (query->after != NULL)
+        probe.fields = *query->after;
+    for (; is_ok && row != NULL && pawl_text_equal(row->queue, query->queue);
+         row = pawl__tree_next(places, row))
+        if (is_wanted(query, row, &probe))
+            is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && show_messages(&data->queue, &list, query->count_max, arena, messages);
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("search of a queue", error);
+}
+
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue)
 {
     const queue_row  probe = {.queue = queue, .fields.due = INT64_MIN, .fields.seq = INT64_MIN};

@@ -1,4 +1,4 @@
-/* find.c - the oldest row of a queue, outbox rows and dead letters by a query, positions of events.
+/* find.c - the oldest row of a queue, messages, outbox rows and dead letters by a query, positions of events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,6 +58,47 @@ pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time d
     }
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
+}
+
+/* ---- Messages ----------------------------------------------------------- */
+
+typedef struct message_by {
+    pawl_queue_query query;
+    pawl_queue_row   after;
+    int64_t          limit;
+} message_by;
+
+static const pawl__sql_field message_fields[] = {
+    FIELD(message_by, query.queue, TEXT),   FIELD(message_by, query.message_id, TEXT),
+    FIELD(message_by, query.type, TEXT),    FIELD(message_by, query.due_min, TIME),
+    FIELD(message_by, query.due_max, TIME), FIELD(message_by, query.seq_max, INT),
+    FIELD(message_by, after.due, TIME),     FIELD(message_by, after.seq, INT),
+    FIELD(message_by, limit, INT),
+};
+static const pawl__sql_fields by_message = PAWL__SQL_LIST(message_fields);
+
+/* A page begins where the one before it ended: the index on due times leads there. */
+pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                               pawl_queue_messages *messages, pawl_error *error)
+{
+    message_by      by     = {.query = *query,
+                              .after = {.due = PAWL_TIME_MIN},
+                              .limit = pawl__sql_limit(query->count_max)};
+    bool            is_one = query->message_id.size != 0;
+    pawl__sql_asked asked  = {is_one ? PAWL__SQL_QUEUE_FIND_ONE : PAWL__SQL_QUEUE_FIND, &by_message,
+                             &by, &pawl__sql_queue_message, sizeof *messages->items};
+    pawl__sql_rows  found;
+    if (query->after != NULL)
+        by.after = *query->after;
+    if (query->due_min == 0 || query->due_min < by.after.due)
+        by.query.due_min = by.after.due;
+    if (query->due_max == 0)
+        by.query.due_max = PAWL_TIME_MAX;
+    if (query->seq_max == 0)
+        by.query.seq_max = INT64_MAX;
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *messages      = (pawl_queue_messages){.items = found.items, .count = found.count};
+    return code;
 }
 
 /* ---- Outbox rows -------------------------------------------------------- */
@@ -147,6 +188,17 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
         by.after = *query->after;
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+pawl_code pawl__sql_dead_count_queues(pawl_store *store, pawl_arena *arena,
+                                      pawl_dead_counts *counts, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__sql_dead_count,
+                                   sizeof *counts->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *counts                    = (pawl_dead_counts){.items = found.items, .count = found.count};
     return code;
 }
 

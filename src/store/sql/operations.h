@@ -88,6 +88,10 @@ pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *a
                                     pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                               pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__sql_dead_count_queues(pawl_store *store, pawl_arena *arena,
+                                      pawl_dead_counts *counts, pawl_error *error);
+pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                               pawl_queue_messages *messages, pawl_error *error);
 pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                               pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
@@ -133,6 +137,7 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
     .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
     .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
+    .dead_count = pawl__sql_dead_count_queues, .queue_find = pawl__sql_queue_find,                \
     .worker_died = pawl__sql_worker_died, .outbox_find = pawl__sql_outbox_find,                   \
     .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
     .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \

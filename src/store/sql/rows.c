@@ -40,6 +40,19 @@ const pawl__sql_fields pawl__sql_queue_row = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(queue_row, deaths, INT32), PAWL__SQL_FIELD(queue_row, waiting_since, TIME),
     PAWL__SQL_FIELD(queue_row, history, TEXT), PAWL__SQL_MESSAGE_FIELDS(queue_row));
 
+/* The row stands first in a message. */
+const pawl__sql_fields pawl__sql_queue_message = PAWL__SQL_FIELDS(
+    PAWL__SQL_FIELD(queue_row, seq, INT), PAWL__SQL_FIELD(queue_row, due, TIME),
+    PAWL__SQL_FIELD(queue_row, placed, TIME), PAWL__SQL_FIELD(queue_row, attempts, INT32),
+    PAWL__SQL_FIELD(queue_row, deaths, INT32), PAWL__SQL_FIELD(queue_row, waiting_since, TIME),
+    PAWL__SQL_FIELD(queue_row, history, TEXT), PAWL__SQL_MESSAGE_FIELDS(queue_row),
+    PAWL__SQL_FIELD(queue_message, error, TEXT));
+_Static_assert(offsetof(pawl_queue_message, row) == 0, "see above");
+
+const pawl__sql_fields pawl__sql_dead_count = PAWL__SQL_FIELDS(
+    PAWL__SQL_FIELD(dead_count, queue, TEXT), PAWL__SQL_FIELD(dead_count, count, INT),
+    PAWL__SQL_FIELD(dead_count, oldest, TIME));
+
 const pawl__sql_fields pawl__sql_timeout_row = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(timeout_row, id, UUID), PAWL__SQL_FIELD(timeout_row, generation, INT),
     PAWL__SQL_FIELD(timeout_row, saga_id, UUID), PAWL__SQL_FIELD(timeout_row, saga_type, TEXT),

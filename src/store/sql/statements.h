@@ -17,6 +17,15 @@
     "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
     " from {queue} "
 
+#define PAWL__SQL_QUEUE_MESSAGE                                                                          \
+    "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
+    ", [Error] from {queue} "
+/* The filters of a pawl_queue_query, and its order. */
+#define PAWL__SQL_QUEUE_QUERY                                                      \
+    "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) " \
+    "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
+    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) order by [Due], [Seq] limit ?9"
+
 #define PAWL__SQL_TIMEOUT_ROW                                                         \
     "select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
     "[Headers], [CorrelationId], [Attempts], [Owner], [LeaseExpires] from {timeouts} "
@@ -127,6 +136,9 @@
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \
     X(QUEUE_LIST, PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] limit ?2")                               \
+    X(QUEUE_FIND, PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_QUERY)                                                        \
+    X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
+      "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_QUERY)                                                      \
     X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
                    "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
                    "group by [Queue] order by [Queue]")                                                                          \
@@ -176,6 +188,8 @@
     X(DEAD_FIND, PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_QUERY)                                                               \
     X(DEAD_FIND_ONE,                                                                                                             \
       PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_QUERY)                                 \
+    X(DEAD_QUEUES,                                                                                                               \
+      "select [Queue], count(*), min([At]) from {dead} group by [Queue] order by [Queue]")                                       \
     X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \
     X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
     /* Walks over all rows of a table, page by page. */                                                                          \

@@ -48,6 +48,19 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Queue` = ? order by
 `Placed`, `Seq` limit ?;
 
+-- QUEUE_FIND
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
+(? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due` >= ? and `Due` <= ? and `Seq` <= ?
+and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`, `Seq` limit ?;
+
+-- QUEUE_FIND_ONE
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
+`MessageId` = ? and `Queue` = ? and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due`
+>= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`,
+`Seq` limit ?;
+
 -- QUEUE_STATS
 select `Queue`, count(case when `Due` <= ? then 1 end), count(case when `Due` > ? then 1 end),
 min(`Due`) from `pawl_queue` group by `Queue` order by `Queue`;
@@ -204,6 +217,9 @@ select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `A
 = ?) and (? = '' or `Code` = ?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`))
 and `At` >= ? and `At` <= ? and (`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and
 `MessageId` > ?)))) order by `At`, `Endpoint`, `MessageId` limit ?;
+
+-- DEAD_QUEUES
+select `Queue`, count(*), min(`At`) from `pawl_dead` group by `Queue` order by `Queue`;
 
 -- DEAD_COUNT
 select count(*) from `pawl_dead`;
@@ -794,6 +810,8 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
+-- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_STATS: 1 1
 -- TIMEOUT_FOREIGN: 2 1
 -- TIMEOUT_LIST_SAGA: 1 1 2

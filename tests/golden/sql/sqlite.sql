@@ -55,6 +55,19 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 order by
 "Placed", "Seq" limit ?2;
 
+-- QUEUE_FIND
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = ?1 and
+(?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and "Due" >= ?4 and "Due" <= ?5 and "Seq"
+<= ?6 and ("Due" > ?7 or ("Due" = ?7 and "Seq" > ?8)) order by "Due", "Seq" limit ?9;
+
+-- QUEUE_FIND_ONE
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = ?1 and
+"MessageId" = ?2 and "Queue" = ?1 and (?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and
+"Due" >= ?4 and "Due" <= ?5 and "Seq" <= ?6 and ("Due" > ?7 or ("Due" = ?7 and "Seq" > ?8)) order by
+"Due", "Seq" limit ?9;
+
 -- QUEUE_STATS
 select "Queue", count(case when "Due" <= ?1 then 1 end), count(case when "Due" > ?1 then 1 end),
 min("Due") from "pawl_queue" group by "Queue" order by "Queue";
@@ -171,6 +184,9 @@ select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "A
 "Type" = ?3) and (?4 = '' or "Code" = ?4) and (?5 = '' or length(replace("Error", ?5, '')) <>
 length("Error")) and "At" >= ?6 and "At" <= ?7 and ("At" > ?8 or ("At" = ?8 and ("Endpoint" > ?9 or
 ("Endpoint" = ?9 and "MessageId" > ?10)))) order by "At", "Endpoint", "MessageId" limit ?11;
+
+-- DEAD_QUEUES
+select "Queue", count(*), min("At") from "pawl_dead" group by "Queue" order by "Queue";
 
 -- DEAD_COUNT
 select count(*) from "pawl_dead";

@@ -40,7 +40,8 @@ static const pawl_outbox_query any_row;
 static const pawl_changes      no_changes;
 static const pawl_dead_query   any_letter;
 static const pawl_diagnosis    no_diagnosis;
-static const pawl_walk         any_walk = {.kind = PAWL_WALK_QUEUE};
+static const pawl_queue_query  any_message = {.queue = {.data = "orders", .size = 6}};
+static const pawl_walk         any_walk    = {.kind = PAWL_WALK_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
 #define LEASE .lease = 1, .now = NOW
@@ -65,14 +66,17 @@ CALL(worker_died, pawl_worker_info *items = (void *)store;
 CALL(lead_list, pawl_lead_row *items = (void *)store;
      size_t count = 9, pawl_store_lead_list(store, NOW, NULL, &items, &count, error),
      items == NULL && count == 0)
-CALL(walk, pawl_walk_rows rows = {.count = 9},
-     pawl_store_walk(store, &any_walk, NULL, &rows, error), rows.items == NULL && rows.count == 0)
-CALL(dead_find, pawl_dead_rows rows = {.count = 9},
-     pawl_store_dead_find(store, &any_letter, NULL, &rows, error),
-     rows.items == NULL && rows.count == 0)
-CALL(diagnose, pawl_finding_rows rows = {.count = 9},
-     pawl_store_diagnose(store, &no_diagnosis, NULL, &rows, error),
-     rows.items == NULL && rows.count == 0)
+/* Of an answer that is a list of rows. */
+#define LIST_CALL(name, type, call) \
+    CALL(name, type rows = {.count = 9}, call, rows.items == NULL && rows.count == 0)
+
+LIST_CALL(walk, pawl_walk_rows, pawl_store_walk(store, &any_walk, NULL, &rows, error))
+LIST_CALL(dead_count, pawl_dead_counts, pawl_store_dead_count(store, NULL, &rows, error))
+LIST_CALL(queue_find, pawl_queue_messages,
+          pawl_store_queue_find(store, &any_message, NULL, &rows, error))
+LIST_CALL(dead_find, pawl_dead_rows, pawl_store_dead_find(store, &any_letter, NULL, &rows, error))
+LIST_CALL(diagnose, pawl_finding_rows,
+          pawl_store_diagnose(store, &no_diagnosis, NULL, &rows, error))
 CALL(queue_claim, pawl_queue_rows rows = {.count = 9},
      pawl_store_queue_claim(store, &queue_claim, NULL, &rows, error),
      rows.count == 0 && !rows.is_taken)
@@ -97,18 +101,16 @@ CALL(timeout_reap, int64_t count = 9, pawl_store_timeout_reap(store, NOW, &count
 CALL(snapshot_claim, pawl_snapshot rows = {.count = 9};
      pawl_snapshot_claim claim = {.session = us COMMA LEASE},
      pawl_store_snapshot_claim(store, &claim, NULL, &rows, error), rows.count == 0)
-CALL(aggregator_get, pawl_snapshot rows = {.count = 9},
-     pawl_store_aggregator_get(store, name, NULL, &rows, error), rows.count == 0)
+LIST_CALL(aggregator_get, pawl_snapshot, pawl_store_aggregator_get(store, name, NULL, &rows, error))
 CALL(aggregator_count, pawl_aggregator_counts counts = {.all = 9},
      pawl_store_aggregator_counts(store, name, NULL, 0, NOW, &counts, error), counts.all == 0)
-CALL(flush_list, pawl_flush_rows rows = {.count = 9},
-     pawl_store_flush_list(store, name, NOW, 1, NULL, &rows, error), rows.count == 0)
+LIST_CALL(flush_list, pawl_flush_rows,
+          pawl_store_flush_list(store, name, NOW, 1, NULL, &rows, error))
 CALL(outbox_claim, pawl_outbox_rows rows = {.count = 9},
      pawl_store_outbox_claim(store, name, NOW, 1, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
 CALL(lead, bool is_ours = true, pawl_store_lead(store, name, NOW, 1, &is_ours, error), !is_ours)
-CALL(subscriptions, pawl_subscriptions rows = {.count = 9},
-     pawl_store_subscriptions(store, NULL, &rows, error), rows.count == 0)
+LIST_CALL(subscriptions, pawl_subscriptions, pawl_store_subscriptions(store, NULL, &rows, error))
 CALL(next_due, pawl_next_due next = {.queue = 9},
      pawl_store_next_due(store, name, NULL, 0, &next, error),
      next.queue == PAWL_TIME_MAX && next.timeout == PAWL_TIME_MAX && next.flush == PAWL_TIME_MAX)
@@ -117,8 +119,7 @@ CALL(stats, pawl_stats stats = {.dead = 9}, pawl_store_stats(store, NOW, NULL, &
 CALL(sweep, int64_t count = 9; bool more = true,
                                pawl_store_sweep(store, &nothing_old, &count, &more, error),
                                count == 0 && !more)
-CALL(queue_list, pawl_queue_rows rows = {.count = 9},
-     pawl_store_queue_list(store, name, 0, NULL, &rows, error), rows.count == 0)
+LIST_CALL(queue_list, pawl_queue_rows, pawl_store_queue_list(store, name, 0, NULL, &rows, error))
 CALL(timeout_list, pawl_timeout_rows rows = {.count = 9},
      pawl_store_timeout_list(store, (pawl_saga_id){us.uuid}, 0, NULL, &rows, error),
      rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
@@ -128,21 +129,19 @@ CALL(outbox_list, pawl_outbox_rows rows = {.count = 9},
 CALL(outbox_find, pawl_outbox_rows rows = {.count = 9},
      pawl_store_outbox_find(store, &any_row, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
-CALL(outbox_attempts, pawl_attempt_rows rows = {.count = 9},
-     pawl_store_outbox_attempts(store, 1, NULL, &rows, error), rows.count == 0)
-CALL(dead_list, pawl_dead_rows rows = {.count = 9},
-     pawl_store_dead_list(store, name, 0, NULL, &rows, error), rows.count == 0)
+LIST_CALL(outbox_attempts, pawl_attempt_rows,
+          pawl_store_outbox_attempts(store, 1, NULL, &rows, error))
+LIST_CALL(dead_list, pawl_dead_rows, pawl_store_dead_list(store, name, 0, NULL, &rows, error))
 CALL(stream_load, pawl_stream rows[2] = {{.version = 9} COMMA{.version = 9}};
      pawl_stream_read reads[2] = {stream COMMA stream},
      pawl_store_stream_load(store, reads, 2, NULL, rows, error),
      rows[0].version == 0 && rows[1].version == 0)
-CALL(event_list, pawl_event_rows rows = {.count = 9},
-     pawl_store_event_list(store, &any_event, NULL, &rows, error), rows.count == 0)
+LIST_CALL(event_list, pawl_event_rows, pawl_store_event_list(store, &any_event, NULL, &rows, error))
 CALL(event_number, int64_t count = 9, pawl_store_event_number(store, 1, &count, error), count == 0)
 CALL(checkpoint_get, int64_t position = 9, pawl_store_checkpoint_get(store, name, &position, error),
      position == 0)
-CALL(timeout_foreign, pawl_foreign_rows rows = {.count = 9},
-     pawl_store_timeout_foreign(store, name, NOW, NULL, &rows, error), rows.count == 0)
+LIST_CALL(timeout_foreign, pawl_foreign_rows,
+          pawl_store_timeout_foreign(store, name, NOW, NULL, &rows, error))
 
 /* ---- All of them --------------------------------------------------------- */
 

@@ -1,0 +1,72 @@
+/* queue_rows.h - questions about queues and their messages, and the answers.
+ *
+ * Threads: plain data. Texts are borrowed for the call; answers live in the arena of the call.
+ * Tests: src/conformance/store/queue_find.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_QUEUE_ROWS_H
+#define PAWL_QUEUE_ROWS_H
+
+#include "pawl/store_rows.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A message that is in its queue, claimed or not. */
+typedef struct pawl_queue_message {
+    pawl_queue_row row;   /* first */
+    pawl_text      error; /* of the last run, when it is retried; or empty */
+} pawl_queue_message;
+
+typedef struct pawl_queue_messages {
+    pawl_queue_message *items;
+    size_t              count;
+} pawl_queue_messages;
+
+/* A filter of a queue's messages; a field that is empty or zero matches any. */
+typedef struct pawl_queue_query {
+    pawl_text             queue; /* never empty */
+    pawl_text             message_id;
+    pawl_text             type;
+    pawl_time             due_min;   /* due at this time or later */
+    pawl_time             due_max;   /* at this time or earlier */
+    int64_t               seq_max;   /* rows with a larger number were sent later */
+    const pawl_queue_row *after;     /* messages behind this one, of which due and seq are read; it
+                                      need not be there any more. NULL: from the first */
+    size_t                count_max; /* 0: all */
+} pawl_queue_query;
+
+/* The dead letters that a retry would send to a queue. */
+typedef struct pawl_dead_count {
+    pawl_text queue; /* empty: of letters that can only be discarded */
+    int64_t   count;
+    pawl_time oldest; /* when the first of them was given up */
+} pawl_dead_count;
+
+typedef struct pawl_dead_counts {
+    pawl_dead_count *items;
+    size_t           count;
+} pawl_dead_counts;
+
+/* A queue that has messages or dead letters, is read, or is subscribed. */
+typedef struct pawl_queue_info {
+    pawl_text queue;
+    int64_t   ready;   /* messages that are due, those in a worker's hand among them */
+    int64_t   delayed; /* not yet due: sent so, or retried */
+    pawl_time oldest;  /* due time of the oldest one that is due, 0 */
+    int64_t   workers; /* alive, of the endpoint that reads it */
+    int64_t   types;   /* of messages that are published to it */
+    int64_t   dead;    /* letters */
+} pawl_queue_info;
+
+typedef struct pawl_queue_infos {
+    pawl_queue_info *items;
+    size_t           count;
+} pawl_queue_infos;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

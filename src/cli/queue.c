@@ -1,0 +1,328 @@
+/* queue.c - `pawl queue list|show|peek`: which queues there are, who reads them, and their messages
+ * without claiming them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/queue.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum { ACTION_LIST, ACTION_PEEK, ACTION_SHOW };
+static const char *const action_names[] = {"list", "peek", "show", NULL};
+
+#define FOR_PEEK (1U << ACTION_PEEK)
+
+const pawl__argument pawl__queue_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(pawl__queue_fields, action), .choices = action_names},
+    {.name = "QUEUE", .offset = offsetof(pawl__queue_fields, queue), .is_optional = true},
+    {.name = NULL},
+};
+
+static const char *const due_names[] = {"later", "now", NULL};
+
+#define QUEUE_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                              \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                               \
+        .offset = offsetof(pawl__queue_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                       \
+    }
+const pawl__option pawl__queue_verb_options[] = {
+    PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
+    {.name    = "due",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(pawl__queue_fields, due),
+     .value   = "WHEN",
+     .choices = due_names,
+     .actions = FOR_PEEK,
+     .help    = "now: what is due; later: what is delayed or retried"},
+    QUEUE_OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
+    QUEUE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    QUEUE_OPTION("limit", COUNT, limit, "N", FOR_PEEK,
+                 "at most N messages; default 100, with --json all"),
+    PAWL__OPTION_PREFIX(pawl__queue_fields, at),
+    QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
+    PAWL__OPTION_STORE(pawl__queue_fields, at),
+    QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK, "messages of this type"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef enum queue_state { STATE_READ, STATE_UNREAD } queue_state;
+static const char *const state_names[] = {
+    [STATE_READ] = "read", [STATE_UNREAD] = "nobody reads it", NULL};
+
+typedef struct queue_row {
+    pawl_queue_info info;
+    queue_state     state;
+    pawl_text       next;
+} queue_row;
+
+#define QUEUE(key, kind, member, heading)                                                      \
+    {                                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(queue_row, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column queue_columns[] = {
+    QUEUE("queue", TEXT, info.queue, "queue"),
+    QUEUE("ready", COUNT, info.ready, "ready"),
+    QUEUE("delayed", COUNT, info.delayed, "delayed"),
+    QUEUE("oldest", TIME, info.oldest, "oldest"),
+    QUEUE("workers", COUNT, info.workers, "workers"),
+    {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    QUEUE("dead", COUNT, info.dead, "dead letters"),
+    QUEUE("types", COUNT, info.types, NULL),
+    {"next", PAWL__COLUMN_TEXT, offsetof(queue_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {.key = NULL},
+};
+
+typedef struct message_row {
+    pawl_queue_message message;
+    pawl_text          waits; /* why it is not handled now */
+} message_row;
+
+#define MESSAGE(key, kind, member, heading, level)                                \
+    {                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(message_row, message.member), heading, \
+            PAWL__LEVEL_##level, NULL                                             \
+    }
+static const pawl__column message_columns[] = {
+    MESSAGE("message_id", TEXT, row.message.id, "message id", LIST),
+    MESSAGE("type", TEXT, row.message.type, "type", LIST),
+    MESSAGE("attempts", COUNT_32, row.attempts, "attempts", LIST),
+    MESSAGE("deaths", COUNT_32, row.deaths, NULL, LIST),
+    MESSAGE("due", TIME, row.due, "due", LIST),
+    {"waits", PAWL__COLUMN_TEXT, offsetof(message_row, waits), "waits", PAWL__LEVEL_LIST, NULL},
+    MESSAGE("error", TEXT, error, "last error", LIST),
+    MESSAGE("seq", COUNT, row.seq, NULL, LIST),
+    MESSAGE("placed", TIME, row.placed, NULL, LIST),
+    MESSAGE("waiting_since", TIME, row.waiting_since, NULL, LIST),
+    MESSAGE("correlation_id", TEXT, row.message.correlation_id, NULL, LIST),
+    MESSAGE("causation_id", TEXT, row.message.causation_id, NULL, LIST),
+    MESSAGE("body_size", SIZE, row.message.body, NULL, LIST),
+    MESSAGE("history", JSON, row.history, NULL, REVEAL),
+    MESSAGE("headers", JSON, row.message.headers, NULL, REVEAL),
+    MESSAGE("body", TEXT, row.message.body, NULL, REVEAL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__queue_verb_reports[] = {
+    {"list, show", queue_columns, NULL},
+    {"peek", message_columns, NULL},
+    {"history, of peek", NULL, "attempt at code error"},
+    {.what = NULL},
+};
+
+static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *columns,
+                          const char *noun, size_t row_size, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = columns,
+                        .noun     = noun,
+                        .row_size = row_size,
+                        .is_json  = fields->is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
+/* ---- List and show --------------------------------------------------------- */
+
+/* A queue that only has dead letters needs no reader until they are retried. */
+static queue_row row_of(const pawl_queue_info *info)
+{
+    return (queue_row){.info = *info, .state = info->workers > 0 ? STATE_READ : STATE_UNREAD};
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl__view       view  = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
+    pawl_queue_infos infos = {.count = 0};
+    pawl_code        code  = pawl_store_queue_infos(store, view.now, arena, &infos, error);
+    if (code != PAWL_OK)
+        return code;
+    queue_row *rows = pawl_arena_take(arena, (infos.count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues", infos.count);
+    for (size_t i = 0; i < infos.count; i++)
+        rows[i] = row_of(&infos.items[i]);
+    if (infos.count == 0 && !fields->is_json)
+        fputs("there is no queue\n", stderr);
+    return pawl__rows_print(&view, rows, infos.count, error);
+}
+
+/* Out of memory: data NULL. */
+static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
+{
+    int64_t count = info->ready + info->delayed;
+    if (info->workers == 0 && count > 0)
+        return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
+                                        "start one, as with `pawl run`");
+    if (info->workers == 0)
+        return PAWL_TEXT("nothing: it is empty, and nobody reads it");
+    if (info->ready > 0)
+        return pawl_arena_printf(arena,
+                                 "its %" PRId64 " worker%s handle%s what is due, the oldest "
+                                 "first",
+                                 info->workers, info->workers == 1 ? "" : "s",
+                                 info->workers == 1 ? "s" : "");
+    return count > 0 ? PAWL_TEXT("nothing is due now: `pawl queue peek` says what each waits for")
+                     : PAWL_TEXT("nothing: it is empty");
+}
+
+pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
+                                pawl_arena *arena, pawl_queue_info *info, pawl_error *error)
+{
+    pawl_queue_infos infos = {.count = 0};
+    pawl_code        code  = pawl_store_queue_infos(store, now, arena, &infos, error);
+    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
+        if (pawl_text_equal(infos.items[i].queue, pawl_text_of(queue))) {
+            *info = infos.items[i];
+            return PAWL_OK;
+        }
+    return code != PAWL_OK ? code
+                           : pawl_error_set(error, PAWL_ENOTFOUND,
+                                            "there is no queue %s: it has no message and no dead "
+                                            "letter, and nobody reads it",
+                                            queue);
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl_queue_info           info   = {.ready = 0};
+    pawl__view view = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
+    pawl_code  code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    if (code != PAWL_OK)
+        return code;
+    queue_row row = row_of(&info);
+    view.level    = PAWL__LEVEL_SHOW;
+    row.next      = next_of(&info, arena);
+    if (row.next.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return fields->is_json ? pawl__rows_print(&view, &row, 1, error)
+                           : pawl__row_page(&view, &row, error);
+}
+
+/* ---- Peek ------------------------------------------------------------------ */
+
+typedef struct peeking {
+    pawl_store      *store;
+    pawl_queue_query query;
+    pawl_queue_row   last; /* of the page before: its key */
+    pawl_time        now;
+} peeking;
+
+/* Out of memory: data NULL. */
+static pawl_text waits_of(const pawl_queue_row *row, pawl_time now, pawl_arena *arena)
+{
+    char due[PAWL__SPAN_SIZE], since[PAWL__SPAN_SIZE];
+    if (row->due <= now)
+        return PAWL_TEXT("due");
+    (void)pawl__age_text(row->due, now, due);
+    if (row->waiting_since != 0)
+        return pawl_arena_printf(arena, "for its saga, since %s; again %s",
+                                 pawl__age_text(row->waiting_since, now, since), due);
+    if (row->attempts > 0)
+        return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
+    return pawl_arena_printf(arena, "delayed: due %s", due);
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    peeking            *it    = context;
+    pawl_queue_messages found = {.count = 0};
+    it->query.count_max       = count_max;
+    pawl_code    code         = pawl_store_queue_find(it->store, &it->query, arena, &found, error);
+    message_row *made         = pawl_arena_take(arena, (found.count + 1) * sizeof *made);
+    for (size_t i = 0; code == PAWL_OK && made != NULL && i < found.count; i++) {
+        made[i] = (message_row){.message = found.items[i],
+                                .waits   = waits_of(&found.items[i].row, it->now, arena)};
+        if (made[i].waits.data == NULL)
+            code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    }
+    if (code == PAWL_OK && made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", found.count);
+    if (code != PAWL_OK)
+        return code;
+    if (found.count > 0) {
+        it->last        = found.items[found.count - 1].row;
+        it->query.after = &it->last;
+    }
+    *rows  = made;
+    *count = found.count;
+    return PAWL_OK;
+}
+
+/* Pages of people's messages one below the other, with headers and bodies. */
+static pawl_code print_pages(const pawl__view *view, peeking *it, int64_t limit, pawl_error *error)
+{
+    const void *rows  = NULL;
+    size_t      count = 0;
+    pawl_code   code  = PAWL_OK;
+    size_t max = limit != 0 && limit < PAWL__LINES_DEFAULT ? (size_t)limit : PAWL__LINES_DEFAULT;
+    code       = next_page(it, max, view->arena, &rows, &count, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (i > 0)
+            fputc('\n', view->out);
+        code = pawl__row_page(view, (const message_row *)rows + i, error);
+    }
+    return code;
+}
+
+static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl__view view = view_of(fields, message_columns, "message", sizeof(message_row), arena);
+    peeking    it   = {.store = store, .now = view.now};
+    it.query        = (pawl_queue_query){.queue      = pawl_text_of(fields->queue),
+                                         .message_id = pawl_text_of(fields->id),
+                                         .type       = pawl_text_of(fields->type)};
+    if (fields->due != NULL && strcmp(fields->due, "later") == 0)
+        it.query.due_min = view.now + 1;
+    else if (fields->due != NULL)
+        it.query.due_max = view.now;
+    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
+    return fields->is_revealed && !fields->is_json
+               ? print_pages(&view, &it, fields->limit, error)
+               : pawl__rows_list(&view, fields->limit, next_page, &it, error);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error)
+{
+    bool is_list = strcmp(fields->action, "list") == 0;
+    if (is_list && fields->queue != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl queue list takes options, not '%s'; did you mean show %s?",
+                              fields->queue, fields->queue);
+    if (!is_list && fields->queue == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s needs a QUEUE", fields->action);
+    pawl_code code = pawl__filter_check("QUEUE", fields->queue, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--id", fields->id, error);
+    return code == PAWL_OK ? pawl__filter_check("--type", fields->type, error) : code;
+}
+
+int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {
+        [ACTION_LIST] = list, [ACTION_PEEK] = peek, [ACTION_SHOW] = show};
+    pawl__queue_fields fields = {.action = NULL};
+    pawl_error         error  = PAWL_ERROR_INIT;
+    size_t             i      = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_words(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    while (strcmp(action_names[i], fields.action) != 0)
+        i++;
+    return pawl__store_look(&fields.at, looks[i], &fields);
+}

@@ -1,0 +1,185 @@
+/* queue_find.c - messages of a queue by a query, and queues as operators see them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+
+#define LINE TEXT("line")
+
+/* The ids of the messages that the query matches, in their order: "m-1 m-2 ". */
+static pawl_text ids_of(suite *s, pawl_store *store, pawl_queue_query query)
+{
+    pawl_queue_messages found;
+    pawl_text           ids = TEXT("");
+    query.queue             = LINE;
+    EXPECT_OK(s, pawl_store_queue_find(store, &query, s->arena, &found, &s->error));
+    for (size_t i = 0; i < found.count; i++)
+        ids = suite_printf(s, "%.*s%.*s ", PAWL_TEXT_ARGS(ids),
+                           PAWL_TEXT_ARGS(found.items[i].row.message.id));
+    return ids;
+}
+
+#define FOUND(wanted, ...) \
+    EXPECT_TEXT(s, ids_of(s, a, (pawl_queue_query){__VA_ARGS__}), TEXT(wanted))
+
+static void send_four(suite *s, pawl_store *store)
+{
+    pawl_message other = suite_message(s, TEXT("m-4"));
+    other.type         = TEXT("Other");
+    suite_send(s, store, LINE, "m-1", SUITE_NOW + 3);
+    suite_send(s, store, LINE, "m-2", SUITE_NOW + 1);
+    suite_send(s, store, LINE, "m-3", SUITE_NOW + 3);
+    COMMIT_ONE(s, store, queue_send, .queue = LINE, .message = other, .due = SUITE_NOW + 2);
+    suite_send(s, store, TEXT("other"), "m-1", SUITE_NOW);
+}
+
+static void messages_are_found_as_they_are_claimed(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    send_four(s, a);
+    FOUND("m-2 m-4 m-1 m-3 ", .message_id = TEXT(""));
+    FOUND("m-1 ", .message_id = TEXT("m-1"));
+    FOUND("", .message_id = TEXT("M-1"));
+    FOUND("", .message_id = TEXT("m-1"), .type = TEXT("Other"));
+    FOUND("m-4 ", .type = TEXT("Other"));
+    FOUND("m-4 m-1 m-3 ", .due_min = SUITE_NOW + 2);
+    FOUND("m-2 m-4 ", .due_max = SUITE_NOW + 2);
+    FOUND("m-2 m-4 ", .count_max = 2);
+    EXPECT_EQ(s, suite_claim(s, a, LINE, SUITE_NOW + 1, 9).count, 1);
+    FOUND("m-2 m-4 m-1 m-3 ", .message_id = TEXT(""));
+}
+
+static void a_page_begins_behind_the_one_before(suite *s)
+{
+    pawl_store         *a = suite_open(s);
+    pawl_queue_messages found;
+    pawl_queue_query    all = {.queue = LINE};
+    send_four(s, a);
+    EXPECT_OK(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error));
+    pawl_queue_row second = {.due = found.items[1].row.due, .seq = found.items[1].row.seq};
+    pawl_queue_row third  = {.due = found.items[2].row.due, .seq = found.items[2].row.seq};
+    FOUND("m-1 m-3 ", .after = &second);
+    FOUND("m-3 ", .after = &third);
+    FOUND("m-1 ", .after = &second, .count_max = 1);
+    FOUND("m-2 m-1 ", .seq_max = found.items[0].row.seq);
+    FOUND("m-1 m-3 ", .after = &second, .due_min = SUITE_NOW + 1);
+}
+
+static void a_retried_message_is_found_with_its_error(suite *s)
+{
+    pawl_store         *a = suite_open(s), *b = suite_open_bare(s);
+    pawl_message        sent  = suite_message(s, TEXT("m-1"));
+    pawl_queue_query    query = {.queue = LINE, .message_id = TEXT("m-1")};
+    pawl_queue_messages found;
+    suite_send(s, a, LINE, "m-1", SUITE_NOW);
+    int64_t seq = suite_claim(s, a, LINE, SUITE_NOW, 1).items[0].seq;
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE, .seq = seq,
+               .due = SUITE_NOW + 5, .attempts = 3, .deaths = 1, .waiting_since = SUITE_NOW - 9,
+               .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
+    EXPECT_OK(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error));
+    EXPECT_EQ(s, found.count, 1);
+    const pawl_queue_row *row = &found.items[0].row;
+    EXPECT_TEXT(s, found.items[0].error, TEXT("the bank is closed"));
+    EXPECT_MESSAGE(s, &row->message, &sent);
+    EXPECT_TEXT(s, row->history, TEXT("[{\"attempt\":1}]"));
+    EXPECT_EQ(s, row->seq, seq);
+    EXPECT_EQ(s, row->due, SUITE_NOW + 5);
+    EXPECT_EQ(s, row->placed, SUITE_NOW);
+    EXPECT_EQ(s, row->attempts, 3);
+    EXPECT_EQ(s, row->deaths, 1);
+    EXPECT_EQ(s, row->waiting_since, SUITE_NOW - 9);
+    query.queue = TEXT("");
+    EXPECT_CODE(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error), PAWL_EINVAL);
+}
+
+static void bury(suite *s, pawl_store *store, const char *id, const char *queue, pawl_time at)
+{
+    COMMIT_ONE(s, store, dead_set, .endpoint = TEXT("orders"), .queue = pawl_text_of(queue),
+               .message = suite_message(s, pawl_text_of(id)), .code = TEXT("X"), .error = TEXT("x"),
+               .at = at);
+}
+
+static void letters_are_counted_by_queue(suite *s)
+{
+    pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
+    pawl_dead_counts counts;
+    EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
+    EXPECT_EQ(s, counts.count, 0);
+    bury(s, a, "m-1", "line", SUITE_NOW + 3);
+    bury(s, a, "m-2", "billing", SUITE_NOW + 1);
+    bury(s, a, "m-3", "line", SUITE_NOW + 2);
+    bury(s, a, "m-4", "", SUITE_NOW + 4);
+    EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
+    EXPECT_EQ(s, counts.count, 3);
+    EXPECT_TEXT(s, counts.items[0].queue, TEXT(""));
+    EXPECT_TEXT(s, counts.items[1].queue, TEXT("billing"));
+    EXPECT_EQ(s, counts.items[1].count, 1);
+    EXPECT_TEXT(s, counts.items[2].queue, LINE);
+    EXPECT_EQ(s, counts.items[2].count, 2);
+    EXPECT_EQ(s, counts.items[2].oldest, SUITE_NOW + 2);
+}
+
+/* The entry of the queue, which must be there. */
+static pawl_queue_info info_of(suite *s, const pawl_queue_infos *infos, const char *queue)
+{
+    for (size_t i = 0; i < infos->count; i++) {
+        if (i > 0)
+            EXPECT(s, pawl_text_compare(infos->items[i - 1].queue, infos->items[i].queue) < 0);
+        if (pawl_text_equal(infos->items[i].queue, pawl_text_of(queue)))
+            return infos->items[i];
+    }
+    suite_fail(s, __FILE__, __LINE__, "there is no queue %s", queue);
+}
+
+static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
+{
+    pawl_store      *a = suite_open(s), *b = suite_open(s);
+    pawl_queue_infos infos;
+    send_four(s, a);
+    bury(s, a, "m-9", "given up", SUITE_NOW);
+    bury(s, a, "m-10", "", SUITE_NOW);
+    COMMIT_ONE(s, b, subscription_set, .type = TEXT("Placed"), .queue = TEXT("quiet"));
+    COMMIT_ONE(s, b, subscription_set, .type = TEXT("route:bank"), .queue = TEXT("quiet"));
+    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW + 2, s->arena, &infos, &s->error));
+    EXPECT_EQ(s, infos.count, 5);
+    pawl_queue_info line = info_of(s, &infos, "line");
+    EXPECT_EQ(s, line.ready, 2);
+    EXPECT_EQ(s, line.delayed, 2);
+    EXPECT_EQ(s, line.oldest, SUITE_NOW + 1);
+    EXPECT_EQ(s, line.workers, 0);
+    EXPECT_EQ(s, info_of(s, &infos, "given up").dead, 1);
+    EXPECT_EQ(s, info_of(s, &infos, "quiet").types, 1);
+    EXPECT_EQ(s, info_of(s, &infos, "other").ready, 1);
+    EXPECT_EQ(s, info_of(s, &infos, "suite").workers, 2);
+}
+
+/* Where an endpoint's queue has another name, what the queue is subscribed to tells of its reader. */
+static void a_reader_is_found_by_what_it_handles(suite *s)
+{
+    pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
+    pawl_queue_infos infos;
+    EXPECT_OK(s, pawl_store_worker_open(b, TEXT("billing"), TEXT("[\"Paid\",\"Placed\"]"),
+                                        SUITE_NOW, &s->error));
+    COMMIT_ONE(s, a, subscription_set, .type = TEXT("Place"), .queue = TEXT("near"));
+    COMMIT_ONE(s, a, subscription_set, .type = TEXT("Placed"), .queue = TEXT("line"));
+    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error));
+    EXPECT_EQ(s, info_of(s, &infos, "line").workers, 1);
+    EXPECT_EQ(s, info_of(s, &infos, "near").workers, 0);
+    COMMIT_ONE(s, a, subscription_set, .type = TEXT("Placed"), .queue = TEXT("billing"));
+    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error));
+    EXPECT_EQ(s, info_of(s, &infos, "line").workers, 0);
+    EXPECT_EQ(s, info_of(s, &infos, "billing").workers, 1);
+}
+
+static const suite_case cases[] = {
+    {"E26 messages are found as they are claimed", messages_are_found_as_they_are_claimed},
+    {"E26 a page begins behind the one before", a_page_begins_behind_the_one_before},
+    {"E26 a retried message is found with its error", a_retried_message_is_found_with_its_error},
+    {"E34 letters are counted by queue", letters_are_counted_by_queue},
+    {"E26 a queue is known by what is in it and by its readers",
+     a_queue_is_known_by_what_is_in_it_and_by_its_readers},
+    {"E26 a reader is found by what it handles", a_reader_is_found_by_what_it_handles},
+};
+
+const suite_cases cases_queue_find = SUITE_CASES("queues, for people", cases);

@@ -1,0 +1,152 @@
+/* op_queue.c - the queues of a store, gathered from what is in them, who reads them and what was
+ * given up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/operation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct gathering {
+    pawl_store        *store;
+    pawl_arena        *arena;
+    pawl_subscriptions list;
+    pawl_queue_info   *items;
+    size_t             count, capacity;
+    pawl_error        *error;
+} gathering;
+
+/* The queue's entry; NULL when out of memory. */
+static pawl_queue_info *info_of(gathering *g, pawl_text queue)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (pawl_text_equal(g->items[i].queue, queue))
+            return &g->items[i];
+    pawl_queue_info *grown =
+        pawl_arena_grow(g->arena, g->items, g->count, &g->capacity, sizeof *grown);
+    if (grown == NULL) {
+        (void)pawl_error_set(g->error, PAWL_ENOMEM, "out of memory for %zu queues", g->count + 1);
+        return NULL;
+    }
+    g->items        = grown;
+    grown[g->count] = (pawl_queue_info){.queue = queue};
+    return &grown[g->count++];
+}
+
+static pawl_code add_messages(gathering *g, pawl_time now)
+{
+    pawl_stats stats = {.queue_count = 0};
+    pawl_code  code  = pawl_store_stats(g->store, now, g->arena, &stats, g->error);
+    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
+        const pawl_queue_stats *of   = &stats.queues[i];
+        pawl_queue_info        *info = info_of(g, of->queue);
+        if (info == NULL)
+            return PAWL_ENOMEM;
+        info->ready   = of->ready;
+        info->delayed = of->future;
+        info->oldest  = of->oldest;
+    }
+    return code;
+}
+
+/* An endpoint that has a route is subscribed to "route:NAME", which is no type. */
+static bool is_route(pawl_text type)
+{
+    static const char prefix[] = "route:";
+    return type.size >= sizeof prefix - 1 && memcmp(type.data, prefix, sizeof prefix - 1) == 0;
+}
+
+static pawl_code add_types(gathering *g)
+{
+    pawl_code code = pawl_store_subscriptions(g->store, g->arena, &g->list, g->error);
+    for (size_t i = 0; code == PAWL_OK && i < g->list.count; i++) {
+        pawl_queue_info *info = info_of(g, g->list.items[i].queue);
+        if (info == NULL)
+            return PAWL_ENOMEM;
+        info->types += !is_route(g->list.items[i].type);
+    }
+    return code;
+}
+
+static bool has_part(pawl_text text, pawl_text part)
+{
+    for (size_t i = 0; i + part.size <= text.size; i++)
+        if (memcmp(text.data + i, part.data, part.size) == 0)
+            return true;
+    return false;
+}
+
+/* The queue that the worker reads is subscribed to what it handles: the one of its endpoint's name,
+ * or where there is none of that name, one that has a type in common with it. */
+static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
+{
+    for (size_t i = 0; i < g->list.count; i++)
+        if (pawl_text_equal(g->list.items[i].queue, worker->endpoint))
+            return worker->endpoint;
+    for (size_t i = 0; i < g->list.count; i++) {
+        pawl_text word =
+            pawl_arena_printf(g->arena, "\"%.*s\"", PAWL_TEXT_ARGS(g->list.items[i].type));
+        if (word.data != NULL && has_part(worker->types, word))
+            return g->list.items[i].queue;
+    }
+    return worker->endpoint;
+}
+
+/* A sender's handle, and a tool's, is a worker of no endpoint. */
+static pawl_code add_workers(gathering *g)
+{
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    pawl_code         code  = pawl_store_worker_list(g->store, g->arena, &items, &count, g->error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (items[i].endpoint.size == 0)
+            continue;
+        pawl_queue_info *info = info_of(g, queue_of(g, &items[i]));
+        if (info == NULL)
+            return PAWL_ENOMEM;
+        info->workers++;
+    }
+    return code;
+}
+
+static pawl_code add_letters(gathering *g)
+{
+    pawl_dead_counts counts = {.count = 0};
+    pawl_code        code   = pawl_store_dead_count(g->store, g->arena, &counts, g->error);
+    for (size_t i = 0; code == PAWL_OK && i < counts.count; i++) {
+        if (counts.items[i].queue.size == 0)
+            continue;
+        pawl_queue_info *info = info_of(g, counts.items[i].queue);
+        if (info == NULL)
+            return PAWL_ENOMEM;
+        info->dead = counts.items[i].count;
+    }
+    return code;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const pawl_queue_info *a = left, *b = right;
+    return pawl_text_compare(a->queue, b->queue);
+}
+
+pawl_code pawl_store_queue_infos(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                 pawl_queue_infos *infos, pawl_error *error)
+{
+    gathering g    = {.store = store, .arena = arena, .error = error};
+    *infos         = (pawl_queue_infos){.count = 0};
+    pawl_code code = add_messages(&g, now);
+    if (code == PAWL_OK)
+        code = add_types(&g);
+    if (code == PAWL_OK)
+        code = add_workers(&g);
+    if (code == PAWL_OK)
+        code = add_letters(&g);
+    if (code != PAWL_OK)
+        return code;
+    if (g.count > 1)
+        qsort(g.items, g.count, sizeof *g.items, by_name);
+    *infos = (pawl_queue_infos){.items = g.items, .count = g.count};
+    return PAWL_OK;
+}

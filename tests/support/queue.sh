@@ -1,0 +1,83 @@
+# queue.sh - what `pawl queue` says and does, on the empty store PAWL_STORE. Sourced behind command.sh.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+build_fill
+build_app app_dead.c dead.so
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
+
+# send ID TYPE OPTION ...: a message to the queue billing.
+send()
+{
+    local id=$1 type=$2
+    shift 2
+    expect 0 '' pawl send --to billing --type "$type" --id "$id" --body '{"n":1}' "$@"
+}
+
+# peeked WANTED OPTION ...: the ids of the messages that peek shows, in order.
+peeked()
+{
+    local wanted=$1 found
+    shift
+    expect 0 '' pawl queue peek billing --json "$@"
+    found=$(sed -E 's/^\{"message_id":"([^"]*)",.*/\1/' "$work/out" | tr '\n' ' ')
+    [ "$found" = "$wanted" ] || die "messages '$found' instead of '$wanted': $*"
+}
+
+echo "== wrong words"
+expect 2 "did you mean show billing\?" pawl queue list billing
+expect 2 "pawl queue show needs a QUEUE" pawl queue show
+expect 2 "pawl queue peek needs a QUEUE" pawl queue peek
+expect 2 "QUEUE is empty" pawl queue show ''
+expect 2 "--type is empty" pawl queue peek billing --type ''
+expect 2 "--id is empty" pawl queue peek billing --id ''
+expect 2 "--due.*'noon'" pawl queue peek billing --due noon
+expect 2 "pawl queue list has no option --reveal: it is for peek" pawl queue list --reveal
+
+echo "== an empty store"
+expect 0 '' pawl queue list
+grep -qx 'there is no queue' "$work/err" || die "it does not say that there is none"
+expect 0 '' pawl queue list --json
+lines 0
+expect 6 "there is no queue billing" pawl queue show billing
+expect 0 '' pawl queue peek billing
+lines 0
+
+echo "== a queue that nobody reads"
+send m-1 charge
+send m-2 parcel
+send m-3 charge --delay 2h
+expect 0 '^queue +ready +delayed +oldest +workers +state +dead letters$' pawl queue list
+expect 0 '^billing +2 +1 +[^ ]+ .*ago\) +0 +nobody reads it +0$' pawl queue list
+expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"nobody reads it","dead":0,"types":0\}$' \
+    pawl queue list --json
+expect 0 '^next +nothing: no worker of an endpoint that reads it is alive' pawl queue show billing
+expect 0 '"types":0,"next":"nothing: no worker' pawl queue show billing --json
+
+echo "== peek"
+peeked 'm-1 m-2 m-3 '
+peeked 'm-1 m-3 ' --type charge
+peeked 'm-2 ' --id m-2
+peeked 'm-3 ' --due later
+peeked 'm-1 m-2 ' --due now
+peeked 'm-1 ' --limit 1
+expect 0 '^message id +type +attempts +due +waits +last error$' pawl queue peek billing
+expect 0 '^m-3 +charge +0 .*delayed: due in ' pawl queue peek billing
+expect 0 '"attempts":0,"deaths":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
+    pawl queue peek billing --json --limit 1
+! grep -q '"n"' "$work/out" || die "a body that nobody asked for"
+expect 0 '"body":"\{\\"n\\":1\}"\}$' pawl queue peek billing --json --reveal --id m-2
+expect 0 '^body +\{"n":1\}$' pawl queue peek billing --reveal --id m-2
+peeked 'm-1 m-2 m-3 '
+
+echo "== dead letters, and a reader"
+fill letters 3
+expect 0 '^billing .* 3$' pawl queue list
+touch "$work/closed"
+start app "$work/dead.so"
+poll 60 has_ready billing 0 || die "the queue is not empty"
+expect 0 '^\{"queue":"billing","ready":0,"delayed":[1-9][0-9]*,"oldest":null,"workers":[1-9][0-9]*,"state":"read",' \
+    pawl queue list --json
+expect 0 'nothing is due now: `pawl queue peek` says what each waits for' pawl queue show billing
+stop "$pid" TERM 0
