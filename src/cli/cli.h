@@ -65,6 +65,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(schema)               \
     X(send)                 \
     X(stats)                \
+    X(timeout)              \
     X(topology)             \
     X(version)              \
     X(why)                  \
@@ -90,6 +91,7 @@ extern const pawl__report pawl__saga_verb_reports[];
 extern const pawl__report pawl__schedule_verb_reports[];
 extern const pawl__report pawl__send_verb_reports[];
 extern const pawl__report pawl__stats_verb_reports[];
+extern const pawl__report pawl__timeout_verb_reports[];
 extern const pawl__report pawl__topology_verb_reports[];
 extern const pawl__report pawl__version_verb_reports[];
 extern const pawl__report pawl__why_verb_reports[];

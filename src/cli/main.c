@@ -40,6 +40,8 @@ static const pawl__verb verbs[] = {
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB_REPORTS(send, "send a message, or one for each line of a file"),
     VERB_REPORTS(stats, "count what is in a store"),
+    VERB_REPORTS(timeout,
+                 "look at what is to happen and when; cancel it, move it, let it fire now"),
     VERB_REPORTS(topology,
                  "print who handles, sends, publishes and times what, by an application's tables"),
     VERB_REPORTS(version, "say which pawl this is"),

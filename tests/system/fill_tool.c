@@ -10,6 +10,9 @@
  *     fill URL letters COUNT [FROM]  so many dead letters of "billing", by turns of the types charge
  *                          (EREJECT), parcel (EREJECT) and note (EUNREACHABLE), a second apart and
  *                          with their inbox marks; their ids and bodies count from FROM, else 0
+ *     fill URL timeouts COUNT  so many timeouts for "billing", by turns of the names remind and
+ *                          expire, each of an Order of its own: the first is due since three
+ *                          minutes, the others in an hour, a second apart
  *     fill URL events      three events of Account/7 and one of Account/8
  *     fill URL events COUNT  so many of Account/9
  *
@@ -209,11 +212,28 @@ static void fill_events(size_t count)
     append("Account/7", 3, "Withdrawn", "");
 }
 
+/* ---- Timeouts -------------------------------------------------------------- */
+
+static void fill_timeouts(size_t count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const pawl_timeout_row row = {
+            .id          = {uuid_of(i + 1)},
+            .saga_id     = {uuid_of(10000 + i)},
+            .saga_type   = PAWL_TEXT("Order"),
+            .name        = pawl_text_of(i % 2 == 0 ? "remind" : "expire"),
+            .destination = PAWL_TEXT("billing"),
+            .due         = i == 0 ? now : pawl_time_add(now, PAWL_HOURS(1) + PAWL_SECONDS(i)),
+            .headers     = PAWL_TEXT("{\"tenant\":\"blue\"}")};
+        must(pawl_store_timeout_insert(store, &row, now, &error));
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
         fprintf(stderr, "usage: fill URL outbox | neighbour | dead COUNT | letters COUNT [FROM] | "
-                        "events [COUNT]\n");
+                        "timeouts COUNT | events [COUNT]\n");
         return 2;
     }
     size_t count = argc > 3 ? (size_t)atoi(argv[3]) : 0;
@@ -228,6 +248,8 @@ int main(int argc, char **argv)
         fill_dead(count);
     else if (strcmp(argv[2], "letters") == 0)
         fill_letters(argc > 4 ? (size_t)atoi(argv[4]) : 0, count);
+    else if (strcmp(argv[2], "timeouts") == 0)
+        fill_timeouts(count);
     else
         fill_events(count);
     pawl_store_close(store);

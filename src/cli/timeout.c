@@ -1,0 +1,221 @@
+/* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
+ * move and release.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/timeout.h"
+
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum { ACTION_CANCEL, ACTION_LIST, ACTION_MOVE, ACTION_RELEASE, ACTION_SHOW };
+static const char *const action_names[] = {"cancel", "list", "move", "release", "show", NULL};
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_MOVE (1U << ACTION_MOVE)
+#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_RELEASE)
+#define FOR_MANY (FOR_LIST | FOR_BULK)
+
+const pawl__argument pawl__timeout_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(pawl__timeout_fields, action), .choices = action_names},
+    {.name        = "ID",
+     .offset      = offsetof(pawl__timeout_fields, ids),
+     .is_optional = true,
+     .is_list     = true},
+    {.name = NULL},
+};
+
+#define TIMEOUT_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                                \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                                 \
+        .offset = offsetof(pawl__timeout_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                         \
+    }
+const pawl__option pawl__timeout_verb_options[] = {
+    TIMEOUT_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
+    TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE, "later by that: 15m 2h 2d"),
+    PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
+    TIMEOUT_OPTION("destination", TEXT, destination, "NAME", FOR_MANY,
+                   "that are handled from this queue, or sent to this route"),
+    TIMEOUT_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    TIMEOUT_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    TIMEOUT_OPTION("limit", COUNT, limit, "N", FOR_LIST,
+                   "at most N timeouts; default 100, with --json all"),
+    TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY, "of this name"),
+    PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
+    TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK, "why, for the record"),
+    TIMEOUT_OPTION("saga", TEXT, saga, "SAGA-ID", FOR_MANY, "of this saga, by its id"),
+    TIMEOUT_OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
+    TIMEOUT_OPTION("since", TEXT, since, "TIME", FOR_MANY,
+                   "due at this time or after: 2026-11-22T08:00:00Z"),
+    PAWL__OPTION_STORE(pawl__timeout_fields, at),
+    TIMEOUT_OPTION("to", TEXT, to, "TIME", FOR_MOVE, "due at this time instead"),
+    TIMEOUT_OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
+    TIMEOUT_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef struct shown_timeout {
+    pawl_timeout_row row; /* first: list and show have columns of it in common */
+    pawl_text        next;
+} shown_timeout;
+
+#define TIMEOUT(key, kind, member, heading, level)                             \
+    {                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_timeout_row, member), heading, \
+            PAWL__LEVEL_##level, NULL                                          \
+    }
+static const pawl__column timeout_columns[] = {
+    TIMEOUT("id", ID, id, "id", LIST),
+    TIMEOUT("due", TIME, due, "due", LIST),
+    TIMEOUT("name", TEXT, name, "name", LIST),
+    TIMEOUT("saga_type", TEXT, saga_type, "saga", LIST),
+    TIMEOUT("saga_id", ID, saga_id, "saga id", LIST),
+    TIMEOUT("destination", TEXT, destination, "destination", LIST),
+    TIMEOUT("attempts", COUNT_32, attempts, "attempts", LIST),
+    TIMEOUT("generation", COUNT, generation, NULL, LIST),
+    TIMEOUT("owner", ID, owner, NULL, LIST),
+    TIMEOUT("lease_expires", TIME, lease_expires, NULL, LIST),
+    TIMEOUT("correlation_id", TEXT, correlation_id, NULL, LIST),
+    TIMEOUT("headers", JSON, headers, NULL, SHOW),
+    {"next", PAWL__COLUMN_TEXT, offsetof(shown_timeout, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {.key = NULL},
+};
+
+const pawl__report pawl__timeout_verb_reports[] = {
+    {"list, show", timeout_columns, NULL},
+    {"cancel, move, release", NULL, "cancelled moved released"},
+    {"with --dry-run", NULL, "matching"},
+    {.what = NULL},
+};
+
+static pawl__view view_of(const pawl__timeout_fields *fields, size_t row_size, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = timeout_columns,
+                        .noun     = "timeout",
+                        .row_size = row_size,
+                        .is_json  = fields->is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__timeout_fields *fields = context;
+    pawl__view                  view   = view_of(fields, sizeof(pawl_timeout_row), arena);
+    pawl__timeout_query         query;
+    pawl_timeout_rows           rows = {.count = 0};
+    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
+    if (code == PAWL_OK)
+        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t limit = fields->limit != 0 ? (size_t)fields->limit
+                   : fields->is_json  ? rows.count
+                                      : PAWL__LINES_DEFAULT;
+    size_t count = rows.count < limit ? rows.count : limit;
+    code         = pawl__rows_print(&view, rows.items, count, error);
+    if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
+        fprintf(stderr, "the first %zu of %zu timeouts; --limit N shows more\n", count, rows.count);
+    return code;
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code find_next(pawl_store *store, shown_timeout *shown, pawl_time now,
+                           pawl_arena *arena, pawl_error *error)
+{
+    const pawl_timeout_row *row   = &shown->row;
+    pawl_queue_infos        infos = {.count = 0};
+    int64_t                 count = 0;
+    char                    age[PAWL__SPAN_SIZE];
+    pawl_code               code = pawl_store_queue_infos(store, now, arena, &infos, error);
+    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
+        if (pawl_text_equal(infos.items[i].queue, row->destination))
+            count = infos.items[i].workers;
+    if (code != PAWL_OK)
+        return code;
+    if (!pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires > now)
+        shown->next = pawl_arena_printf(arena, "a worker has it in hand; its lease ends %s",
+                                        pawl__age_text(row->lease_expires, now, age));
+    else
+        shown->next = pawl_arena_printf(
+            arena, "%s %s%s%.*s%s", row->due > now ? "fires" : "is due since",
+            pawl__age_text(row->due, now, age), ": for ", PAWL_TEXT_ARGS(row->destination),
+            count > 0 ? "" : "; no worker that reads it is alive");
+    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__timeout_fields *fields = context;
+    pawl__view                  view   = view_of(fields, sizeof(shown_timeout), arena);
+    shown_timeout               shown  = {.next.size = 0};
+    pawl_timeout_rows           rows   = {.count = 0};
+    pawl__timeout_query         query;
+    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
+    if (code == PAWL_OK)
+        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    shown.row  = rows.items[0];
+    view.level = PAWL__LEVEL_SHOW;
+    code       = find_next(store, &shown, view.now, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    return fields->is_json ? pawl__rows_print(&view, &shown, 1, error)
+                           : pawl__row_page(&view, &shown, error);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *error)
+{
+    pawl__timeout_query query;
+    size_t              count   = fields->ids.count;
+    bool                is_list = strcmp(fields->action, "list") == 0;
+    bool                is_show = strcmp(fields->action, "show") == 0;
+    pawl_code           code    = PAWL_OK;
+    if (is_list && count > 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl timeout list takes options, not '%s'; did you mean show %s?",
+                              fields->ids.items[0], fields->ids.items[0]);
+    if (is_show && count != 1)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl timeout show needs one ID, got %zu", count);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl_uuid id;
+        code = pawl_uuid_parse(pawl_text_of(fields->ids.items[i]), &id, error);
+        if (code != PAWL_OK)
+            code = pawl_error_wrap(error, code, "ID");
+    }
+    if (code == PAWL_OK && !is_list && !is_show)
+        code = pawl__timeout_settle_check(fields, error);
+    return code == PAWL_OK ? pawl__timeout_query_read(fields, &query, error) : code;
+}
+
+int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_CANCEL]  = pawl__timeout_settle,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_MOVE]    = pawl__timeout_settle,
+                                    [ACTION_RELEASE] = pawl__timeout_settle,
+                                    [ACTION_SHOW]    = show};
+    pawl__timeout_fields fields  = {.action = NULL};
+    pawl_error           error   = PAWL_ERROR_INIT;
+    size_t               i       = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
+        code = check_words(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    while (strcmp(action_names[i], fields.action) != 0)
+        i++;
+    return pawl__store_look(&fields.at, looks[i], &fields);
+}

@@ -1,0 +1,43 @@
+/* timeout.h - fields and functions that the parts of `pawl timeout` share: timeout.c shows timeouts,
+ * timeout_find.c selects them, timeout_settle.c cancels, moves and releases them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_TIMEOUT_H
+#define PAWL_CLI_TIMEOUT_H
+
+#include "cli/cli.h"
+
+typedef struct pawl__timeout_fields {
+    pawl__store_fields at;
+    const char        *action;
+    pawl__texts        ids;
+    const char        *destination, *name, *saga, *saga_type;
+    const char        *since, *until, *to; /* times, as they were given */
+    const char        *reason;
+    int64_t            by, limit;
+    bool               is_all, is_agreed, is_dry, is_json;
+} pawl__timeout_fields;
+
+/* The selection of the words. */
+typedef struct pawl__timeout_query {
+    pawl_text    destination, name, saga_type; /* empty: any */
+    pawl_saga_id saga_id;                      /* zero: any */
+    pawl_time    due_min, due_max;
+    pawl_time    to; /* move --to, or 0 */
+} pawl__timeout_query;
+
+/* PAWL_EINVAL names the option. */
+pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__timeout_query *query,
+                                   pawl_error *error);
+/* The timeouts that match now, by due time; with ids the named ones, in their order. PAWL_ENOTFOUND
+ * names one that is not there. */
+pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
+                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
+                               pawl_error *error);
+
+/* cancel, move and release; their words are checked before the store is opened. */
+pawl_code     pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__look_fn pawl__timeout_settle;
+
+#endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# command_timeout.sh - pawl timeout on SQLite: what is to happen and when, and an operator who cancels
+# it, moves it or lets it fire now.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+export PAWL_STORE=sqlite:$work/timeouts.db PAWL_DRIVER_PATH=$build_dir
+expect 3 "timeouts.db: No such file" pawl timeout list
+[ ! -e "$work/timeouts.db" ] || die "looking made a database"
+expect 0 '' pawl schema apply
+build_fill
+id=0d150000-0000-4000-8000-0000000000 # of the first timeouts, with two digits behind it
+saga=0d150000-0000-4000-8000-000000002710
+
+# ids WANTED OPTION ...: the last two digits of the timeouts that are listed, in order.
+ids()
+{
+    local wanted=$1 found
+    shift
+    expect 0 '' pawl timeout list --json "$@"
+    found=$(sed -E 's/^\{"id":"[^"]*(..)",.*/\1/' "$work/out" | tr '\n' ' ')
+    [ "$found" = "$wanted" ] || die "timeouts '$found' instead of '$wanted': $*"
+}
+
+# due ID: when it is due.
+due()
+{
+    pawl timeout show "$id$1" --json | sed -E 's/.*"due":"([^"]*)".*/\1/'
+}
+
+echo "== wrong words"
+expect 2 "did you mean show x\?" pawl timeout list x
+expect 2 "pawl timeout show needs one ID, got 0" pawl timeout show
+expect 2 "ID: " pawl timeout show 4711
+expect 2 "pawl timeout cancel needs IDs, or --all" pawl timeout cancel
+expect 2 "give --all or IDs, not both" pawl timeout cancel --all "${id}01"
+expect 2 "a filter goes with --all" pawl timeout cancel "${id}01" --name remind
+expect 2 "--yes goes with --all" pawl timeout cancel "${id}01" --yes
+expect 2 "--dry-run goes with --all" pawl timeout release "${id}01" --dry-run
+expect 2 "pawl timeout move needs --by DURATION or --to TIME" pawl timeout move "${id}01"
+expect 2 "pawl timeout move needs --by DURATION or --to TIME" \
+    pawl timeout move "${id}01" --by 2d --to 2026-11-22T08:00:00Z
+expect 2 "--to: .*'noon'" pawl timeout move "${id}01" --to noon
+expect 2 "--since: .*'noon'" pawl timeout list --since noon
+expect 2 "--saga: " pawl timeout list --saga 4711
+expect 2 "pawl timeout cancel has no option --by: it is for move" pawl timeout cancel --all --by 2d
+for option in destination name saga saga-type; do
+    expect 2 "--$option is empty: leave it out to match all" \
+        pawl timeout cancel --all --yes "--$option" ''
+done
+expect 2 "--reason: it has 401 bytes, limit 400" \
+    pawl timeout cancel "${id}01" --reason "$(printf '%0401d' 1)"
+
+echo "== list and show"
+expect 0 '' pawl timeout list
+lines 0
+fill timeouts 6
+expect 0 '^id +due +name +saga +saga id +destination +attempts$' pawl timeout list
+lines 7
+expect 0 "^\\{\"id\":\"${id}01\",\"due\":\"[^\"]*Z\",\"name\":\"remind\",\"saga_type\":\"Order\",\"saga_id\":\"$saga\",\"destination\":\"billing\",\"attempts\":0,\"generation\":1,\"owner\":null,\"lease_expires\":null,\"correlation_id\":null\\}$" \
+    pawl timeout list --json --limit 1
+ids '01 02 03 04 05 06 '
+ids '01 03 05 ' --name remind
+ids '01 ' --saga "$saga"
+ids '' --saga "$saga" --name expire
+ids '' --destination other
+ids '' --saga-type Invoice
+ids '01 02 ' --until "$(due 02)"
+ids '05 06 ' --since "$(due 05)"
+expect 6 "there is no timeout ${id}99" pawl timeout show "${id}99"
+expect 0 '^next +is due since .* ago: for billing; no worker that reads it is alive$' \
+    pawl timeout show "${id}01"
+expect 0 '"headers":\{"tenant":"blue"\},"next":"fires in ' pawl timeout show "${id}02" --json
+
+echo "== move, release, cancel, by id"
+before=$(due 02)
+expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --by 2d --reason "the bank's holiday"
+[ "$(date -d "$(due 02)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
+expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --to 2030-01-01T00:00:00Z
+[ "$(due 02)" = 2030-01-01T00:00:00.000000Z ] || die "not at the time that was given: $(due 02)"
+expect 0 '^\{"released":1\}$' pawl timeout release "${id}02" --json
+expect 0 '^next +is due since ' pawl timeout show "${id}02"
+expect 6 "there is no timeout ${id}99" pawl timeout cancel "${id}03" "${id}99"
+ids '01 02 03 04 05 06 '
+expect 0 '^cancelled 1 timeout$' pawl timeout cancel "${id}03" "${id}03"
+ids '01 02 04 05 06 '
+
+echo "== who, when and why"
+stream=$(pawl events list --type pawl.timeouts_moved --json |
+    sed -nE '1s/.*"stream":"([^"]*)".*/\1/p')
+expect 0 "\"headers\":\\{\"by\":\"$(id -un)\",\"reason\":\"the bank's holiday\"\\}.*${id}02.*due" \
+    pawl events show "$stream" 1 --json --reveal
+expect 0 '"type":"pawl.timeouts_cancelled"' pawl events list --type pawl.timeouts_cancelled --json
+lines 1
+
+echo "== in bulk"
+expect 0 '^\{"matching":3\}$' pawl timeout move --all --name expire --since 2026-01-01T00:00:00Z \
+    --until "$(due 06)" --by 2d --dry-run --json
+expect 2 "cancel --all asks first" pawl timeout cancel --all
+ids '01 02 04 05 06 '
+expect 0 '^would be cancelled: 1 timeout$' pawl timeout cancel --all --saga "$saga" --dry-run
+before=$(due 04)
+expect 0 '^moved 3 timeouts$' pawl timeout move --all --since "$(due 04)" --by 2d --yes
+[ "$(date -d "$(due 04)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
+expect 0 '^released 5 timeouts$' pawl timeout release --all --yes
+expect 0 '^\{"cancelled":5\}$' pawl timeout cancel --all --yes --json
+ids ''
+expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes
+
+echo "== more than a commit"
+fill timeouts 600
+expect 0 '^moved 600 timeouts$' pawl timeout move --all --by 1h --yes
+expect 0 '' pawl events list --type pawl.timeouts_moved --json
+lines 6
+expect 0 '^cancelled 600 timeouts$' pawl timeout cancel --all --yes
+ids ''
