@@ -102,6 +102,8 @@ typedef struct pawl_endpoint_options {
                               read, give or take a tenth [10 s] */
     const pawl_recovery *recovery; /* PAWL_RECOVERY(...), looked at before the table's; or NULL */
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
+    int32_t deaths_max; /* processes that die while they run one message alone, then it is a dead
+                              letter [3]; -1: however many */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

@@ -60,6 +60,8 @@ PAWL_API const char *pawl_store_scheme(const pawl_store *store);
 PAWL_API const char *pawl_store_identity(const pawl_store *store);
 /* The handle's worker: made at open, in the store from worker_open on. */
 PAWL_API pawl_worker_id pawl_store_worker(const pawl_store *store);
+/* Raised by each worker_open of the same worker, and when the outcome of a commit was unknown. */
+PAWL_API int64_t pawl_store_epoch(const pawl_store *store);
 /* Acts for another worker from the next worker_open or worker_close on: to end one that
  * could not end itself. Only on a handle that has no worker in the store. */
 PAWL_API void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker);

@@ -200,6 +200,11 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         put_off(batch, unit, error);
         return;
     }
+    /* The limit of deaths is one of its own: no declared retry undoes it. */
+    if (code == PAWL_EDIED) {
+        pawl__unit_dead(batch, unit, code, error);
+        return;
+    }
     if (attempts >= delayed_limit(engine, unit, code, row)) {
         end_for_good(batch, unit, code, error, row->then);
         return;

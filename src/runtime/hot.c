@@ -121,7 +121,7 @@ static bool has_row_locks(const pawl__worker *worker)
 }
 
 /* Pauses the claims: other workers have the sagas that this worker could work on. */
-static void pause_claims(pawl__worker *worker, int64_t time)
+void pawl__worker_pause(pawl__worker *worker, int64_t time)
 {
     if (!worker->engine.is_virtual)
         worker->pause_end = pawl__monotonic_now() + time;
@@ -159,7 +159,7 @@ static void note_streams(pawl__worker *worker, const pawl_refusals *refused, paw
             fates[refusal->group].is_back = has_back = true;
     }
     if (has_back && !worker->engine.is_virtual)
-        pause_claims(worker, stream_pause(worker, fates));
+        pawl__worker_pause(worker, stream_pause(worker, fates));
     worker->stream_backs = has ? worker->stream_backs + 1 : 0;
 }
 
@@ -211,7 +211,7 @@ void pawl__hot_meet(pawl__worker *worker)
     if (!batch->gives_way)
         return;
     worker->gave_way = true;
-    pause_claims(worker, PAWL__ELSEWHERE_WAIT);
+    pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
 }
 
 bool pawl__worker_is_pausing(pawl__worker *worker)

@@ -32,6 +32,8 @@ void pawl__hot_meet(pawl__worker *worker);
 /* pawl__engine.is_hot. */
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                   const pawl_value *value);
+/* Claims nothing for so long; under a virtual clock nothing is waited for. */
+void pawl__worker_pause(pawl__worker *worker, int64_t time);
 /* Does the worker pause still? */
 bool pawl__worker_is_pausing(pawl__worker *worker);
 

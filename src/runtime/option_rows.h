@@ -48,6 +48,8 @@ typedef struct pawl__number_row {
       "before the first delayed retry; doubles, give or take a fifth")                        \
     X(retry_delay_max, DURATION, PAWL_HOURS(1), 1, PAWL_DAYS(365), "retry-delay-max",         \
       "longest wait before a delayed retry")                                                  \
+    X(deaths_max, COUNT, 3, -1, 1000, "deaths-max",                                           \
+      "processes that may die of a message, then it is a dead letter")                        \
     X(conflict_retries, COUNT, 20, -1, 10000, "conflict-retries",                             \
       "reloads of a saga that others change, before that is a failure")                       \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",        \

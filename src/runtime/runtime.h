@@ -16,6 +16,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/deaths.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
 #include "runtime/pulse.h"
@@ -54,8 +55,7 @@ struct pawl_endpoint {
     struct pawl__service *service;     /* of step mode */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
-    atomic_bool           is_stopping;
-    atomic_bool           had_store;              /* opened once: it is not made again */
+    atomic_bool           is_stopping, had_store; /* opened once: it is not made again */
     atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
     _Atomic pawl_time     flush_check;            /* machine time: a worker checks all partitions */
     _Atomic pawl_time     foreign_check; /* machine time of the next check for foreign timeouts */
@@ -64,9 +64,9 @@ struct pawl_endpoint {
     atomic_bool           is_taken;               /* logged: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
-    size_t                request_count;
+    size_t                request_count, lost_count;
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
-    size_t                lost_count;
+    pawl__deaths          deaths;
     pawl__metrics         metrics;
     _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
     pawl__pulse     pulse; /* beats in the thread that watches run(); none under virtual clocks */

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/claim.h"
+#include "runtime/commit.h"
 #include "runtime/foreign.h"
 #include "runtime/hot.h"
 #include "runtime/lend.h"
@@ -15,6 +16,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+/* While another thread of the process runs a message alone. */
+#define CARE_PAUSE PAWL_MILLISECONDS(5)
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
 {
@@ -106,18 +110,32 @@ static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
                  PAWL_TEXT_ARGS(name));
 }
 
+/* Gives all claims back: one of the messages has deaths, and these run one by one. */
+static pawl_code give_way_to_care(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    static const pawl__way back = {.how = PAWL__COMMIT_BACK};
+    pawl__outcome          none;
+    pawl__deaths_meet(worker->endpoint, worker->batch->unit_count);
+    pawl_arena_reset(worker->kept);
+    pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
+    pawl__batch_reset(worker->batch);
+    return code;
+}
+
 static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                             pawl_error *error)
 {
-    const pawl__model *model    = worker->endpoint->model;
-    pawl_queue_rows    messages = {.count = 0};
-    pawl_timeout_rows  timeouts = {.count = 0};
+    const pawl__model *model      = worker->endpoint->model;
+    pawl_queue_rows    messages   = {.count = 0};
+    pawl_timeout_rows  timeouts   = {.count = 0};
+    bool               has_deaths = false;
     pawl__batch_reset(worker->batch);
     pawl_code code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK)
         say_where(worker, &messages);
     if (code == PAWL_OK && messages.is_taken) {
         step->is_taken = true;
+        pawl__deaths_look_soon(worker->endpoint); /* the process that works the queue may die */
         return PAWL_OK;
     }
     pawl_time horizon = horizon_of(worker, &messages, due_max);
@@ -126,8 +144,12 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
                                     error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
-    for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
+    for (size_t i = 0; i < messages.count && code == PAWL_OK; i++) {
         code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
+        has_deaths |= messages.items[i].deaths > 0;
+    }
+    if (code == PAWL_OK && has_deaths)
+        return give_way_to_care(worker, step, error);
     /* A full claim: more timeouts may be due with the last of it, or after it. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
@@ -175,19 +197,31 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     return code;
 }
 
-static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *error)
+static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                           pawl_error *error)
+{
+    pawl_code code = fill_batch(worker, due_max, step, error);
+    if (code != PAWL_OK)
+        return code;
+    if (worker->batch->unit_count == 0) {
+        step->is_idle = !pawl__deaths_has_left(worker->endpoint);
+        return pawl__worker_correct(worker, error);
+    }
+    worker->was_alone = false;
+    code              = pawl__worker_finish(worker, step, error);
+    step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;
+    pawl__claim_adapt(worker);
+    return code;
+}
+
+static pawl_code step_claims(pawl__worker *worker, bool is_alone, pawl_step *step,
+                             pawl_error *error)
 {
     pawl_time now       = pawl__business_now(worker->endpoint);
     pawl_time due_max   = now;
     bool      is_flush  = false;
     bool      did_flush = false;
-    pawl_arena_reset(worker->read);
-    worker->gave_way          = false;
-    worker->has_subscriptions = false;
-    worker->added             = NULL;
-    worker->added_count = worker->added_capacity = 0;
-    pawl__worker_clocks(worker, now);
-    pawl_code code = find_limit(worker, now, &due_max, &is_flush, error);
+    pawl_code code      = find_limit(worker, now, &due_max, &is_flush, error);
     if (code == PAWL_OK && is_flush)
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
     if (code != PAWL_OK || did_flush)
@@ -198,18 +232,34 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
         return PAWL_OK;
     }
     pawl__worker_clocks(worker, now);
-    code = fill_batch(worker, due_max, step, error);
-    if (code == PAWL_OK && worker->batch->unit_count == 0) {
-        step->is_idle = true;
-        return pawl__worker_correct(worker, error);
-    }
+    code = is_alone ? pawl__deaths_run_stamped(worker, due_max, step, error)
+                    : run_batch(worker, due_max, step, error);
+    return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
+}
+
+static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl_arena_reset(worker->read);
+    worker->gave_way          = false;
+    worker->has_subscriptions = false;
+    worker->added             = NULL;
+    worker->added_count = worker->added_capacity = 0;
+    pawl__worker_clocks(worker, pawl__business_now(endpoint));
+    pawl_code code = worker->is_checking ? PAWL_OK : pawl__deaths_look(worker, error);
     if (code != PAWL_OK)
         return code;
-    worker->was_alone = false;
-    code              = pawl__worker_finish(worker, step, error);
-    step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;
-    pawl__claim_adapt(worker);
-    return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
+    if (pawl__deaths_begin(endpoint)) {
+        code = step_claims(worker, false, step, error);
+        pawl__deaths_end(endpoint);
+    } else if (pawl__deaths_take_turn(endpoint)) {
+        code = step_claims(worker, true, step, error);
+        pawl__deaths_give_turn();
+    } else {
+        pawl__worker_pause(worker, CARE_PAUSE);
+        step->is_idle = true;
+    }
+    return code;
 }
 
 /* Measures a step that had work: two looks at the clock for a batch. */

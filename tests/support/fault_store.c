@@ -219,6 +219,8 @@ static pawl_code faulty_worker_close(pawl_store *store, pawl_time now, pawl_erro
     pawl_code   code    = enter(fault_op_worker_close, &is_mine, error);
     if (code != PAWL_OK)
         return code;
+    if (!pawl_store_is_attached(inner))
+        pawl_store_worker_set(inner, pawl_store_worker(store));
     code = pawl_store_worker_close(inner, now, error);
     follow(store);
     return leave(fault_op_worker_close, is_mine, code, error);

@@ -60,6 +60,11 @@ pawl_worker_id pawl_store_worker(const pawl_store *store)
     return store->worker;
 }
 
+int64_t pawl_store_epoch(const pawl_store *store)
+{
+    return store->epoch;
+}
+
 void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker)
 {
     store->worker = worker;

@@ -399,37 +399,37 @@ static void idle_within_budget(ground *p, const idle_case *it)
 
 static void a_plain_endpoint_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"plain", 1, false, 5, 0});
+    idle_within_budget(*state, &(idle_case){"plain", 1, false, 7, 0});
 }
 
 static void four_workers_are_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"plain", 4, false, 12, 0});
+    idle_within_budget(*state, &(idle_case){"plain", 4, false, 14, 0});
 }
 
 static void an_endpoint_with_timeouts_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"orders", 1, false, 11, 0});
+    idle_within_budget(*state, &(idle_case){"orders", 1, false, 13, 0});
 }
 
 static void an_endpoint_with_an_aggregator_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"packing", 1, false, 11, 0});
+    idle_within_budget(*state, &(idle_case){"packing", 1, false, 13, 0});
 }
 
 static void an_endpoint_with_a_route_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"plain", 1, true, 8, 9});
+    idle_within_budget(*state, &(idle_case){"plain", 1, true, 10, 9});
 }
 
 static void an_endpoint_with_a_projection_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"reading", 1, false, 15, 4});
+    idle_within_budget(*state, &(idle_case){"reading", 1, false, 17, 4});
 }
 
 static void an_endpoint_with_everything_is_idle(void **state)
 {
-    idle_within_budget(*state, &(idle_case){"everything", 4, true, 46, 13});
+    idle_within_budget(*state, &(idle_case){"everything", 4, true, 48, 13});
 }
 
 int main(void)

@@ -1,0 +1,102 @@
+/* stamp.c - see stamp.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/stamp.h"
+
+#include "record/record_internal.h"
+
+static const pawl_text nothing = {.data = NULL, .size = 0};
+
+/* A document whose root is the list; NULL: no memory, or the text is no list. */
+static yyjson_mut_doc *read_list(pawl_arena *arena, const yyjson_alc *memory, pawl_text history)
+{
+    if (history.size == 0) {
+        yyjson_mut_doc *made = yyjson_mut_doc_new(memory);
+        if (made != NULL)
+            yyjson_mut_doc_set_root(made, yyjson_mut_arr(made));
+        return made;
+    }
+    yyjson_doc *read = NULL;
+    if (pawl__json_read(history, arena, &read, NULL) != PAWL_OK ||
+        !yyjson_is_arr(yyjson_doc_get_root(read)))
+        return NULL;
+    return yyjson_doc_mut_copy(read, memory);
+}
+
+static pawl_text write_list(pawl_arena *arena, const yyjson_alc *memory, yyjson_mut_doc *doc)
+{
+    size_t      size = 0;
+    const char *text = yyjson_mut_write_opts(doc, 0, memory, &size, NULL);
+    return text != NULL ? pawl_arena_text(arena, (pawl_text){.data = text, .size = size}) : nothing;
+}
+
+static int64_t last_number(yyjson_mut_val *list)
+{
+    return yyjson_mut_get_sint(yyjson_mut_obj_get(yyjson_mut_arr_get_last(list), "attempt"));
+}
+
+pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stamp *stamp)
+{
+    char            worker[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
+    yyjson_alc      memory = pawl__json_allocator(arena);
+    yyjson_mut_doc *doc    = read_list(arena, &memory, history);
+    if (doc == NULL)
+        return nothing;
+    yyjson_mut_val *list = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *made = yyjson_mut_obj(doc);
+    pawl_uuid_format(stamp->worker, worker);
+    pawl_time_format(stamp->at, at);
+    bool is_whole = yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
+                    yyjson_mut_obj_add_str(doc, made, "at", at) &&
+                    yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(PAWL_EDIED)) &&
+                    yyjson_mut_obj_add_str(doc, made, "error", "in hand, alone") &&
+                    yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
+                    yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
+                    yyjson_mut_obj_add_sint(doc, made, "pid", stamp->pid) &&
+                    yyjson_mut_arr_append(list, made);
+    return is_whole ? write_list(arena, &memory, doc) : nothing;
+}
+
+pawl_text pawl__stamp_remove(pawl_arena *arena, pawl_text history)
+{
+    yyjson_alc      memory = pawl__json_allocator(arena);
+    yyjson_mut_doc *doc    = read_list(arena, &memory, history);
+    if (doc == NULL)
+        return nothing;
+    yyjson_mut_arr_remove_last(yyjson_mut_doc_get_root(doc));
+    if (yyjson_mut_arr_size(yyjson_mut_doc_get_root(doc)) == 0)
+        return (pawl_text){.data = "", .size = 0};
+    return write_list(arena, &memory, doc);
+}
+
+pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error)
+{
+    yyjson_alc      memory = pawl__json_allocator(arena);
+    yyjson_mut_doc *doc    = read_list(arena, &memory, history);
+    if (doc == NULL)
+        return nothing;
+    yyjson_mut_val *last = yyjson_mut_arr_get_last(yyjson_mut_doc_get_root(doc));
+    yyjson_mut_obj_remove_key(last, "epoch");
+    yyjson_mut_obj_remove_key(last, "error");
+    if (!yyjson_mut_obj_add_strn(doc, last, "error", error.data, error.size))
+        return nothing;
+    return write_list(arena, &memory, doc);
+}
+
+bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
+{
+    yyjson_doc *doc = NULL;
+    if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
+        return false;
+    yyjson_val *last   = yyjson_arr_get_last(yyjson_doc_get_root(doc));
+    yyjson_val *epoch  = yyjson_obj_get(last, "epoch");
+    const char *worker = yyjson_get_str(yyjson_obj_get(last, "worker"));
+    const char *at     = yyjson_get_str(yyjson_obj_get(last, "at"));
+    if (epoch == NULL || worker == NULL || at == NULL)
+        return false;
+    *stamp = (pawl__stamp){.epoch = yyjson_get_sint(epoch),
+                           .pid   = yyjson_get_sint(yyjson_obj_get(last, "pid"))};
+    return pawl_uuid_parse(pawl_text_of(worker), &stamp->worker, NULL) == PAWL_OK &&
+           pawl_time_parse(pawl_text_of(at), &stamp->at, NULL) == PAWL_OK;
+}

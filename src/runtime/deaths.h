@@ -1,0 +1,70 @@
+/* deaths.h - messages in hand when a process died are run with care.
+ *
+ * Claims that are locks leave no record: after a death nobody knows which message was to blame. So
+ * the messages at the head of the queue run one by one, each alone in this process, with a stamp in
+ * its row. A message that its process dies with then counts a death; after deaths_max it is a dead
+ * letter. Rows of dead workers stay until so many messages have passed: a process that starts
+ * meanwhile takes care, too.
+ *
+ *     { look -> begin -> (a batch, which may meet) -> end
+ *            -> take_turn -> run_stamped -> pass -> give_turn }*
+ *
+ * Threads: functions with a worker as the worker; begin, end and turns exclude one another between
+ *     the threads of a process.
+ * Tests: tests/unit/runtime/test_runtime_deaths.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_DEATHS_H
+#define PAWL_RUNTIME_DEATHS_H
+
+#include "pawl/endpoint.h"
+#include "pawl/store_calls.h"
+
+#include <stdatomic.h>
+
+#define PAWL__DEATHS_MAX 64 /* dead workers remembered; of more one is forgotten, and met anew */
+
+struct pawl__worker;
+
+typedef struct pawl__death {
+    pawl_worker_id worker;
+    pawl_time      seen; /* machine time at which it was found dead */
+} pawl__death;
+
+/* Of an endpoint. */
+typedef struct pawl__deaths {
+    _Atomic pawl_time check;   /* machine time of the next look */
+    _Atomic int64_t   left;    /* messages to run alone still; 0: no care is needed */
+    atomic_int        batches; /* under way, of several messages */
+    pawl__death       known[PAWL__DEATHS_MAX]; /* under the endpoint's mutex */
+    size_t            count;
+} pawl__deaths;
+
+/* Looks for dead workers of the endpoint, every few seconds. */
+pawl_code pawl__deaths_look(struct pawl__worker *worker, pawl_error *error);
+/* The next step looks, however short ago the last one did. */
+void pawl__deaths_look_soon(pawl_endpoint *endpoint);
+/* The machine time since which a worker is known to be dead; PAWL_TIME_MAX: it is not. */
+pawl_code pawl__deaths_since(struct pawl__worker *worker, pawl_worker_id id, pawl_time *since,
+                             pawl_error *error);
+
+/* True: a step with batches may run, until end. False: messages have to run alone. */
+bool pawl__deaths_begin(pawl_endpoint *endpoint);
+void pawl__deaths_end(pawl_endpoint *endpoint);
+bool pawl__deaths_has_left(const pawl_endpoint *endpoint);
+/* So many messages were claimed together, one of which has deaths: these run alone. */
+void pawl__deaths_meet(pawl_endpoint *endpoint, size_t count);
+
+/* The right to run a message alone in this process. False: another thread runs something. */
+bool pawl__deaths_take_turn(pawl_endpoint *endpoint);
+void pawl__deaths_give_turn(void);
+/* One message, or with `is_last` the last that was due, has passed. Behind the last the rows of the
+ * dead workers are ended. */
+void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
+
+/* stamped.c: claims one message or timeout, and runs it alone. */
+pawl_code pawl__deaths_run_stamped(struct pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                                   pawl_error *error);
+
+#endif

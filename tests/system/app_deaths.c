@@ -1,0 +1,38 @@
+/* app_deaths.c - an application whose handler takes its process with it, for the tests of deaths.
+ *
+ *     bite {n, kills}    handled by "left": kills of 1 abort the process, of 2 are a null pointer;
+ *                        else a message goes to the queue "finished"
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pawl/pawl.h>
+
+#include <signal.h>
+#include <stdlib.h>
+
+#define BITE(F)                   \
+    F(INT64, n, .required = true) \
+    F(INT64, kills)
+PAWL_RECORD(bite, BITE)
+#define DONE(F) F(INT64, n)
+PAWL_RECORD(done, DONE)
+
+static pawl_code on_bite(pawl_context *ctx, const bite *message)
+{
+    if (message->kills == 1)
+        abort();
+    if (message->kills == 2)
+        raise(SIGSEGV);
+    return pawl_send(ctx, "finished", PAWL_MESSAGE(done, .n = message->n));
+}
+PAWL_MESSAGE_HANDLER(on_bite, bite);
+
+static const pawl_endpoint_spec left = {
+    .name     = "left",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bite)}, {.handle = NULL}}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "deaths",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&left, NULL}};
+
+PAWL_EXPORT_APPLICATION(application);
