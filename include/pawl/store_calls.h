@@ -129,6 +129,9 @@ PAWL_API pawl_code pawl_store_subscriptions(pawl_store *store, pawl_arena *arena
 PAWL_API pawl_code pawl_store_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
                                            const int64_t *except, size_t except_count,
                                            pawl_time *placed, int64_t *seq, pawl_error *error);
+PAWL_API pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                            pawl_arena *arena, pawl_queue_rows *rows,
+                                            pawl_error *error);
 PAWL_API pawl_code pawl_store_next_due(pawl_store *store, pawl_text queue,
                                        const pawl_text *aggregators, size_t aggregator_count,
                                        pawl_next_due *next, pawl_error *error);

@@ -265,6 +265,12 @@ struct pawl_store_ops {
     pawl_code (*dead_count)(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                             pawl_error *error);
 
+    /* Rows of a type with attempts, claimed or not, by place: among the first look_max rows of the
+     * queue that are due after due_after, or among more. Asked before a message is dropped for want
+     * of a saga, so it may not walk a long queue. NULL: no message waits for such a row. */
+    pawl_code (*queue_retried)(pawl_store *store, const pawl_retried_query *query,
+                               pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+
     /* Append below. */
 };
 

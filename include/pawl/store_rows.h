@@ -37,6 +37,14 @@ typedef struct pawl_queue_rows {
     pawl_text       taken_by; /* which, for the log */
 } pawl_queue_rows;
 
+/* Messages of a type in delayed retry. */
+typedef struct pawl_retried_query {
+    pawl_text queue, type;
+    pawl_time due_after;
+    size_t    look_max;  /* of the rows due after that, the first to look at, by (due, seq) */
+    size_t    count_max; /* most rows */
+} pawl_retried_query;
+
 typedef struct pawl_queue_claim {
     pawl_text      queue;
     pawl_time      due_max;

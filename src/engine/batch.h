@@ -24,6 +24,7 @@
 #include "engine/headers.h"
 #include "engine/plan.h"
 #include "engine/recovery.h"
+#include "engine/starter.h"
 #include "engine/unread.h"
 #include "pawl/context.h"
 #include "pawl/store_calls.h"
@@ -184,10 +185,11 @@ typedef struct pawl__batch {
     pawl_time         cut_message;   /* of the last timeout claimed, if more may be due then */
     bool              has_sql;       /* the first unit runs in a hold */
     bool              has_elsewhere; /* another worker has the row of some saga */
-    bool         is_unwritable; /* the changes failed at the state of a saga, whatever their code */
-    bool         gives_way;     /* all sagas are elsewhere: the changes free the claims */
-    bool         is_given_up;   /* by the watch over the threads: see call_begin */
-    pawl_changes changes;
+    bool is_unwritable; /* the changes failed at the state of a saga, whatever their code */
+    bool gives_way;     /* all sagas are elsewhere: the changes free the claims */
+    bool is_given_up;   /* by the watch over the threads: see call_begin */
+    pawl__starters starters;
+    pawl_changes   changes;
 } pawl__batch;
 
 pawl__batch *pawl__batch_create(pawl__engine *engine); /* NULL: out of memory */

@@ -267,6 +267,17 @@ static pawl_code read_streams_again(pawl__batch *batch, read_list *list, pawl_er
     return code;
 }
 
+/* Would the unit's message be dropped if its saga is still missing: no older message is there, or
+ * it has waited long enough? */
+static bool is_at_its_end(const pawl__batch *batch, const pawl__unit *unit, pawl_time placed,
+                          int64_t seq)
+{
+    const pawl__engine *engine = batch->engine;
+    pawl_time           since  = unit->row.waiting_since;
+    return is_before(unit, placed, seq) ||
+           (since != 0 && engine->machine_now - since >= engine->not_found_wait);
+}
+
 static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pawl_time placed,
                             int64_t seq, pawl_error *error)
 {
@@ -277,7 +288,8 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
         for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
             pawl__lookup *lookup = &batch->units[i].lookups[j];
             if (!has_missing(&batch->units[i]) || !is_missing(lookup) ||
-                lookup->binding->saga != saga || !is_before(&batch->units[i], placed, seq))
+                lookup->binding->saga != saga ||
+                !is_at_its_end(batch, &batch->units[i], placed, seq))
                 continue;
             if (lookup->entry == NULL) {
                 lookup->is_final = true; /* unless the transitional value finds it */
@@ -301,6 +313,22 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
     return code;
 }
 
+/* Reads the saga's starters in retry, if a message that would be dropped has to know them. The saga
+ * is read after that: a starter which succeeds in between has begun it. */
+static pawl_code read_starters(pawl__batch *batch, const pawl__saga_model *saga, pawl_time placed,
+                               int64_t seq, pawl_error *error)
+{
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (!has_missing(unit) || !is_at_its_end(batch, unit, placed, seq))
+            continue;
+        for (size_t j = 0; j < unit->lookup_count; j++)
+            if (is_missing(&unit->lookups[j]) && unit->lookups[j].binding->saga == saga)
+                return pawl__starters_read(batch, saga, error);
+    }
+    return PAWL_OK;
+}
+
 static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
 {
     bool is_needed = false;
@@ -311,6 +339,8 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
     pawl_time placed;
     int64_t   seq;
     pawl_code code = find_oldest_outside(batch, &placed, &seq, error);
+    for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
+        code = read_starters(batch, &batch->engine->model->sagas[i], placed, seq, error);
     for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
         code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
     if (code == PAWL_OK)

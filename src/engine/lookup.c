@@ -187,6 +187,16 @@ static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error
     return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
+pawl_code pawl__lookup_values(pawl__batch *batch, pawl__lookup *lookup)
+{
+    const pawl__saga_model *saga = lookup->binding->saga;
+    pawl_code               code =
+        key_value(batch, lookup, lookup->binding->key, saga->table.main.type, &lookup->value, NULL);
+    if (code == PAWL_OK && saga->stream == NULL)
+        has_transitional(batch, lookup);
+    return code;
+}
+
 /* ---- Building --------------------------------------------------------------- */
 
 static pawl_code decode(pawl__batch *batch, pawl__unit *unit, const pawl_record *record,

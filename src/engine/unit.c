@@ -161,6 +161,8 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     const pawl__binding *binding = lookup->binding;
     if (!is_final(ctx, lookup) && !pawl__unit_wait(ctx->batch, ctx->unit))
         return PAWL_ENOTFOUND;
+    if (!is_over(lookup) && pawl__starter_wait(ctx->batch, ctx->unit, lookup))
+        return PAWL_ENOTFOUND;
     char none[NONE_SIZE];
     format_none(lookup, none);
     ctx->unit->not_found++;

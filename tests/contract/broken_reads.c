@@ -504,6 +504,15 @@ static pawl_code bury_the_living(pawl_store *store, pawl_arena *arena, pawl_work
     return SELF->worker_list(store, arena, items, count, error);
 }
 
+/* Retried rows are not told. */
+static pawl_code tell_no_retries(pawl_store *store, const pawl_retried_query *query,
+                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    (void)store, (void)query, (void)arena, (void)error;
+    *rows = (pawl_queue_rows){.count = 0};
+    return PAWL_OK;
+}
+
 const defect broken_reads[] = {
     {"version begins at two", "S4", store_one_less, {.saga_load = load_one_more}},
     {"version goes up by two", "S6", store_half, {.saga_load = load_double}},
@@ -546,6 +555,7 @@ const defect broken_reads[] = {
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"workers that live are told dead", "E26", NULL, {.worker_died = bury_the_living}},
+    {"retried rows are not told", "E3", NULL, {.queue_retried = tell_no_retries}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };
 const size_t broken_reads_count = sizeof broken_reads / sizeof broken_reads[0];

@@ -57,7 +57,8 @@
     F(worker_died)        \
     F(diagnose)           \
     F(dead_count)         \
-    F(queue_find)
+    F(queue_find)         \
+    F(queue_retried)
 
 /* Emptied by called_open. */
 extern struct called {

@@ -93,6 +93,10 @@ HAND_ON(sweep,
 HAND_ON(hold_begin, (pawl_store * store, pawl_error *error), (inner, error))
 HAND_ON(enlist, (pawl_store * store, void *native, const pawl_changes *changes, pawl_error *error),
         (inner, native, changes, error))
+HAND_ON(queue_retried,
+        (pawl_store * store, const pawl_retried_query *query, pawl_arena *arena,
+         pawl_queue_rows *rows, pawl_error *error),
+        (inner, query, arena, rows, error))
 HAND_ON(queue_list,
         (pawl_store * store, pawl_text queue, size_t count_max, pawl_arena *arena,
          pawl_queue_rows *rows, pawl_error *error),

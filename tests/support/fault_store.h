@@ -49,6 +49,7 @@
     X(hold_begin)       \
     X(enlist)           \
     X(queue_list)       \
+    X(queue_retried)    \
     X(timeout_list)     \
     X(outbox_list)      \
     X(outbox_attempts)  \

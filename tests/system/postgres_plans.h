@@ -110,9 +110,11 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_SWEEP_LEASE] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
 
     /* The queue. */
-    [PAWL__SQL_QUEUE_LIST]  = RARE("text, bigint", "a list for people, in the order of placing"),
-    [PAWL__SQL_QUEUE_WALK]  = HOT(60, "bigint, bigint", "1000, 256"),
-    [PAWL__SQL_QUEUE_STATS] = RARE("timestamptz", "statistics: counts all rows"),
+    [PAWL__SQL_QUEUE_LIST]    = RARE("text, bigint", "a list for people, in the order of placing"),
+    [PAWL__SQL_QUEUE_RETRIED] = RARE("text, timestamptz, bigint, text, bigint",
+                                     "before a message is dropped for want of a saga"),
+    [PAWL__SQL_QUEUE_WALK]    = HOT(60, "bigint, bigint", "1000, 256"),
+    [PAWL__SQL_QUEUE_STATS]   = RARE("timestamptz", "statistics: counts all rows"),
     [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
             "'{bulk,orders}', array[at(-9999999), at(0)], array[at(0), at(1)], "

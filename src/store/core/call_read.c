@@ -202,6 +202,16 @@ pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count
     return PAWL__CALL_END(code, rows, no_messages);
 }
 
+pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    *rows          = no_messages;
+    pawl_code code = PAWL__CALL_BEGIN(queue_retried);
+    if (code == PAWL_OK)
+        code = store->ops->queue_retried(store, query, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_messages);
+}
+
 pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {

@@ -202,6 +202,7 @@ const pawl_store_ops pawl__memory_driver = {
     .native           = pawl__memory_native,
     .enlist           = pawl__memory_enlist,
     .queue_list       = pawl__memory_queue_list,
+    .queue_retried    = pawl__memory_queue_retried,
     .timeout_list     = pawl__memory_timeout_list,
     .outbox_list      = pawl__memory_outbox_list,
     .outbox_attempts  = pawl__memory_outbox_attempts,

@@ -1,14 +1,12 @@
 /* memory.h - the memory store: `memory:NAME`.
  *
- * All handles of one name in one process share a data set, which lives until
- * the last of them is closed. One mutex guards a data set; each operation runs
- * whole under it, so that operations of several threads are serial and no
- * transaction is ever open between two calls.
+ * All handles of one name in one process share a data set, which lives until the last of them is
+ * closed. One mutex guards a data set; each operation runs whole under it, so that operations of
+ * several threads are serial and no transaction is ever open between two calls.
  *
- * A commit writes its changes one after another, in the order a database would
- * apply them, and notes each in a journal. When a change is refused, or memory
- * runs out, the journal takes all of it back; groups that were refused are left
- * out of the next round.
+ * A commit writes its changes one after another, in the order a database would apply them, and
+ * notes each in a journal. When a change is refused, or memory runs out, the journal takes all of
+ * it back; groups that were refused are left out of the next round.
  *
  * The kinds of change call commit.c to refuse, and commit.c calls them by the table of
  * kinds; ending a worker frees what it has in every table, and each table's calls enter by
@@ -272,6 +270,8 @@ pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_change
                               pawl_error *error);
 pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__memory_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
 pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,

@@ -302,6 +302,38 @@ pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *que
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("search of a queue", error);
 }
 
+static bool is_retried(const queue_row *row, const pawl_retried_query *query)
+{
+    return row->fields.attempts > 0 && row->fields.due > query->due_after &&
+           pawl_text_equal(row->fields.message.type, query->type);
+}
+
+/* Looks at all rows: there is no order of due times that has claimed rows in it. */
+pawl_code pawl__memory_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    memory_data       *data   = pawl__memory_enter(store);
+    const memory_tree *places = &data->queue.trees[BY_PLACE];
+    const queue_row    probe  = {
+            .queue = query->queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
+    memory_list list  = {0};
+    void       *items = NULL;
+    bool        is_ok = true;
+    queue_row  *row   = pawl__tree_at_least(places, &probe);
+    for (; is_ok && row != NULL && pawl_text_equal(row->queue, query->queue) &&
+           (query->count_max == 0 || list.count < query->count_max);
+         row = pawl__tree_next(places, row))
+        if (is_retried(row, query))
+            is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->queue, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of retried messages", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue)
 {
     const queue_row  probe = {.queue = queue, .fields.due = INT64_MIN, .fields.seq = INT64_MIN};

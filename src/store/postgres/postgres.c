@@ -55,6 +55,7 @@ const pawl_store_ops pawl_store_driver = {
     .native_type      = "PGconn",
     .enlist           = pawl__pg_enlist,
     .queue_list       = pawl__sql_queue_list,
+    .queue_retried    = pawl__sql_queue_retried,
     .timeout_list     = pawl__sql_timeout_list,
     .outbox_list      = pawl__sql_outbox_list,
     .outbox_attempts  = pawl__sql_outbox_attempts,

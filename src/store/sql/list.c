@@ -41,6 +41,31 @@ pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_
     return code;
 }
 
+typedef struct retried_by {
+    pawl_retried_query query;
+    int64_t            looks, limit;
+} retried_by;
+
+static const pawl__sql_fields by_retried =
+    PAWL__SQL_FIELDS({offsetof(retried_by, query.queue), PAWL__WIRE_TEXT},
+                     {offsetof(retried_by, query.due_after), PAWL__WIRE_TIME},
+                     {offsetof(retried_by, looks), PAWL__WIRE_INT},
+                     {offsetof(retried_by, query.type), PAWL__WIRE_TEXT},
+                     {offsetof(retried_by, limit), PAWL__WIRE_INT});
+
+pawl_code pawl__sql_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    const retried_by      by    = {*query, pawl__sql_limit(query->look_max),
+                                   pawl__sql_limit(query->count_max)};
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_RETRIED, &by_retried, &by, &pawl__sql_queue_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_queue_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
 pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {

@@ -73,6 +73,8 @@ pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64
 /* list.c */
 pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__sql_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
 pawl_code pawl__sql_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
@@ -134,14 +136,14 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .aggregator_count = pawl__sql_aggregator_count, .flush_list = pawl__sql_flush_list,           \
     .outbox_claim = pawl__sql_outbox_claim, .lead = pawl__sql_lead, .unlead = pawl__sql_unlead,   \
     .subscriptions = pawl__sql_subscriptions, .stats = pawl__sql_stats, .sweep = pawl__sql_sweep, \
-    .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
-    .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
-    .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
-    .dead_count = pawl__sql_dead_count_queues, .queue_find = pawl__sql_queue_find,                \
-    .worker_died = pawl__sql_worker_died, .outbox_find = pawl__sql_outbox_find,                   \
-    .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
-    .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \
-    .timeout_foreign = pawl__sql_timeout_foreign, .hold_begin = pawl__sql_hold_begin,             \
-    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
+    .queue_retried = pawl__sql_queue_retried, .queue_list = pawl__sql_queue_list,                 \
+    .timeout_list = pawl__sql_timeout_list, .outbox_list = pawl__sql_outbox_list,                 \
+    .outbox_attempts = pawl__sql_outbox_attempts, .dead_list = pawl__sql_dead_list,               \
+    .dead_find = pawl__sql_dead_find, .dead_count = pawl__sql_dead_count_queues,                  \
+    .queue_find = pawl__sql_queue_find, .worker_died = pawl__sql_worker_died,                     \
+    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
+    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
+    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
+    .hold_begin = pawl__sql_hold_begin, .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
 
 #endif

@@ -139,6 +139,10 @@
     X(QUEUE_FIND, PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_QUERY)                                                        \
     X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_QUERY)                                                      \
+    X(QUEUE_RETRIED, PAWL__SQL_QUEUE_ROW_TEXT                                                                                    \
+      "where [Seq] in (select [Seq] from (select [Seq], [Attempts], [Type] from {queue} "                                        \
+      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] limit ?3) looked "                                                \
+      "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] limit ?5")                                                 \
     X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
                    "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
                    "group by [Queue] order by [Queue]")                                                                          \

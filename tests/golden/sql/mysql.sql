@@ -61,6 +61,12 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 >= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`,
 `Seq` limit ?;
 
+-- QUEUE_RETRIED
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` in (select `Seq`
+from (select `Seq`, `Attempts`, `Type` from `pawl_queue` where `Queue` = ? and `Due` > ? order by
+`Due`, `Seq` limit ?) looked where `Attempts` > 0 and `Type` = ?) order by `Placed`, `Seq` limit ?;
+
 -- QUEUE_STATS
 select `Queue`, count(case when `Due` <= ? then 1 end), count(case when `Due` > ? then 1 end),
 min(`Due`) from `pawl_queue` group by `Queue` order by `Queue`;

@@ -68,6 +68,13 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "Due" >= $4 and "Due" <= $5 and "Seq" <= $6 and ("Due" > $7 or ("Due" = $7 and "Seq" > $8)) order by
 "Due", "Seq" limit $9;
 
+-- QUEUE_RETRIED
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" in (select "Seq"
+from (select "Seq", "Attempts", "Type" from "pawl_queue" where "Queue" = $1 and "Due" > $2 order by
+"Due", "Seq" limit $3) looked where "Attempts" > 0 and "Type" = $4) order by "Placed", "Seq" limit
+$5;
+
 -- QUEUE_STATS
 select "Queue", count(case when "Due" <= $1 then 1 end), count(case when "Due" > $1 then 1 end),
 min("Due") from "pawl_queue" group by "Queue" order by "Queue";

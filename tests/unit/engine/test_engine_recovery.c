@@ -238,6 +238,19 @@ static void e37_retry_after_keeps_its_delay(const char *url)
     world_close(&it);
 }
 
+/* Immediate retries of a row for all errors are not for a handler that names a delay. */
+static void e37_retry_after_is_not_tried_at_once(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_RETRY_AFTER,
+              PAWL_RECOVERY({.immediate = 5, .delay = PAWL_HOURS(1)}));
+    post(&it, "charge", "a");
+    world_drain(&it);
+    assert_int_equal(runs, 1);
+    assert_int_equal(world_queue(&it, "office").items[0].due - world_now(&it), PAWL_SECONDS(3));
+    world_close(&it);
+}
+
 /* ---- The end ------------------------------------------------------------------------- */
 
 static void e37_discarded_instead_of_dead(const char *url)
@@ -440,6 +453,7 @@ int main(void)
         ON_ALL_STORES(e37_a_row_has_its_own_delay_doubling_up_to_its_limit),
         ON_ALL_STORES(e37_a_delay_above_the_endpoints_limit_does_not_double),
         ON_ALL_STORES(e37_retry_after_keeps_its_delay),
+        ON_ALL_STORES(e37_retry_after_is_not_tried_at_once),
         ON_ALL_STORES(e37_discarded_instead_of_dead),
         ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded),
         ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history),

@@ -28,20 +28,17 @@
         return code;                                                  \
     }
 
-static const pawl_text         name  = {.data = "orders", .size = 6};
-static const pawl_session_id   us    = {.uuid = {.bytes = {1}}};
-static const pawl_saga_table   table = {.type = {.data = "Order", .size = 5}};
-static const pawl_value        value = {.type = PAWL_VALUE_UUID};
-static const pawl_queue_claim  queue_claim;
-static const pawl_stream_read  stream;
-static const pawl_sweep        nothing_old;
-static const pawl_event_query  any_event;
-static const pawl_outbox_query any_row;
-static const pawl_changes      no_changes;
-static const pawl_dead_query   any_letter;
-static const pawl_diagnosis    no_diagnosis;
-static const pawl_queue_query  any_message = {.queue = {.data = "orders", .size = 6}};
-static const pawl_walk         any_walk    = {.kind = PAWL_WALK_QUEUE};
+static const pawl_text        name  = {.data = "orders", .size = 6};
+static const pawl_session_id  us    = {.uuid = {.bytes = {1}}};
+static const pawl_saga_table  table = {.type = {.data = "Order", .size = 5}};
+static const pawl_value       value = {.type = PAWL_VALUE_UUID};
+static const pawl_queue_claim queue_claim;
+static const pawl_stream_read stream;
+static const pawl_sweep       nothing_old;
+static const pawl_changes     no_changes;
+static const pawl_diagnosis   no_diagnosis;
+static const pawl_queue_query any_message = {.queue = {.data = "orders", .size = 6}};
+static const pawl_walk        any_walk    = {.kind = PAWL_WALK_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
 #define LEASE .lease = 1, .now = NOW
@@ -72,9 +69,12 @@ CALL(lead_list, pawl_lead_row *items = (void *)store;
 
 LIST_CALL(walk, pawl_walk_rows, pawl_store_walk(store, &any_walk, NULL, &rows, error))
 LIST_CALL(dead_count, pawl_dead_counts, pawl_store_dead_count(store, NULL, &rows, error))
+LIST_CALL(queue_retried, pawl_queue_rows,
+          pawl_store_queue_retried(store, &(pawl_retried_query){0}, NULL, &rows, error))
 LIST_CALL(queue_find, pawl_queue_messages,
           pawl_store_queue_find(store, &any_message, NULL, &rows, error))
-LIST_CALL(dead_find, pawl_dead_rows, pawl_store_dead_find(store, &any_letter, NULL, &rows, error))
+LIST_CALL(dead_find, pawl_dead_rows,
+          pawl_store_dead_find(store, &(pawl_dead_query){0}, NULL, &rows, error))
 LIST_CALL(diagnose, pawl_finding_rows,
           pawl_store_diagnose(store, &no_diagnosis, NULL, &rows, error))
 CALL(queue_claim, pawl_queue_rows rows = {.count = 9},
@@ -127,7 +127,7 @@ CALL(outbox_list, pawl_outbox_rows rows = {.count = 9},
      pawl_store_outbox_list(store, PAWL_OUTBOX_DISCARDED, 0, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
 CALL(outbox_find, pawl_outbox_rows rows = {.count = 9},
-     pawl_store_outbox_find(store, &any_row, NULL, &rows, error),
+     pawl_store_outbox_find(store, &(pawl_outbox_query){0}, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
 LIST_CALL(outbox_attempts, pawl_attempt_rows,
           pawl_store_outbox_attempts(store, 1, NULL, &rows, error))
@@ -136,7 +136,8 @@ CALL(stream_load, pawl_stream rows[2] = {{.version = 9} COMMA{.version = 9}};
      pawl_stream_read reads[2] = {stream COMMA stream},
      pawl_store_stream_load(store, reads, 2, NULL, rows, error),
      rows[0].version == 0 && rows[1].version == 0)
-LIST_CALL(event_list, pawl_event_rows, pawl_store_event_list(store, &any_event, NULL, &rows, error))
+LIST_CALL(event_list, pawl_event_rows,
+          pawl_store_event_list(store, &(pawl_event_query){0}, NULL, &rows, error))
 CALL(event_number, int64_t count = 9, pawl_store_event_number(store, 1, &count, error), count == 0)
 CALL(checkpoint_get, int64_t position = 9, pawl_store_checkpoint_get(store, name, &position, error),
      position == 0)
