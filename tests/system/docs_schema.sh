@@ -66,15 +66,15 @@ while read -r statement; do
     "$work/sql" "$work/made.db" "$statement" >"$work/out" 2>"$work/err" || die "$statement"
 done <"$work/statements"
 
-echo "== the lines of pawl stats"
+echo "== the lines of pawl stats: those of its numbers; health is judged from them"
 sed -nE -e 's/^    NUMBER\("[a-z_]+", "([^"]+)".*/\1/p' -e 's/^    \{"[a-z_]+", "([^"]+)", offset.*/\1/p' \
     "$source_dir/src/cli/stats.c" | sort >"$work/made"
 sed -n '/^## What `pawl stats`/,$p' "$source_dir/docs/concepts.md" >"$work/stats"
-awk -F ' *[|] *' '/^\| [a-z]/ && $2 != "line" && $2 !~ /^queue:/ { gsub(/, /, "\n", $2); print $2 }' \
+awk -F ' *[|] *' '/^\| [a-z]/ && $2 != "line" && $2 != "health" && $2 !~ /^queue:/ { gsub(/, /, "\n", $2); print $2 }' \
     "$work/stats" | sort >"$work/said"
 [ "$(wc -l <"$work/made")" -ge 17 ] || die "$(wc -l <"$work/made") lines in stats.c"
 diff "$work/said" "$work/made" >"$work/out" || die "the page (<) and pawl stats (>) differ"
-awk -F ' *[|] *' '/^\| [a-z]/ && $2 != "line" { print $4 }' "$work/stats" | tr -d '`' >"$work/said"
+awk -F ' *[|] *' '/^\| [a-z]/ && $2 != "line" && $2 != "health" { print $4 }' "$work/stats" | tr -d '`' >"$work/said"
 sed -n '/^The other tables/,$p' "$work/stats" | grep -oE '`[a-z_]+`' | tr -d '`' |
     grep -v '_$' >>"$work/said"
 sort -u "$work/said" >"$work/named"
