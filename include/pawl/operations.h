@@ -23,7 +23,8 @@
  *
  *     the contract says   the call answers
  *     INVALID_ARG         PAWL_EINVAL; PAWL_ELIMIT for a size over its limit
- *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove, projection_find
+ *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove, partition_find,
+ *                             partition_release, partition_remove, projection_find
  *     CONCURRENCY         PAWL_ECONFLICT: saga_update, saga_delete,
  *                             aggregator_remove, aggregator_remove_snapshot,
  *                             append, checkpoint_set
@@ -53,6 +54,7 @@
 #include "pawl/store_dead.h"
 #include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
+#include "pawl/store_partition.h"
 #include "pawl/store_projection.h"
 #include "pawl/store_queue.h"
 #include "pawl/store_saga.h"

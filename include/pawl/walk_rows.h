@@ -25,9 +25,10 @@ typedef enum pawl_walk_kind {
     PAWL_WALK_FOLDS,       /* by stream */
     PAWL_WALK_AGGREGATORS, /* by number */
     PAWL_WALK_DEAD,        /* by endpoint and message id */
-    PAWL_WALK_CHECKPOINTS  /* by name */
+    PAWL_WALK_CHECKPOINTS, /* by name */
+    PAWL_WALK_PARTITIONS   /* of aggregators, by name */
 } pawl_walk_kind;
-#define PAWL_WALK_KINDS 9
+#define PAWL_WALK_KINDS 10
 
 /* A row of any kind; what a kind does not have is empty. */
 typedef struct pawl_walk_row {
@@ -36,14 +37,21 @@ typedef struct pawl_walk_row {
         number; /* of a message in a queue, an outbox row, an event, an aggregator's row; position
                          of a checkpoint */
     pawl_text belongs_to; /* queue; destination of a timeout or an outbox row; stream of an event or
-                             a fold; aggregator; endpoint of a dead letter; name of a checkpoint */
-    pawl_text name;       /* of a timeout; queue of a dead letter */
+                             a fold; aggregator; endpoint of a dead letter; name of a checkpoint, or of a partition */
+    pawl_text name;       /* of a timeout; queue of a dead letter; aggregator of a partition */
     pawl_text code;       /* of a dead letter: "EDECODE" */
     pawl_text type_version;        /* of a saga: "1.0" */
     pawl_text persistence_version; /* of a saga: the pawl that wrote it last */
     int32_t   version;             /* of the record of an event or a fold */
     pawl_message message; /* of a timeout the type alone, its saga's; of a saga and a fold the body
                                alone, its state; of an event type, body, headers and ids */
+    /* Of a partition, from here on. */
+    int64_t   count;    /* rows, leased ones too */
+    pawl_time oldest;   /* when the oldest was added; 0: there is none */
+    pawl_time due;      /* business time of the next flush; PAWL_TIME_MAX: none */
+    int32_t   attempts; /* failures in a row */
+    bool      is_dead;
+    pawl_text error; /* of the last failure */
 } pawl_walk_row;
 
 typedef struct pawl_walk_rows {
@@ -56,6 +64,9 @@ typedef struct pawl_walk {
     const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not looked at */
     const pawl_walk_row   *after;     /* the row before; only its key is read. NULL: the first */
     size_t                 count_max; /* 0: all */
+    /* Filters of PARTITIONS: one of that name, those of an aggregator, dead ones alone. */
+    pawl_text partition, aggregator;
+    bool      is_dead;
 } pawl_walk;
 
 #ifdef __cplusplus

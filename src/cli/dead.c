@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/dead.h"
+#include "cli/actions.h"
 
 #include <string.h>
 
@@ -120,29 +121,10 @@ static const pawl__column run_columns[] = {
     {.key = NULL},
 };
 
-/* An operator's action on a letter of the message, this one or an earlier one. */
-typedef struct action_row {
-    pawl_text action; /* "retried" */
-    pawl_time at;
-    pawl_text by, reason;
-} action_row;
-
-#define ACTION(key, kind, member, heading)                                                      \
-    {                                                                                           \
-        key, PAWL__COLUMN_##kind, offsetof(action_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
-static const pawl__column action_columns[] = {
-    ACTION("action", TEXT, action, "action"),
-    ACTION("at", TIME, at, "at"),
-    ACTION("by", TEXT, by, "by"),
-    ACTION("reason", TEXT, reason, "reason"),
-    {.key = NULL},
-};
-
 const pawl__report pawl__dead_verb_reports[] = {
     {"list, show", letter_columns, NULL},
     {"history, of show", run_columns, NULL},
-    {"actions, of show", action_columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
     {"retry, edit, discard", NULL,
      "retried edited discarded no_longer_dead already_queued unsendable"},
     {"with --dry-run", NULL, "matching until"},
@@ -284,10 +266,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* The runs of a letter's handler, and the actions on letters of its message. */
 typedef struct past {
-    run_row    *runs;
-    size_t      run_count;
-    action_row *actions;
-    size_t      action_count;
+    run_row          *runs;
+    size_t            run_count;
+    pawl__action_rows actions;
 } past;
 
 static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
@@ -319,24 +300,6 @@ static pawl_code read_runs(pawl_text history, pawl_arena *arena, past *found, pa
     return found->runs != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
-/* "pawl.dead_retried" is "retried" here. */
-static action_row action_of(const pawl_event *event, pawl_arena *arena)
-{
-    static const char prefix[] = "pawl.dead_";
-    action_row        row      = {.action = event->type, .at = event->at};
-    yyjson_doc *doc  = yyjson_read(event->headers.data, event->headers.size, YYJSON_READ_NOFLAG);
-    yyjson_val *root = yyjson_doc_get_root(doc);
-    row.by           = member_of(root, "by", arena);
-    row.reason       = member_of(root, "reason", arena);
-    yyjson_doc_free(doc);
-    if (row.action.size > sizeof prefix - 1 &&
-        memcmp(row.action.data, prefix, sizeof prefix - 1) == 0) {
-        row.action.data += sizeof prefix - 1;
-        row.action.size -= sizeof prefix - 1;
-    }
-    return row;
-}
-
 static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text id,
                               pawl_arena *arena, past *found, pawl_error *error)
 {
@@ -344,12 +307,7 @@ static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text i
     pawl_code       code = pawl_store_dead_actions(store, endpoint, id, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
-    found->actions = pawl_arena_take(arena, (rows.count + 1) * sizeof *found->actions);
-    if (found->actions == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", rows.count);
-    for (size_t i = 0; i < rows.count; i++)
-        found->actions[found->action_count++] = action_of(&rows.items[i].event, arena);
-    return PAWL_OK;
+    return pawl__actions_read(&rows, "pawl.dead_", arena, &found->actions, error);
 }
 
 static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *arena,
@@ -383,16 +341,15 @@ static pawl__view view_on(const pawl__view *view, const pawl__column *columns, s
 static pawl_code print_object(const pawl__view *view, const shown_letter *shown, const past *of,
                               pawl_error *error)
 {
-    pawl__view      runs    = view_on(view, run_columns, sizeof *of->runs);
-    pawl__view      actions = view_on(view, action_columns, sizeof *of->actions);
-    yyjson_mut_doc *doc     = pawl__json_create();
-    pawl_code       code    = PAWL_OK;
+    pawl__view      runs = view_on(view, run_columns, sizeof *of->runs);
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = PAWL_OK;
     if (doc != NULL && shown != NULL)
         code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
     if (doc != NULL && code == PAWL_OK)
         code = pawl__rows_json(&runs, doc, "history", of->runs, of->run_count, error);
     if (doc != NULL && code == PAWL_OK)
-        code = pawl__rows_json(&actions, doc, "actions", of->actions, of->action_count, error);
+        code = pawl__actions_json(view, doc, &of->actions, error);
     if (code == PAWL_OK)
         return pawl__json_print(doc, view->out, error);
     yyjson_mut_doc_free(doc);
@@ -402,9 +359,8 @@ static pawl_code print_object(const pawl__view *view, const shown_letter *shown,
 static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, const past *of,
                              pawl_error *error)
 {
-    pawl__view runs    = view_on(view, run_columns, sizeof *of->runs);
-    pawl__view actions = view_on(view, action_columns, sizeof *of->actions);
-    pawl_code  code    = PAWL_OK;
+    pawl__view runs = view_on(view, run_columns, sizeof *of->runs);
+    pawl_code  code = PAWL_OK;
     if (view->is_json)
         return print_object(view, shown, of, error);
     if (shown != NULL)
@@ -413,12 +369,7 @@ static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, 
         fputc('\n', view->out);
         code = pawl__rows_print(&runs, of->runs, of->run_count, error);
     }
-    if (code == PAWL_OK && of->action_count > 0) {
-        if (shown != NULL)
-            fputc('\n', view->out);
-        code = pawl__rows_print(&actions, of->actions, of->action_count, error);
-    }
-    return code;
+    return code == PAWL_OK ? pawl__actions_print(view, &of->actions, error) : code;
 }
 
 /* A letter that is gone is still told of, when its endpoint is named: what was done with it. */
@@ -429,7 +380,7 @@ static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *vi
     pawl_error none = *error;
     pawl_code  code = read_actions(store, text_of(fields->endpoint),
                                    pawl_text_of(fields->ids.items[0]), arena, &of, error);
-    if (code == PAWL_OK && of.action_count == 0)
+    if (code == PAWL_OK && of.actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
     return code == PAWL_OK ? print_shown(view, NULL, &of, error) : code;
 }

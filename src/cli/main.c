@@ -22,6 +22,7 @@
             pawl__##verb##_verb, pawl__##verb##_verb_reports                     \
     }
 static const pawl__verb verbs[] = {
+    VERB_REPORTS(aggregator, "look at what aggregators collect; release or remove a partition"),
     VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),

@@ -17,7 +17,8 @@ static const suite_cases *const all_cases[] = {
     &cases_op_outbox,    &cases_saga_lock,      &cases_journal,       &cases_events,
     &cases_journal_race, &cases_journal_random, &cases_op_journal,    &cases_op_message,
     &cases_op_enable,    &cases_prefix,         &cases_walk,          &cases_op_dead,
-    &cases_died,         &cases_diagnose,       &cases_op_projection, &cases_queue_find,
+    &cases_died,         &cases_diagnose,       &cases_op_projection, &cases_op_partition,
+    &cases_queue_find,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 

@@ -244,6 +244,7 @@ static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *
 static bool is_own(pawl_text name)
 {
     return pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)) ||
+           pawl_text_equal(name, PAWL_TEXT(PAWL_PARTITION_STREAMS)) ||
            pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS));
 }
 

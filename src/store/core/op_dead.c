@@ -13,8 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/object.h"
-#include "store/core/operation.h"
+#include "store/core/action.h"
 
 #include <string.h>
 
@@ -22,14 +21,9 @@
 
 pawl_text pawl_dead_stream(pawl_text endpoint, pawl_text message_id, pawl_arena *arena)
 {
-    static const pawl_uuid none;
-    pawl_text              name = pawl_arena_printf(arena, PAWL_DEAD_STREAMS "/%.*s/%.*s",
-                                                    PAWL_TEXT_ARGS(endpoint), PAWL_TEXT_ARGS(message_id));
-    char                   id[PAWL_UUID_TEXT_SIZE + 1];
-    if (name.data == NULL || name.size <= PAWL_STREAM_SIZE_MAX)
-        return name;
-    pawl_uuid_format(pawl_uuid_v5(none, name.data, name.size), id);
-    return pawl_arena_printf(arena, PAWL_DEAD_STREAMS "/%s", id);
+    pawl_text name =
+        pawl_arena_printf(arena, "%.*s/%.*s", PAWL_TEXT_ARGS(endpoint), PAWL_TEXT_ARGS(message_id));
+    return name.data != NULL ? pawl__action_stream(PAWL_DEAD_STREAMS, name, arena) : name;
 }
 
 pawl_code pawl_store_dead_actions(pawl_store *store, pawl_text endpoint, pawl_text message_id,

@@ -8,8 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/object.h"
-#include "store/core/operation.h"
+#include "store/core/action.h"
 
 #include "base/calm.h"
 #include "pawl/store_calls.h"
@@ -26,19 +25,6 @@ static pawl_code no_memory(pawl_error *error)
 }
 
 /* ---- The failure as a fold ---------------------------------------------- */
-
-/* "pawl.projection/NAME", or with a uuid made of the name where that is too long. */
-static pawl_text stream_of(pawl_text name, pawl_arena *arena)
-{
-    static const pawl_uuid none;
-    char                   id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_text              stream =
-        pawl_arena_printf(arena, PAWL_PROJECTION_STREAMS "/%.*s", PAWL_TEXT_ARGS(name));
-    if (stream.data == NULL || stream.size <= PAWL_STREAM_SIZE_MAX)
-        return stream;
-    pawl_uuid_format(pawl_uuid_v5(none, name.data, name.size), id);
-    return pawl_arena_printf(arena, PAWL_PROJECTION_STREAMS "/%s", id);
-}
 
 static bool put_all(yyjson_mut_doc *doc, pawl_text name, const pawl_projection_failure *failure,
                     pawl_text text)
@@ -102,9 +88,10 @@ static pawl_code save_failure(pawl_store *store, pawl_text name,
                               const pawl_projection_failure *failure, pawl_time now,
                               pawl_arena *arena, pawl_error *error)
 {
-    pawl_stream_read read = {
-        .stream = stream_of(name, arena), .after = 0, .fold_version_max = STATE_VERSION};
-    pawl_stream             stream = {.version = 0};
+    pawl_stream_read read   = {.stream = pawl__action_stream(PAWL_PROJECTION_STREAMS, name, arena),
+                               .after  = 0,
+                               .fold_version_max = STATE_VERSION};
+    pawl_stream      stream = {.version = 0};
     pawl_projection_failure before, made = *failure;
     pawl_text               before_name;
     if (read.stream.data == NULL)

@@ -113,6 +113,14 @@ bool pawl__memory_partition_is_empty(const memory_data *data, pawl_text partitio
     return oldest(data, partition) == NULL;
 }
 
+void pawl__memory_partition_count(const memory_data *data, pawl_walk_row *partition)
+{
+    const aggregator_row *row = oldest(data, partition->belongs_to);
+    partition->oldest         = row != NULL ? row->fields.at : 0;
+    for (; row != NULL; row = next_oldest(data, row, partition->belongs_to))
+        partition->count++;
+}
+
 bool pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -85,6 +85,33 @@ pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time d
     return PAWL_OK;
 }
 
+static bool is_walked(const pawl_walk *walk, const pawl_flush_row *fields)
+{
+    return pawl__memory_is_like(walk->partition, fields->partition) &&
+           pawl__memory_is_like(walk->aggregator, fields->name) &&
+           (!walk->is_dead || fields->is_dead);
+}
+
+bool pawl__memory_partition_behind(const memory_data *data, const pawl_walk *walk,
+                                   const pawl_walk_row *after, pawl_walk_row *row)
+{
+    const memory_tree *tree  = &data->flushes.trees[BY_PARTITION];
+    const flush_row    probe = {.fields.partition = after->belongs_to};
+    const flush_row   *found = pawl__tree_above(tree, &probe);
+    while (found != NULL && !is_walked(walk, &found->fields))
+        found = pawl__tree_next(tree, found);
+    if (found == NULL)
+        return false;
+    *row = (pawl_walk_row){.belongs_to = found->fields.partition,
+                           .name       = found->fields.name,
+                           .due        = found->fields.due,
+                           .attempts   = found->fields.attempts,
+                           .is_dead    = found->fields.is_dead,
+                           .error      = found->fields.error};
+    pawl__memory_partition_count(data, row);
+    return true;
+}
+
 pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name)
 {
     const flush_row *row = first_due(data, name);

@@ -143,6 +143,7 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
                                     pawl_time due);
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
+void      pawl__memory_partition_count(const memory_data *data, pawl_walk_row *row);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
 /* Whether a query that wants the text, or any when it is empty, finds this one. */
 static inline bool pawl__memory_is_like(pawl_text wanted, pawl_text text)
@@ -171,13 +172,12 @@ size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t coun
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 /* Ends dead workers that were not seen since `before`; how many. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
-
 /* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */
 typedef bool   memory_walk_fn(const memory_data *data, const pawl_walk *walk,
                               const pawl_walk_row *after, pawl_walk_row *row);
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
-    pawl__memory_checkpoint_behind;
+    pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
 pawl_code pawl__memory_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                             pawl_walk_rows *rows, pawl_error *error);
 

@@ -12,6 +12,7 @@ static memory_walk_fn *const kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_AGGREGATORS] = pawl__memory_aggregator_behind,
     [PAWL_WALK_DEAD]        = pawl__memory_letter_behind,
     [PAWL_WALK_CHECKPOINTS] = pawl__memory_checkpoint_behind,
+    [PAWL_WALK_PARTITIONS]  = pawl__memory_partition_behind,
 };
 
 /* Gives the row texts of its own. */
@@ -20,6 +21,7 @@ static bool keep_texts(pawl_walk_row *row, pawl_arena *arena)
     pawl_text *texts[] = {&row->belongs_to,
                           &row->name,
                           &row->code,
+                          &row->error,
                           &row->type_version,
                           &row->persistence_version,
                           &row->message.id,

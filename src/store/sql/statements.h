@@ -205,6 +205,12 @@
       "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] limit ?2")                     \
     X(CHECKPOINT_WALK,                                                                                                           \
       "select [Name], [Position] from {checkpoints} where [Name] > ?1 order by [Name] limit ?2")                                 \
+    X(PARTITION_WALK,                                                                                                            \
+      "select f.[Partition], f.[Name], f.[Due], f.[Attempts], f.[Dead], f.[Error], "                                             \
+      "(select count(*) from {aggregator} as a where a.[Partition] = f.[Partition]), "                                           \
+      "(select min(b.[At]) from {aggregator} as b where b.[Partition] = f.[Partition]) "                                         \
+      "from {aggregator_flush} as f where f.[Partition] > ?1 and (?2 = '' or f.[Partition] = ?2) "                               \
+      "and (?3 = '' or f.[Name] = ?3) and (?4 = 0 or f.[Dead] = 1) order by f.[Partition] limit ?5")                             \
     X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
                        " from {aggregator} where [Id] > ?1 order by [Id] limit ?2")                                              \
     X(DEAD_WALK,                                                                                                                 \

@@ -12,6 +12,8 @@ typedef struct behind {
     const pawl_saga_table *table;
     pawl_walk_row          row;
     int64_t                limit;
+    pawl_text              partition, aggregator; /* filters */
+    bool                   is_dead;
 } behind;
 
 #define BEHIND(member, as)                            \
@@ -24,11 +26,16 @@ typedef struct behind {
     }
 #define ROW(member, as) PAWL__SQL_FIELD(walk_row, member, as)
 
-static const pawl__sql_field by_id[]     = {BEHIND(id, UUID), LIMIT};
-static const pawl__sql_field by_number[] = {BEHIND(number, INT), LIMIT};
-static const pawl__sql_field by_name[]   = {BEHIND(belongs_to, TEXT), LIMIT};
-static const pawl__sql_field by_letter[] = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT),
-                                            LIMIT};
+static const pawl__sql_field by_id[]        = {BEHIND(id, UUID), LIMIT};
+static const pawl__sql_field by_number[]    = {BEHIND(number, INT), LIMIT};
+static const pawl__sql_field by_name[]      = {BEHIND(belongs_to, TEXT), LIMIT};
+static const pawl__sql_field by_partition[] = {BEHIND(belongs_to, TEXT),
+                                               {offsetof(behind, partition), PAWL__WIRE_TEXT},
+                                               {offsetof(behind, aggregator), PAWL__WIRE_TEXT},
+                                               {offsetof(behind, is_dead), PAWL__WIRE_FLAG},
+                                               LIMIT};
+static const pawl__sql_field by_letter[]    = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT),
+                                               LIMIT};
 
 static const pawl__sql_field saga_row[]    = {ROW(id, UUID), ROW(persistence_version, TEXT),
                                               ROW(type_version, TEXT), ROW(message.body, JSON)};
@@ -39,6 +46,9 @@ static const pawl__sql_field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEX
 static const pawl__sql_field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
                                               ROW(message.body, TEXT)};
 static const pawl__sql_field checkpoint[]  = {ROW(belongs_to, TEXT), ROW(number, INT)};
+static const pawl__sql_field partition[]   = {
+      ROW(belongs_to, TEXT), ROW(name, TEXT),  ROW(due, TIME),  ROW(attempts, INT32),
+      ROW(is_dead, FLAG),    ROW(error, TEXT), ROW(count, INT), ROW(oldest, TIME)};
 static const pawl__sql_field letter[] = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
                                          PAWL__SQL_MESSAGE_FIELDS(walk_row)};
 
@@ -61,13 +71,18 @@ static const kind_row kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_AGGREGATORS] = KIND(AGGREGATOR_WALK, by_number, numbered),
     [PAWL_WALK_DEAD]        = KIND(DEAD_WALK, by_letter, letter),
     [PAWL_WALK_CHECKPOINTS] = KIND(CHECKPOINT_WALK, by_name, checkpoint),
+    [PAWL_WALK_PARTITIONS]  = KIND(PARTITION_WALK, by_partition, partition),
 };
 
 pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                          pawl_walk_rows *rows, pawl_error *error)
 {
     const kind_row       *kind  = &kinds[walk->kind];
-    behind                by    = {.table = walk->table, .limit = pawl__sql_limit(walk->count_max)};
+    behind                by    = {.table      = walk->table,
+                                   .limit      = pawl__sql_limit(walk->count_max),
+                                   .partition  = walk->partition,
+                                   .aggregator = walk->aggregator,
+                                   .is_dead    = walk->is_dead};
     const pawl__sql_asked asked = {kind->statement, &kind->parameters, &by, &kind->columns,
                                    sizeof *rows->items};
     pawl__sql_rows        found;

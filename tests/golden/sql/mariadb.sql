@@ -248,6 +248,13 @@ select `Stream`, `TypeVersion`, `State` from `pawl_folds` where `Stream` > ? ord
 -- CHECKPOINT_WALK
 select `Name`, `Position` from `pawl_checkpoints` where `Name` > ? order by `Name` limit ?;
 
+-- PARTITION_WALK
+select f.`Partition`, f.`Name`, f.`Due`, f.`Attempts`, f.`Dead`, f.`Error`, (select count(*) from
+`pawl_aggregator` as a where a.`Partition` = f.`Partition`), (select min(b.`At`) from
+`pawl_aggregator` as b where b.`Partition` = f.`Partition`) from `pawl_aggregator_flush` as f where
+f.`Partition` > ? and (? = '' or f.`Partition` = ?) and (? = '' or f.`Name` = ?) and (? = 0 or
+f.`Dead` = 1) order by f.`Partition` limit ?;
+
 -- AGGREGATOR_WALK
 select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
 `pawl_aggregator` where `Id` > ? order by `Id` limit ?;
@@ -829,6 +836,7 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
 -- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
+-- PARTITION_WALK: 1 2 2 3 3 4 5
 -- DEAD_WALK: 1 1 2 3
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6

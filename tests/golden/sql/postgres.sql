@@ -226,6 +226,13 @@ limit $2;
 -- CHECKPOINT_WALK
 select "Name", "Position" from "pawl_checkpoints" where "Name" > $1 order by "Name" limit $2;
 
+-- PARTITION_WALK
+select f."Partition", f."Name", f."Due", f."Attempts", f."Dead", f."Error", (select count(*) from
+"pawl_aggregator" as a where a."Partition" = f."Partition"), (select min(b."At") from
+"pawl_aggregator" as b where b."Partition" = f."Partition") from "pawl_aggregator_flush" as f where
+f."Partition" > $1 and ($2 = '' or f."Partition" = $2) and ($3 = '' or f."Name" = $3) and ($4 = 0 or
+f."Dead" = 1) order by f."Partition" limit $5;
+
 -- AGGREGATOR_WALK
 select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_aggregator" where "Id" > $1 order by "Id" limit $2;

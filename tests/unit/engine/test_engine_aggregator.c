@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/operations.h"
 #include "support/world.h"
 
 #include <stdio.h>
@@ -389,6 +390,32 @@ static void a_partition_past_its_attempts_is_dead(const char *url)
     world_close(&it);
 }
 
+static void a_dead_partition_that_is_released_starts_again(const char *url)
+{
+    world              it;
+    pawl_error         error = PAWL_ERROR_INIT;
+    pawl_partition_row row;
+    open_world(&it, url);
+    failures = 2;
+    for (int32_t i = 1; i <= 2; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(&it);
+    world_go_both(&it, PAWL_HOURS(3));
+    world_ok(pawl_store_partition_find(it.store, PAWL_TEXT("Crates"), it.arena, &row, &error),
+             &error);
+    assert_true(row.is_dead);
+    assert_int_equal(row.count, 2);
+    world_ok(pawl_store_partition_release(it.store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
+                                          PAWL_TEXT(""), world_now(&it), &error),
+             &error);
+    assert_int_equal(world_stats(&it).flushes_dead, 0);
+    world_go_both(&it, PAWL_SECONDS(20));
+    assert_int_equal(world_aggregated(&it, "Crates", "crate").ready, 0);
+    assert_int_equal(pawl_store_partition_find(it.store, PAWL_TEXT("Crates"), it.arena, &row, NULL),
+                     PAWL_ENOTFOUND);
+    world_close(&it);
+}
+
 /* A worker died after the commit that filled the partition: the next one looks
  * at all partitions at its start, before its first claim. */
 static void a_full_partition_is_found_after_a_crash(const char *url)
@@ -436,6 +463,7 @@ int main(void)
         ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again),
         ON_ALL_STORES(e22_a_waiting_partition_takes_adds),
         ON_ALL_STORES(a_partition_past_its_attempts_is_dead),
+        ON_ALL_STORES(a_dead_partition_that_is_released_starts_again),
         ON_ALL_STORES(a_full_partition_is_found_after_a_crash),
     };
     world_quiet();

@@ -397,7 +397,7 @@ static void a_walk_is_over_a_kind_of_rows(void **state)
     const pawl_walk unknown = {.kind = (pawl_walk_kind)PAWL_WALK_KINDS};
     const pawl_walk sagas   = {.kind = PAWL_WALK_SAGAS};
     expect_invalid(pawl_store_walk(store, &unknown, NULL, &rows, &error), &error,
-                   "walk: kind 9 is unknown");
+                   "walk: kind 10 is unknown");
     expect_invalid(pawl_store_walk(store, &sagas, NULL, &rows, &error), &error,
                    "walk over sagas: give their table");
     pawl_store_close(store);

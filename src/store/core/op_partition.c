@@ -1,0 +1,171 @@
+/* op_partition.c - partitions of aggregators: what an operator sees of them, and does with them.
+ *
+ * One commit for each action:
+ *
+ *     partition             release                 remove
+ *     aggregator_remove                             all rows go
+ *     flush_set             due now, no failures    the flush row goes with them
+ *     event                 who, when, why
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/action.h"
+
+#include "pawl/store_calls.h"
+
+/* ---- Finding ------------------------------------------------------------ */
+
+static pawl_partition_row row_of(const pawl_walk_row *walked)
+{
+    return (pawl_partition_row){.partition  = walked->belongs_to,
+                                .aggregator = walked->name,
+                                .count      = walked->count,
+                                .oldest     = walked->count > 0 ? walked->oldest : 0,
+                                .due        = walked->due,
+                                .attempts   = walked->attempts,
+                                .is_dead    = walked->is_dead,
+                                .error      = walked->error};
+}
+
+static pawl_code list(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+                      pawl_partition_rows *rows, pawl_error *error)
+{
+    pawl_walk_rows walked;
+    *rows          = (pawl_partition_rows){.count = 0};
+    pawl_code code = pawl_store_walk(store, walk, arena, &walked, error);
+    if (code != PAWL_OK || walked.count == 0)
+        return code;
+    rows->items = pawl_arena_take(arena, walked.count * sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions", walked.count);
+    for (size_t i = 0; i < walked.count; i++)
+        rows->items[i] = row_of(&walked.items[i]);
+    rows->count = walked.count;
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_partition_list(pawl_store *store, const pawl_partition_query *query,
+                                    pawl_arena *arena, pawl_partition_rows *rows, pawl_error *error)
+{
+    const pawl_walk_row after = {.belongs_to = query->after};
+    const pawl_walk     walk  = {.kind       = PAWL_WALK_PARTITIONS,
+                                 .after      = &after,
+                                 .aggregator = query->aggregator,
+                                 .is_dead    = query->is_dead,
+                                 .count_max  = query->count_max};
+    return list(store, &walk, arena, rows, error);
+}
+
+pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                    pawl_partition_row *row, pawl_error *error)
+{
+    const pawl_walk     walk = {.kind = PAWL_WALK_PARTITIONS, .partition = partition};
+    pawl_partition_rows rows;
+    *row = (pawl_partition_row){.count = 0};
+    if (partition.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "aggregator partition: the name is empty");
+    pawl_code code = list(store, &walk, arena, &rows, error);
+    if (code == PAWL_OK && rows.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no aggregator partition '%.*s'",
+                              PAWL_TEXT_ARGS(partition));
+    if (code == PAWL_OK)
+        *row = rows.items[0];
+    return code;
+}
+
+/* ---- Actions ------------------------------------------------------------ */
+
+static bool put_row(yyjson_mut_doc *doc, const pawl_partition_row *row)
+{
+    const char *was = row->is_dead ? "dead" : row->attempts > 0 ? "failing" : "collecting";
+    return pawl__object_put(doc, "aggregator", row->aggregator) &&
+           pawl__object_put_number(doc, "count", row->count) &&
+           pawl__object_put_number(doc, "attempts", row->attempts) &&
+           pawl__object_put(doc, "error", row->error) &&
+           pawl__object_put(doc, "was", pawl_text_of(was));
+}
+
+static yyjson_mut_doc *headers_of(const pawl_partition_row *row)
+{
+    yyjson_mut_doc *doc = pawl__object_begin();
+    if (doc == NULL || put_row(doc, row))
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
+}
+
+/* A removal of rows is checked only where there are some. */
+static pawl_code act(pawl_store *store, const pawl__action *action, bool is_remove, pawl_time now,
+                     pawl_partition_row *row, pawl_arena *arena, pawl_error *error)
+{
+    pawl_event_append      event;
+    pawl_aggregator_remove remove  = {.partition = action->name, .is_all = true};
+    pawl_flush_set         flush   = {.partition = action->name, .due = now, .is_done = is_remove};
+    pawl_changes           changes = {PAWL__ONE_UNIT(now), .flush_set = {&flush, 1}};
+    pawl_code              code = pawl_store_partition_find(store, action->name, arena, row, error);
+    if (code == PAWL_OK)
+        code = pawl__action_event(store, action, headers_of(row), now, arena, &event, error);
+    if (code != PAWL_OK)
+        return code;
+    changes.event_append.items = &event;
+    changes.event_append.count = 1;
+    if (is_remove) {
+        remove.is_checked               = row->count > 0;
+        changes.aggregator_remove.items = &remove;
+        changes.aggregator_remove.count = 1;
+    }
+    code = pawl_store_commit(store, &changes, NULL, error);
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(error, code, "aggregator partition %.*s",
+                                             PAWL_TEXT_ARGS(action->name));
+}
+
+static pawl_code act_on(pawl_store *store, const pawl__action *action, bool is_remove,
+                        pawl_time now, int64_t *count, pawl_error *error)
+{
+    pawl_partition_row row  = {.count = 0};
+    pawl_code          code = pawl__action_check(action, error);
+    if (count != NULL)
+        *count = 0;
+    if (code != PAWL_OK)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = act(store, action, is_remove, now, &row, arena, error);
+    if (code == PAWL_OK && count != NULL)
+        *count = row.count;
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl_store_partition_release(pawl_store *store, pawl_text partition, pawl_text by,
+                                       pawl_text reason, pawl_time now, pawl_error *error)
+{
+    const pawl__action action = {PAWL_PARTITION_STREAMS,
+                                 "aggregator partition",
+                                 partition,
+                                 PAWL_PARTITION_RELEASED,
+                                 by,
+                                 reason};
+    return act_on(store, &action, false, now, NULL, error);
+}
+
+pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pawl_text by,
+                                      pawl_text reason, pawl_time now, int64_t *count,
+                                      pawl_error *error)
+{
+    const pawl__action action = {PAWL_PARTITION_STREAMS,
+                                 "aggregator partition",
+                                 partition,
+                                 PAWL_PARTITION_REMOVED,
+                                 by,
+                                 reason};
+    return act_on(store, &action, true, now, count, error);
+}
+
+pawl_code pawl_store_partition_actions(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                       pawl_event_rows *rows, pawl_error *error)
+{
+    return pawl__action_list(store, PAWL_PARTITION_STREAMS, partition, arena, rows, error);
+}

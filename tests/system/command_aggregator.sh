@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# command_aggregator.sh - pawl aggregator: partitions, and what to do with one that is dead.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_app app_aggregator.c aggregator.so
+export PAWL_STORE=sqlite:$work/aggregator.db PAWL_DRIVER_PATH=$build_dir PAWL_TEST_CLOSED=$work/closed
+
+# partition NAME REGEX: its object has that in it.
+partition()
+{
+    pawl aggregator list --json --app "$work/aggregator.so" 2>/dev/null | grep "^{\"partition\":\"$1\"" >"$work/out"
+    grep -qE -- "$2" "$work/out"
+}
+post() # DEPOT N
+{
+    expect 0 '' pawl send --to post --type parcel --body "{\"depot\":\"$1\",\"n\":$2}"
+}
+
+echo "== wrong words"
+expect 2 "pawl aggregator needs ACTION; valid are list, release, remove, show" pawl aggregator
+expect 2 "pawl aggregator list takes options, not 'vans'; did you mean show vans\?" pawl aggregator list vans
+for action in show release remove; do
+    expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action
+    expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action ''
+    expect 2 "PARTITION: byte 0 is no UTF-8" pawl aggregator $action $'\xff'
+done
+expect 2 "--aggregator is empty" pawl aggregator list --aggregator ''
+expect 2 "has no option --yes: it is for remove" pawl aggregator release vans --yes
+expect 2 "--reason: with the user's name it has [0-9]+ bytes, limit" pawl aggregator release vans --reason "$(printf '%05000d' 0)"
+expect 3 "aggregator.db: No such file" pawl aggregator list
+[ ! -e "$work/aggregator.db" ] || die "looking made a database"
+
+echo "== none"
+expect 0 '' pawl schema apply
+expect 0 '' pawl aggregator list
+grep -q '^no partition matches$' "$work/err" || die "no word that there is none"
+for action in show release "remove --yes"; do
+    # shellcheck disable=SC2086
+    expect 6 "there is no aggregator partition 'vans/kiel'$" pawl aggregator $action vans/kiel
+done
+
+echo "== one collects, one is dead"
+touch "$PAWL_TEST_CLOSED"
+start app "$work/aggregator.so"
+post kiel 1
+for number in 1 2 3; do post bonn "$number"; done
+poll 30 partition vans/bonn '"state":"dead"' || die "no dead partition"
+partition vans/bonn '"aggregator":"vans","state":"dead","rows":3,"size":3,"max":5,"period":7200000000,"oldest":"[^"]+Z","due":null,"attempts":1,"error":"the van for 3 parcels is broken"\}$' ||
+    die "not why"
+poll 30 partition vans/kiel '"state":"collecting","rows":1,.*"due":"[^"]+Z","attempts":0,"error":null\}$' || die "not kiel"
+expect 0 '^vans/bonn +dead +3 ' pawl aggregator list --aggregator vans
+lines 3
+expect 0 '^\{"partition":"vans/bonn",.*"size":null,"max":null,"period":null' pawl aggregator list --dead --json
+lines 1
+expect 0 '^\{"partition":"vans/bonn"' pawl aggregator list --limit 1 --json
+lines 1
+expect 0 '' pawl aggregator list --aggregator van --json
+lines 0
+expect 0 "^next +nothing is handed over by itself: .pawl aggregator release 'vans/bonn'. starts it again" pawl aggregator show vans/bonn
+expect 0 '"next":"handed over in [12][0-9.]* h; now: `pawl aggregator release .vans/kiel.`","actions":\[\]\}$' pawl aggregator show vans/kiel --json
+
+echo "== it starts again"
+rm "$PAWL_TEST_CLOSED"
+expect 0 '^released partition vans/bonn with 3 rows$' pawl aggregator release vans/bonn --reason 'the van is mended'
+is_gone_from_list() { ! partition "$1" .; }
+poll 40 is_gone_from_list vans/bonn || die "a released partition was not handed over"
+expect 0 '^released +[0-9T:-]+Z \([^)]*\) +[^ ]+ +the van is mended$' pawl aggregator show vans/bonn
+grep -qx 'partition vans/bonn has no rows now' "$work/out" || die "not that it is gone"
+expect 0 '^\{"actions":\[\{"action":"released","at":"[^"]+","by":"[^"]+","reason":"the van is mended"\}\]\}$' pawl aggregator show vans/bonn --json
+expect 0 '^\{"released":"vans/kiel","rows":1\}$' pawl aggregator release vans/kiel --json
+poll 40 is_gone_from_list vans/kiel || die "a partition that was not full was not handed over"
+stop "$pid" TERM 0
+
+echo "== one is thrown away"
+touch "$PAWL_TEST_CLOSED"
+start app "$work/aggregator.so"
+for number in 4 5 6; do post bonn "$number"; done
+poll 30 partition vans/bonn '"state":"dead"' || die "no dead partition"
+stop "$pid" TERM 0
+expect 2 'remove asks first, and standard input is no terminal: give --yes$' pawl aggregator remove vans/bonn
+partition vans/bonn '"rows":3' || die "rows went without an answer"
+expect 0 '^removed partition vans/bonn with 3 rows$' pawl aggregator remove vans/bonn --yes --reason 'a test'
+partition vans/bonn . && die "a removed partition is there"
+expect 6 "there is no aggregator partition 'vans/bonn'$" pawl aggregator remove vans/bonn --yes
+expect 0 '^removed .* a test$' pawl aggregator show vans/bonn
+expect 0 '"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/aggregator.so" --json
