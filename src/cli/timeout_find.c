@@ -6,6 +6,8 @@
  */
 #include "cli/timeout.h"
 
+#include "engine/plan.h"
+
 #include <string.h>
 
 static pawl_code read_time(const char *name, const char *text, pawl_time *time, pawl_error *error)
@@ -55,11 +57,18 @@ static bool is_same(pawl_text wanted, pawl_text text)
     return wanted.size == 0 || pawl_text_equal(wanted, text);
 }
 
+/* A schedule's next time is stored as a timeout, and is none: `pawl schedule` keeps its plan and its row
+ * in step. */
+static bool is_schedule(const pawl_timeout_row *row)
+{
+    return pawl_text_equal(row->saga_type, PAWL_TEXT(PAWL__SCHEDULE_SAGA));
+}
+
 static bool is_wanted(const pawl__timeout_query *query, const pawl_timeout_row *row)
 {
-    return is_same(query->destination, row->destination) && is_same(query->name, row->name) &&
-           is_same(query->saga_type, row->saga_type) && row->due >= query->due_min &&
-           row->due <= query->due_max;
+    return !is_schedule(row) && is_same(query->destination, row->destination) &&
+           is_same(query->name, row->name) && is_same(query->saga_type, row->saga_type) &&
+           row->due >= query->due_min && row->due <= query->due_max;
 }
 
 /* Moves the named timeouts to the front, in the order of the words; one that is named twice is once
@@ -77,6 +86,10 @@ static pawl_code take_named(const pawl__texts *ids, pawl_timeout_rows *rows, paw
             at++;
         if (at == rows->count)
             return pawl_error_set(error, PAWL_ENOTFOUND, "there is no timeout %s", ids->items[i]);
+        if (is_schedule(&rows->items[at]))
+            return pawl_error_set(error, PAWL_ENOTFOUND,
+                                  "%s is the next time of schedule %.*s: see `pawl schedule`",
+                                  ids->items[i], PAWL_TEXT_ARGS(rows->items[at].name));
         if (at < count)
             continue;
         pawl_timeout_row found = rows->items[at];

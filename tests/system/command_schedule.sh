@@ -48,6 +48,14 @@ expect 0 '^\{"done":"added","id":"office/h"\}$' \
     pawl schedule add h --to office --type tick --every 90m --body-file "$work/body.json" --json
 expect 0 '' pawl schedule add n --to other --type tick --every 1h --body '{}'
 
+echo "== a schedule is no timeout"
+expect 0 '' pawl timeout list --json
+lines 0
+expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes
+row=935ee9cc-6579-50f7-971c-ed63b817e60b # made of office/n
+expect 6 "$row is the next time of schedule office/n: see .pawl schedule.$" pawl timeout cancel "$row"
+expect 6 "$row is the next time of schedule" pawl timeout show "$row"
+
 echo "== list and show"
 expect 0 '^office/n +30 4 \* \* mon Europe/Berlin +all +tick +active +.* +operator$' pawl schedule list
 expect 0 '^office/h +every 1.5 h +once +tick +active' pawl schedule list
