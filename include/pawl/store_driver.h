@@ -247,7 +247,8 @@ struct pawl_store_ops {
 
     /* Workers that died and whose rows are there still, of any endpoint: none that lives, and none
      * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
-     * without a worker of its own, ends its row. NULL: deaths are not noticed. */
+     * without a worker of its own, ends its row. NULL, or PAWL_EUNSUPPORTED from a store whose
+     * workers live by heartbeats: deaths are not noticed. */
     pawl_code (*worker_died)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                              size_t *count, pawl_error *error);
 

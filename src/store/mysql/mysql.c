@@ -33,5 +33,6 @@ const pawl_store_ops pawl_store_driver = {
     .event_number = pawl__sql_event_number,
     .ready        = pawl__mysql_ready,
     .diagnose     = pawl__mysql_diagnose,
+    .worker_died  = pawl__mysql_worker_died,
     PAWL__SQL_OPERATIONS,
 };

@@ -90,6 +90,8 @@ pawl_code pawl__mysql_ask_number(pawl__mysql_connection *connection, const char 
 /* Takes the worker's lock for the session of `main`, one beside it for that of `side`. An older session
  * that has it, perhaps inside a commit, is ended. */
 pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error *error);
+pawl_code pawl__mysql_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                  size_t *count, pawl_error *error);
 void      pawl__mysql_own_unlock(pawl_store *base);
 pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
 pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,

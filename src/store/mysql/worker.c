@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
+#include "store/sql/operations.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -168,4 +169,15 @@ pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, 
         code = ask_lives(pawl__mysql_of(base), lives + at,
                          count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
     return code;
+}
+
+/* Without a lock, behind a pooler and in a cluster, a missed heartbeat alone tells of no death. */
+pawl_code pawl__mysql_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                  size_t *count, pawl_error *error)
+{
+    if (!pawl__mysql_of(base)->server.beats)
+        return pawl__sql_worker_died(base, arena, items, count, error);
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "%s: workers that live by heartbeats: nothing tells that one died",
+                          base->ops->scheme);
 }

@@ -224,6 +224,8 @@ void pawl__pg_pause(pawl__pg *store, int64_t milliseconds);
 pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
                                pawl_error *error);
 pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
+pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                               size_t *count, pawl_error *error);
 pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                            pawl_error *error);
 /* Ends the back end that is inside a commit of this worker, which behind a pooler may be any

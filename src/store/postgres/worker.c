@@ -9,6 +9,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
+#include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
 #include <poll.h>
@@ -215,6 +216,16 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     unlock(store);
     base->is_attached = false;
     return code;
+}
+
+/* Behind a pooler workers have no session locks: a missed heartbeat alone tells of no death. */
+pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                               size_t *count, pawl_error *error)
+{
+    if (!pawl__pg_of(base)->is_pooled)
+        return pawl__sql_worker_died(base, arena, items, count, error);
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "postgres: behind a pooler nothing tells that a worker died");
 }
 
 /* Raises the epoch and reads the id of the last commit. Row locks of a transaction that still has

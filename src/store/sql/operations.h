@@ -140,10 +140,10 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .timeout_list = pawl__sql_timeout_list, .outbox_list = pawl__sql_outbox_list,                 \
     .outbox_attempts = pawl__sql_outbox_attempts, .dead_list = pawl__sql_dead_list,               \
     .dead_find = pawl__sql_dead_find, .dead_count = pawl__sql_dead_count_queues,                  \
-    .queue_find = pawl__sql_queue_find, .worker_died = pawl__sql_worker_died,                     \
-    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
-    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
-    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
-    .hold_begin = pawl__sql_hold_begin, .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
+    .queue_find = pawl__sql_queue_find, .outbox_find = pawl__sql_outbox_find,                     \
+    .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
+    .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \
+    .timeout_foreign = pawl__sql_timeout_foreign, .hold_begin = pawl__sql_hold_begin,             \
+    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
 
 #endif

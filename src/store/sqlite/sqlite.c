@@ -35,5 +35,6 @@ const pawl_store_ops pawl_store_driver = {
     .event_number = pawl__sql_event_number_none,
     .ready        = pawl__sqlite_ready,
     .diagnose     = pawl__sqlite_diagnose,
+    .worker_died  = pawl__sql_worker_died,
     PAWL__SQL_OPERATIONS,
 };
