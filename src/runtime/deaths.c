@@ -4,6 +4,8 @@
  */
 #include "runtime/runtime.h"
 
+#include <stdio.h>
+
 #define CHECK_PERIOD PAWL_SECONDS(2)
 
 /* Of the process: one message of all endpoints runs alone at a time. */
@@ -67,12 +69,14 @@ static void note_all(pawl__worker *worker, const pawl_worker_info *items, size_t
             pid = items[i].pid;
         }
     }
+    char process[40] = "";
+    if (pid != 0) /* a store may not know it */
+        (void)snprintf(process, sizeof process, " (process %lld)", (long long)pid);
     if (new_count > 0)
         pawl_log(PAWL_LOG_WARNING,
-                 "endpoint %s: %zu of its workers died (process %lld): up to %lld messages at the "
-                 "head of its queue run one by one",
-                 name, new_count, (long long)pid,
-                 (long long)atomic_load(&worker->endpoint->deaths.left));
+                 "endpoint %s: %zu of its workers died%s: up to %lld messages at the head of its "
+                 "queue run one by one",
+                 name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.left));
 }
 
 pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)

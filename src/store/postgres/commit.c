@@ -210,6 +210,9 @@ static pawl_code send_first(committing *c)
 static pawl_code await_answers(committing *c)
 {
     pawl_code code = pawl__pg_await(c->writer.connection, c->error);
+    if (code ==
+        PAWL_ELOST) /* the session ends behind such an answer: nothing is to be rolled back */
+        c->writer.connection->is_lost = true;
     return code == PAWL_OK ? check_writes(c) : code;
 }
 
