@@ -142,6 +142,9 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_QUEUE_SEND] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
+    [PAWL__PG_QUEUE_SEND_NEW] =
+        HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
+            "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
     [PAWL__PG_QUEUE_OLDEST] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(0), numbers(1, 1)"),
     [PAWL__PG_QUEUE_FIRST] =
