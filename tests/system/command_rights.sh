@@ -94,5 +94,5 @@ for server in mariadb mysql; do
     done
 done
 
-[ -n "${PAWL_TEST_POSTGRES:-}${PAWL_TEST_MARIADB:-}${PAWL_TEST_MYSQL:-}" ] || skip "no server"
+[ -n "${PAWL_TEST_POSTGRES:-}${PAWL_TEST_MARIADB:-}${PAWL_TEST_MYSQL:-}" ] || need_server postgres
 echo "ok"
