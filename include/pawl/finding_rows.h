@@ -21,7 +21,7 @@ typedef enum pawl_finding_level {
     PAWL_FINDING_FAIL, /* something must be done */
 } pawl_finding_level;
 
-/* One of a check, which has one or more. */
+/* A finding of a check; each check has at least one. */
 typedef struct pawl_finding {
     pawl_text          name; /* of the check, one word: "clock", "transactions" */
     pawl_finding_level level;

@@ -144,13 +144,7 @@ typedef struct look {
 
 static pawl__view view_of(const look *it, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = "partition",
-                        .row_size = sizeof(shown_partition),
-                        .is_json  = it->fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, "partition", sizeof(shown_partition), it->fields->is_json, arena);
 }
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,

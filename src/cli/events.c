@@ -114,13 +114,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = "event",
-                        .row_size = sizeof(pawl_event_row),
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, "event", sizeof(pawl_event_row), fields->is_json, arena);
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)

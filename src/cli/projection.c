@@ -90,13 +90,7 @@ static shown_projection shown_of(const pawl_projection_row *row)
 
 static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = "projection",
-                        .row_size = sizeof(shown_projection),
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, "projection", sizeof(shown_projection), fields->is_json, arena);
 }
 
 /* ---- List and show --------------------------------------------------------- */

@@ -119,13 +119,7 @@ const pawl__report pawl__queue_verb_reports[] = {
 static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *columns,
                           const char *noun, size_t row_size, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = noun,
-                        .row_size = row_size,
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, noun, row_size, fields->is_json, arena);
 }
 
 /* ---- List and show --------------------------------------------------------- */

@@ -276,13 +276,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl__view view_of(const pawl__saga_fields *fields, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = "saga",
-                        .row_size = sizeof(shown_saga),
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, "saga", sizeof(shown_saga), fields->is_json, arena);
 }
 
 static pawl_code list(look *it, pawl_arena *arena, pawl_error *error)

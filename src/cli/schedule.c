@@ -191,13 +191,7 @@ static pawl_code fill(shown_row *shown, const pawl_schedule_row *row, pawl_arena
 
 static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = "schedule",
-                        .row_size = sizeof(shown_row),
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(columns, "schedule", sizeof(shown_row), fields->is_json, arena);
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)

@@ -10,6 +10,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t row_size,
+                         bool is_json, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = columns,
+                        .noun     = noun,
+                        .row_size = row_size,
+                        .is_json  = is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
 #define PAGE_ROWS 100 /* rows of one read, whose bodies are in memory */
 #define LABEL_WIDTH 18
 

@@ -76,6 +76,11 @@ typedef struct pawl__view {
     int64_t             printed;
 } pawl__view;
 
+/* Of rows that are printed to standard output, with ages from now. `columns`, `noun` and the arena are
+ * borrowed. */
+pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t row_size,
+                         bool is_json, pawl_arena *arena);
+
 /* Prints rows one after another: lines of a table, or one JSON object on a line each.
  * PAWL_ENOMEM. */
 pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, pawl_error *error);

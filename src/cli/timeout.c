@@ -94,13 +94,7 @@ const pawl__report pawl__timeout_verb_reports[] = {
 
 static pawl__view view_of(const pawl__timeout_fields *fields, size_t row_size, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = timeout_columns,
-                        .noun     = "timeout",
-                        .row_size = row_size,
-                        .is_json  = fields->is_json,
-                        .now      = pawl_clock_now(NULL),
-                        .arena    = arena,
-                        .out      = stdout};
+    return pawl__view_of(timeout_columns, "timeout", row_size, fields->is_json, arena);
 }
 
 /* ---- List ------------------------------------------------------------------ */

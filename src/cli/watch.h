@@ -38,7 +38,7 @@ typedef struct pawl__watch_picture {
 
 /* Draws at most `lines` lines of at most `columns` characters; no escape is among them. */
 void pawl__watch_draw(const pawl__watch_picture *picture, FILE *out);
-/* One line with the numbers that change most, and the headings above them. */
+/* A line with the numbers that change most, and the headings above them. */
 void pawl__watch_heading(FILE *out);
 void pawl__watch_line(const pawl__watch_picture *picture, FILE *out);
 

@@ -57,7 +57,7 @@ static void offer_commands(const pawl__why *why, const pawl_outbox_row *row, int
         answer->commands[count++] = PAWL_TEXT("pawl run APP.so");
 }
 
-/* One worker of the endpoint delivers, that which leads. */
+/* The leader of the endpoint delivers, and no other worker. */
 static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
 {
     pawl_lead_row *leads = NULL;

@@ -59,7 +59,7 @@ void pawl__deaths_meet(pawl_endpoint *endpoint, size_t count);
 /* The right to run a message alone in this process. False: another thread runs something. */
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint);
 void pawl__deaths_give_turn(void);
-/* One message, or with `is_last` the last that was due, has passed. Behind the last the rows of the
+/* The message in hand, or with `is_last` the last that was due, has passed. Behind the last the rows of the
  * dead workers are ended. */
 void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
 

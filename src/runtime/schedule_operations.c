@@ -241,7 +241,7 @@ static pawl_code cancel(pawl_store *store, pawl_text id, pawl_time now, pawl_are
     return pawl_store_commit(store, &changes, &refused, error);
 }
 
-/* One message now. Index 1 keeps its id apart from that of a time that comes by itself. */
+/* A run asked for sends a message now. Index 1 keeps its id apart from that of a time that comes by itself. */
 static pawl_code run(pawl_store *store, pawl_text row, const pawl__schedule *schedule, pawl_text by,
                      pawl_time now, pawl_arena *arena, pawl_error *error)
 {

@@ -186,7 +186,7 @@ static void a_queue_declared_otherwise_is_named(void **state)
     far_close(&f);
 }
 
-/* One queue is refused, and the other of the same call gets its message. */
+/* The queue that is declared otherwise is refused, and the other of the same call gets its message. */
 static void a_full_queue_refuses(void **state)
 {
     far                f;

@@ -58,7 +58,7 @@ typedef struct pawl__piece {
     uint64_t          tag;
 } pawl__piece;
 
-/* One call of the sink. */
+/* A call of the sink. */
 typedef struct pawl__posting {
     pawl__piece *pieces;
     size_t       count;

@@ -116,7 +116,7 @@ static void known_days_on_which_clocks_change(void **state)
     }
 }
 
-/* One case: zone, line, first and last second, times. Each is found, and nothing between. */
+/* A case: zone, line, first and last second, times. Each is found, and nothing between. */
 static void check_case(char *text, uint64_t seed)
 {
     char *rest = text;

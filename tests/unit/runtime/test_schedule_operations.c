@@ -266,7 +266,7 @@ static void what_is_removed_is_gone(const char *url)
     world_close(&it);
 }
 
-/* One of a table comes back with the next start, and so goes only when no program has it. */
+/* A schedule of a table comes back with the next start, and so goes only when no program has it. */
 static void one_of_a_table_is_not_removed(const char *url)
 {
     world      it, other;
