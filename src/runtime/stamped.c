@@ -243,41 +243,65 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
 }
 
 /* Timeouts are leased, and have no count of deaths. */
-static pawl_code run_timeout(pawl__worker *worker, pawl_time due_max, pawl_step *step,
-                             pawl_error *error)
+static pawl_code run_timeout(pawl__worker *worker, pawl_time due_max, bool *did_run,
+                             pawl_step *step, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
     pawl_timeout_rows  rows  = {.count = 0};
     pawl_code          code  = PAWL_OK;
+    *did_run                 = false;
     if (model->timeout_count > 0)
         code = pawl__claim_timeouts(worker, model->queue, due_max, 1, &rows, error);
-    if (code != PAWL_OK)
+    if (code != PAWL_OK || rows.count == 0)
         return code;
-    if (rows.count > 0)
-        code = pawl__batch_add_timeout(worker->batch, &rows.items[0]);
-    if (code == PAWL_OK && rows.count > 0)
+    *did_run = true;
+    code     = pawl__batch_add_timeout(worker->batch, &rows.items[0]);
+    if (code == PAWL_OK)
         code = pawl__worker_finish(worker, step, error);
     if (code == PAWL_OK)
-        pawl__deaths_pass(worker, rows.count == 0);
+        pawl__deaths_pass(worker, false);
     return code;
+}
+
+/* Under a virtual clock a timeout that is due before the next message, or with it, runs first, as
+ * in a batch. */
+static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max, bool *did_run,
+                                     pawl_step *step, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    *did_run                 = false;
+    if (!worker->engine.is_virtual || model->timeout_count == 0)
+        return PAWL_OK;
+    pawl_code code = pawl_store_next_due(worker->store, model->queue, NULL, 0, &next, error);
+    if (code != PAWL_OK || next.queue > due_max)
+        return code;
+    return run_timeout(worker, next.queue, did_run, step, error);
 }
 
 pawl_code pawl__deaths_run_stamped(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                                    pawl_error *error)
 {
-    pawl_queue_rows rows = {.count = 0};
-    worker->was_alone    = false;
-    worker->cut_count    = 0;
+    pawl_queue_rows rows    = {.count = 0};
+    bool            did_run = false;
+    worker->was_alone       = false;
+    worker->cut_count       = 0;
     pawl__batch_reset(worker->batch);
     worker->claim_count = 1; /* of batches again, and doubling */
-    pawl_code code      = claim_one(worker, NULL, due_max, &rows, error);
-    if (code == PAWL_OK && rows.is_taken) {
+    pawl_code code      = run_earlier_timeout(worker, due_max, &did_run, step, error);
+    if (code != PAWL_OK || did_run)
+        return code;
+    code = claim_one(worker, NULL, due_max, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    if (rows.is_taken) {
         step->is_taken = true;
         return PAWL_OK;
     }
-    if (code != PAWL_OK)
-        return code;
-    if (rows.count == 0)
-        return run_timeout(worker, due_max, step, error);
-    return run_message(worker, &rows.items[0], due_max, step, error);
+    if (rows.count > 0)
+        return run_message(worker, &rows.items[0], due_max, step, error);
+    code = run_timeout(worker, due_max, &did_run, step, error);
+    if (code == PAWL_OK && !did_run)
+        pawl__deaths_pass(worker, true);
+    return code;
 }

@@ -40,8 +40,41 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
 }
 PAWL_MESSAGE_HANDLER(on_load, load);
 
+/* Loads are late ten seconds after the ship. */
+#define SHIP_STATE(F) F(TEXT, name)
+PAWL_RECORD(ship_state, SHIP_STATE)
+#define DOCKED(F) F(TEXT, name)
+PAWL_RECORD(docked, DOCKED)
+
+static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
+{
+    (void)ship;
+    (void)message;
+    pawl_timeout(ctx, "late", PAWL_SECONDS(10));
+    return answer;
+}
+PAWL_HANDLER(on_docked, ship_state, docked);
+
+static pawl_code on_late(pawl_context *ctx, ship_state *ship)
+{
+    (void)ctx;
+    (void)ship;
+    world_note(&seen, "late");
+    return answer;
+}
+PAWL_TIMEOUT_HANDLER(on_late, ship_state);
+
+static const pawl_saga ship = {
+    .name        = "Ship",
+    .state       = PAWL_RECORD_OF(ship_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
+                            {.handle = NULL}}};
+
 static const pawl_endpoint_spec dock = {
     .name     = "dock",
+    .sagas    = (const pawl_saga *const[]){&ship, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_load)}, {.handle = NULL}}};
 static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "dock",
                                              .endpoints =
@@ -305,6 +338,28 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
     finish(&it, kept);
 }
 
+/* Under a virtual clock, message by message, too. */
+static void e26_care_keeps_to_due_times(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 1);
+    assert_int_equal(world_drain(&it).handled, 3);
+    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(&it);
+    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(20), PAWL_MESSAGE(load, .number = 6));
+    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(10), PAWL_MESSAGE(load, .number = 5));
+    for (int i = 1; i <= 3; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
+    world_close(&it);
+    die(url, hold_all);
+    world_forget(&seen);
+    open_world(&it, url, 1);
+    world_go_both(&it, PAWL_SECONDS(30));
+    assert_string_equal(seen.text, "1! 2! 3! late 5! 6! ");
+    finish(&it, kept);
+}
+
 int main(void)
 {
     world_quiet();
@@ -315,6 +370,7 @@ int main(void)
         ON_ALL_STORES(e26_no_number_of_deaths_is_too_many),
         ON_ALL_STORES(e26_who_ended_in_order_did_not_die),
         ON_ALL_STORES(e26_a_message_in_hand_is_left_alone),
+        ON_ALL_STORES(e26_care_keeps_to_due_times),
     };
     return cmocka_run_group_tests_name("runtime deaths", tests, NULL, NULL);
 }
