@@ -246,12 +246,17 @@ static void expect_said(const runner *it, const char *part)
         fail_msg("'%s' is not in: %s", part, it->error.text);
 }
 
-/* The thread ends by itself when its code returns. */
-static void wait_until_back(runner *it)
+/* Threads end by themselves when their code returns: one that was in a call of the store soon. */
+static void wait_until_left(runner *it, int count)
 {
     patience left = patience_of(THREAD_SECONDS);
-    while (pawl_endpoint_given_up(it->endpoint) > 0)
-        patience_wait(&left, "what was given up does not come back");
+    while (pawl_endpoint_given_up(it->endpoint) != count)
+        patience_wait(&left, "of what was given up not %d are left", count);
+}
+
+static void wait_until_back(runner *it)
+{
+    wait_until_left(it, 0);
 }
 
 static pawl_stats stats_of(ground *p)
@@ -294,7 +299,7 @@ static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url
     stop_and_give_up(&p, &p.first);
     expect_said(&p.first, "stopping waited for 30 s and gave up: message m-1 of type stubborn is "
                           "in handler on_stubborn for ");
-    assert_int_equal(pawl_endpoint_given_up(p.first.endpoint), 1);
+    wait_until_left(&p.first, 1);
     assert_int_equal(stats_of(&p).workers, 0);
 
     gate_close();
