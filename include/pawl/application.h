@@ -219,7 +219,7 @@ struct pawl_process {
  * processes runs it at a time. A handler that fails, with whatever code, stops it
  * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that
  * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
- * time, under a virtual clock the event's. */
+ * time, under a virtual clock the event's. `pawl projection rebuild` has it read again. */
 struct pawl_projection {
     const char                *name; /* of the checkpoint: another name begins anew */
     const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */

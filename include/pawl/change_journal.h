@@ -47,13 +47,17 @@ typedef struct pawl_fold_set {
     pawl_time at; /* for people */
 } pawl_fold_set;
 
+/* A checkpoint that was set back to before the first event; one at 0 was never set. */
+#define PAWL_CHECKPOINT_START (-1)
+
 /* Refused with PAWL_ECONFLICT unless the checkpoint is at `from`. */
 typedef struct pawl_checkpoint_set {
     PAWL__CHANGE_BASE
     pawl_text name; /* of whoever reads */
     int64_t   from; /* 0: it was never set */
-    int64_t   to;   /* larger than `from` */
-    pawl_time at;   /* for people */
+    int64_t   to; /* larger than `from`; if `is_back` smaller, PAWL_CHECKPOINT_START or positive */
+    pawl_time at; /* for people */
+    bool      is_back; /* events behind `to` are read again */
 } pawl_checkpoint_set;
 
 #ifdef __cplusplus

@@ -2,10 +2,13 @@
  * operations.h says what is the same for all of these calls.
  *
  *     { projection_fail }* -> projection_list or projection_find      a reader leaves, others look
+ *     projection_find -> restart or rebuild -> projection_actions     an operator acts
  *
  * A projection is listed when its checkpoint was set once, when a worker leads it, or when its
  * first event failed. The failure is kept as a fold of "pawl.projection/NAME", a stream without
  * events: written at each try, and out of date by itself once the checkpoint is past the event.
+ * Actions are events of "pawl.projection_action/NAME". The worker that reads counts them, and looks
+ * at its checkpoint anew when there is one more.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/projection.c, tests/unit/runtime/test_projection_failure.c
@@ -25,6 +28,11 @@ extern "C" {
 #define PAWL_PROJECTION_SOURCES "projection/"
 /* The name of a stream begins so, then a slash. */
 #define PAWL_PROJECTION_STREAMS "pawl.projection"
+/* The name of the stream of actions begins so, then a slash. */
+#define PAWL_PROJECTION_ACTIONS "pawl.projection_action"
+/* Types of its events: JSON in headers, with `by` and `reason`. */
+#define PAWL_PROJECTION_RESTARTED "pawl.projection_restarted"
+#define PAWL_PROJECTION_REBUILT "pawl.projection_rebuilt"
 
 /* The event that a projection waits for. */
 typedef struct pawl_projection_failure {
@@ -72,6 +80,52 @@ PAWL_API pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name,
 PAWL_API pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
                                               const pawl_projection_failure *failure, pawl_time now,
                                               pawl_error *error);
+
+/* ---- Actions ------------------------------------------------------------------ */
+
+/* Has the event that holds the projection up tried now, its tries counted anew. A worker that reads
+ * does so within a second or two; where none does, the next one begins with it anyway.
+ *
+ * PAWL_ENOTFOUND  there is no such projection, or nothing holds it up
+ * PAWL_ECONFLICT  another one acts on it at this moment
+ * PAWL_EINVAL     nobody who does it
+ * PAWL_ELIMIT     `by` and the reason are too long together */
+PAWL_API pawl_code pawl_store_projection_restart(pawl_store *store, pawl_text name, pawl_text by,
+                                                 pawl_text reason, pawl_time now,
+                                                 pawl_error *error);
+
+typedef struct pawl_projection_rebuild {
+    pawl_text name;
+    int64_t   from;       /* position of the first event to be read again; 0: all are */
+    bool      while_read; /* also while a worker reads for it */
+    pawl_text by, reason;
+} pawl_projection_rebuild;
+
+/* Sets the checkpoint back: the handlers run again for all events from `from` on. The rows that they
+ * wrote before are the application's, and stay: whoever calls this clears them first, while no worker
+ * reads, or has handlers that write the same again. Messages that they send again have the ids that
+ * they had. `*count`, unless NULL: positions that it went back.
+ *
+ * PAWL_ENOTFOUND  there is no such projection
+ * PAWL_EINVAL     `from` is not before what it has read, or nobody who does it
+ * PAWL_ECONFLICT  a worker reads for it, and `while_read` is false; or it moved meanwhile
+ * PAWL_ELIMIT     as above */
+PAWL_API pawl_code pawl_store_projection_rebuild(pawl_store                    *store,
+                                                 const pawl_projection_rebuild *rebuild,
+                                                 pawl_time now, int64_t *count, pawl_error *error);
+
+/* Position of the first event that is of that time or later, found by halving: where the clocks of
+ * those who appended differ, events may stand before it that are later. 0: there is none. */
+PAWL_API pawl_code pawl_store_position_at(pawl_store *store, pawl_time time, int64_t *position,
+                                          pawl_error *error);
+
+/* Events of what operators did with the projection, oldest first. */
+PAWL_API pawl_code pawl_store_projection_actions(pawl_store *store, pawl_text name,
+                                                 pawl_arena *arena, pawl_event_rows *rows,
+                                                 pawl_error *error);
+/* Number of the actions: for the worker that reads. */
+PAWL_API pawl_code pawl_store_projection_action_count(pawl_store *store, pawl_text name,
+                                                      int64_t *count, pawl_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,22 +1,29 @@
-/* projection.c - `pawl projection list|show`: how far projections are, and what one waits for.
+/* projection.c - `pawl projection list|rebuild|restart|show`: how far projections are, what one waits
+ * for, and what to do with one that stands still or wrote what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/cli.h"
+#include "cli/actions.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#define NAME_SIZE_SHOWN 200 /* of a projection, in a question */
 
 /* ---- Words ----------------------------------------------------------------- */
 
 typedef struct verb_fields {
     pawl__store_fields at;
     const char        *action;
-    const char        *name;
-    bool               is_json;
+    const char        *name, *from, *reason;
+    bool               is_agreed, is_json, while_read;
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_SHOW };
-static const char *const action_names[] = {"list", "show", NULL};
+enum { ACTION_LIST, ACTION_REBUILD, ACTION_RESTART, ACTION_SHOW };
+static const char *const action_names[] = {"list", "rebuild", "restart", "show", NULL};
+
+#define FOR_REBUILD (1U << ACTION_REBUILD)
+#define FOR_ACTIONS (1U << ACTION_REBUILD | 1U << ACTION_RESTART)
 
 const pawl__argument pawl__projection_verb_arguments[] = {
     {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
@@ -25,12 +32,34 @@ const pawl__argument pawl__projection_verb_arguments[] = {
 };
 const pawl__option pawl__projection_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name    = "from",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, from),
+     .value   = "POSITION|TIME",
+     .actions = FOR_REBUILD,
+     .help    = "the first event to read again; default the first of all"},
     {.name   = "json",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_json),
      .help   = "one JSON object on a line each"},
     PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name    = "reason",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, reason),
+     .value   = "TEXT",
+     .actions = FOR_ACTIONS,
+     .help    = "why, for the record"},
     PAWL__OPTION_STORE(verb_fields, at),
+    {.name    = "while-read",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, while_read),
+     .actions = FOR_REBUILD,
+     .help    = "also while a worker reads: its handlers write the same rows again"},
+    {.name    = "yes",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_agreed),
+     .actions = FOR_REBUILD,
+     .help    = "without asking: what the handlers wrote was cleared"},
     {.name = NULL},
 };
 
@@ -76,8 +105,13 @@ static const pawl__column columns[] = {
     SHOWN("next", TEXT, next, NULL, SHOW),
     {.key = NULL},
 };
-const pawl__report pawl__projection_verb_reports[] = {{"list, show", columns, NULL},
-                                                      {.what = NULL}};
+const pawl__report pawl__projection_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"rebuild", NULL, "rebuilt from events"},
+    {"restart", NULL, "restarted event_position"},
+    {.what = NULL},
+};
 
 static shown_projection shown_of(const pawl_projection_row *row)
 {
@@ -124,25 +158,48 @@ static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_aren
         return pawl_arena_printf(
             arena,
             "%s event %.*s, version %lld, and all behind it wait for it: `pawl events show '%.*s' "
-            "%lld` shows it; its handler has to take it, or to pass it over by PAWL_DISCARD",
+            "%lld` shows it; its handler has to take it, or to pass it over by PAWL_DISCARD; now: "
+            "`pawl projection restart '%.*s'`",
             !is_read              ? "nothing by itself, as no worker that runs the projection is "
                                     "alive;"
             : failure->next > now ? pawl__age_text(failure->next, now, age)
                                   : "about now it is tried again:",
             PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
-            PAWL_TEXT_ARGS(failure->stream), (long long)failure->version);
+            PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
+            PAWL_TEXT_ARGS(row->name));
     if (!is_read)
         return pawl_text_of("nothing by itself: no worker that runs the projection is alive");
     return pawl_text_of(row->lag > 0 ? "its worker reads on" : "it waits for events");
 }
 
+static pawl_code print_object(const pawl__view *view, const shown_projection *shown,
+                              const pawl__action_rows *actions, pawl_error *error)
+{
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = PAWL_OK;
+    if (doc != NULL)
+        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
+    if (doc != NULL && code == PAWL_OK)
+        code = pawl__actions_json(view, doc, actions, error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields  *fields = context;
+    pawl_text           name   = pawl_text_of(fields->name);
     pawl__view          view   = view_of(fields, arena);
+    pawl_event_rows     events = {.count = 0};
+    pawl__action_rows   actions;
     pawl_projection_row row;
-    pawl_code           code =
-        pawl_store_projection_find(store, pawl_text_of(fields->name), view.now, arena, &row, error);
+    pawl_code code = pawl_store_projection_find(store, name, view.now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_projection_actions(store, name, arena, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.projection_", arena, &actions, error);
     if (code != PAWL_OK)
         return code;
     shown_projection shown = shown_of(&row);
@@ -150,11 +207,130 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     view.level             = PAWL__LEVEL_SHOW;
     if (shown.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    return view.is_json ? pawl__rows_print(&view, &shown, 1, error)
-                        : pawl__row_page(&view, &shown, error);
+    if (view.is_json)
+        return print_object(&view, &shown, &actions, error);
+    code = pawl__row_page(&view, &shown, error);
+    return code == PAWL_OK ? pawl__actions_print(&view, &actions, error) : code;
+}
+
+/* ---- Restart and rebuild --------------------------------------------------- */
+
+/* One object with the name and one or two numbers; the second key may be NULL. */
+static pawl_code print_done(const verb_fields *fields, const char *done, const char *first,
+                            int64_t first_value, const char *second, int64_t second_value,
+                            pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc != NULL) {
+        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+        yyjson_mut_obj_add_strcpy(doc, root, done, fields->name);
+        yyjson_mut_obj_add_sint(doc, root, first, first_value);
+        if (second != NULL)
+            yyjson_mut_obj_add_sint(doc, root, second, second_value);
+    }
+    return pawl__json_print(doc, stdout, error);
+}
+
+static pawl_code restart(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const verb_fields  *fields = context;
+    pawl_text           name   = pawl_text_of(fields->name);
+    pawl_time           now    = pawl_clock_now(NULL);
+    char                user[PAWL__USER_SIZE];
+    pawl_projection_row row;
+    pawl_code           code = pawl_store_projection_find(store, name, now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_projection_restart(store, name, pawl_text_of(pawl__user(user)),
+                                             pawl_text_of(fields->reason), now, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_done(fields, "restarted", "event_position", row.failure.position, NULL, 0,
+                          error);
+    printf("restarted projection %s at event %.*s, version %" PRId64 "%s\n", fields->name,
+           PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
+           pawl_uuid_is_zero(row.worker.uuid)
+               ? "; no worker that runs it is alive: the next one begins with it"
+               : "");
+    return PAWL_OK;
+}
+
+static pawl_code read_from(const char *text, pawl_store *store, int64_t *from, pawl_error *error)
+{
+    pawl_time time = 0;
+    *from          = 1;
+    if (text == NULL || pawl__number_parse(text, from))
+        return PAWL_OK;
+    pawl_code code = pawl_time_parse(pawl_text_of(text), &time, error);
+    if (code == PAWL_OK)
+        code = pawl_store_position_at(store, time, from, error);
+    if (code == PAWL_OK && *from == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "--from: no event is of %s or later", text);
+    return code;
+}
+
+static pawl_code ask(const verb_fields *fields, const pawl_projection_row *row, int64_t from,
+                     pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + NAME_SIZE_SHOWN + 300];
+    if (fields->is_agreed)
+        return PAWL_OK;
+    snprintf(question, sizeof question,
+             "read events %" PRId64 " to %" PRId64 " again for projection %.*s in %s? What its "
+             "handlers wrote for them stays, unless you cleared it: it is not pawl's",
+             from, row->position,
+             (int)(row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN),
+             row->name.data, pawl__masked(fields->at.store, url, sizeof url));
+    return pawl__agree("rebuild", "rebuilt", question, error);
+}
+
+static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const verb_fields  *fields = context;
+    pawl_time           now    = pawl_clock_now(NULL);
+    int64_t             from = 1, count = 0;
+    char                user[PAWL__USER_SIZE];
+    pawl_projection_row row;
+    pawl_code           code =
+        pawl_store_projection_find(store, pawl_text_of(fields->name), now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = read_from(fields->from, store, &from, error);
+    if (code == PAWL_OK)
+        code = ask(fields, &row, from, error);
+    const pawl_projection_rebuild request = {.name       = row.name,
+                                             .from       = from,
+                                             .while_read = fields->while_read,
+                                             .by         = pawl_text_of(pawl__user(user)),
+                                             .reason     = pawl_text_of(fields->reason)};
+    if (code == PAWL_OK)
+        code = pawl_store_projection_rebuild(store, &request, pawl_clock_now(NULL), &count, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_done(fields, "rebuilt", "from", from, "events", count, error);
+    printf("projection %s reads %" PRId64 " event%s again, from position %" PRId64 "%s\n",
+           fields->name, count, count == 1 ? "" : "s", from,
+           pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
+    return PAWL_OK;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
+
+/* A text that is neither must not be taken as the default, which is all events. */
+static pawl_code check_from(const char *from, pawl_error *error)
+{
+    int64_t   position = 0;
+    pawl_time time     = 0;
+    if (from == NULL)
+        return PAWL_OK;
+    if (pawl__number_parse(from, &position))
+        return PAWL_OK;
+    pawl_code code = pawl_time_parse(pawl_text_of(from), &time, error);
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(error, code, "--from: '%s' is no position", from);
+}
 
 static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error *error)
 {
@@ -172,17 +348,25 @@ static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error 
 
 int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields  = {.action = NULL};
-    pawl_error  error   = PAWL_ERROR_INIT;
-    bool        is_list = false;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    static pawl__look_fn *const actions[] = {[ACTION_LIST]    = list,
+                                             [ACTION_REBUILD] = rebuild,
+                                             [ACTION_RESTART] = restart,
+                                             [ACTION_SHOW]    = show};
+    verb_fields                 fields    = {.action = NULL};
+    pawl_error                  error     = PAWL_ERROR_INIT;
+    size_t                      action    = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK) {
-        is_list = strcmp(fields.action, action_names[ACTION_LIST]) == 0;
-        code    = check_name(&fields, is_list, &error);
+        action = pawl__choice_of(action_names, pawl_text_of(fields.action));
+        code   = check_name(&fields, action == ACTION_LIST, &error);
     }
+    if (code == PAWL_OK)
+        code = pawl__reason_check(fields.reason, &error);
+    if (code == PAWL_OK)
+        code = check_from(fields.from, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, is_list ? list : show, &fields);
+    return pawl__store_look(&fields.at, actions[action], &fields);
 }

@@ -19,7 +19,8 @@
 
 #define PAUSE_MIN PAWL_SECONDS(1) /* after a check that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
-#define STUCK_ATTEMPTS 10 /* attempts after which the critical action is called */
+#define LOOK_PAUSE PAWL_SECONDS(1) /* between looks for actions of operators */
+#define STUCK_ATTEMPTS 10          /* attempts after which the critical action is called */
 
 /* ---- Life ---------------------------------------------------------------------- */
 
@@ -172,7 +173,8 @@ static void take_refusals(pawl__projections *projections, pawl__reader *reader,
     for (size_t i = 0; i < refused->count; i++) {
         const pawl_refusal *refusal = &refused->items[i];
         if (refusal->kind == pawl_change_checkpoint_set) {
-            pawl_log(PAWL_LOG_INFO, "projection %s: another worker reads it",
+            pawl_log(PAWL_LOG_INFO,
+                     "projection %s: another worker or an operator moved its checkpoint",
                      reader->model->name.data);
             leave(reader);
             return;
@@ -323,23 +325,52 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     return pawl__worker_send_deferred(worker, error);
 }
 
-/* ---- A check ----------------------------------------------------------------------- */
+/* ---- Actions of operators --------------------------------------------------------------------- */
 
+/* The actions are counted before the position is read, so that none between the two is missed. */
 static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_error *error)
 {
     if (reader->is_known)
         return PAWL_OK;
-    pawl_code code =
-        pawl_store_checkpoint_get(store, reader->model->source, &reader->position, error);
+    pawl_code code = pawl_store_projection_action_count(store, reader->model->name,
+                                                        &reader->action_count, error);
+    if (code == PAWL_OK)
+        code = pawl_store_checkpoint_get(store, reader->model->source, &reader->position, error);
     reader->is_known = code == PAWL_OK;
     return code;
 }
 
+/* Begins anew at the checkpoint when an operator restarted or rebuilt the projection. A reader that
+ * has events need not look: its commit is refused. */
+static pawl_code look_for_actions(pawl__projections *projections, pawl__reader *reader,
+                                  pawl_time now, pawl_error *error)
+{
+    int64_t count = 0;
+    if (!reader->is_known || now < reader->look_due)
+        return PAWL_OK;
+    reader->look_due = pawl_time_add(now, LOOK_PAUSE);
+    pawl_code code   = pawl_store_projection_action_count(projections->worker->store,
+                                                          reader->model->name, &count, error);
+    if (code != PAWL_OK || count == reader->action_count)
+        return code;
+    pawl_log(PAWL_LOG_INFO, "projection %s: an operator has it begin anew at its checkpoint",
+             reader->model->name.data);
+    projections->read_due = PAWL_TIME_MIN;
+    reader->retry_due     = PAWL_TIME_MIN;
+    reader->attempts      = 0;
+    reader->is_known      = false;
+    return PAWL_OK;
+}
+
+/* ---- A check ----------------------------------------------------------------------- */
+
 static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
                              pawl_event_rows *rows, pawl_error *error)
 {
-    pawl_event_query query = {
-        .is_by_position = true, .after = reader->position, .count_max = reader->limit};
+    pawl_event_query query = {.is_by_position = true,
+                              .after          = reader->position > 0 ? reader->position
+                                                                     : 0, /* or before the first */
+                              .count_max      = reader->limit};
     pawl__batch_reset(worker->batch);
     pawl_arena_reset(worker->read);
     pawl_arena_reset(worker->kept);
@@ -349,24 +380,28 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
 }
 
 /* Reads events of one commit. Behind `*end` there are none, as far as is known. */
-static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
-                           pawl_step *step, pawl_error *error)
+static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, pawl_time now,
+                           int64_t *end, pawl_step *step, pawl_error *error)
 {
     pawl__worker   *worker = projections->worker;
     pawl_event_rows rows   = {.count = 0};
     pawl_code       code   = find_position(reader, worker->store, error);
-    if (code != PAWL_OK || reader->position >= *end)
+    if (code != PAWL_OK)
         return code;
+    if (reader->position >= *end)
+        return look_for_actions(projections, reader, now, error);
     code = list_events(worker, reader, &rows, error);
     if (code == PAWL_ENOMEM && reader->limit > 1) {
         reader->limit /= 2;
         projections->read_due = PAWL_TIME_MIN;
         return PAWL_OK;
     }
-    if (code == PAWL_OK && rows.count == 0)
-        *end = reader->position;
-    if (code != PAWL_OK || rows.count == 0)
+    if (code != PAWL_OK)
         return code;
+    if (rows.count == 0) {
+        *end = reader->position;
+        return look_for_actions(projections, reader, now, error);
+    }
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         if (pawl__model_projection_on(reader->model, rows.items[i].event.type) != NULL)
             code = pawl__batch_add_event(worker->batch, reader->model, &rows.items[i],
@@ -402,9 +437,10 @@ static pawl_code read_all(pawl__projections *projections, pawl_time now, pawl_st
     int64_t   end  = INT64_MAX;
     for (size_t i = 0; i < projections->count && code == PAWL_OK; i++) {
         pawl__reader *reader = &projections->readers[i];
-        if (!reader->lease.is_ours || now < reader->retry_due)
+        if (!reader->lease.is_ours)
             continue;
-        code = read_some(projections, reader, &end, step, error);
+        code = now < reader->retry_due ? look_for_actions(projections, reader, now, error)
+                                       : read_some(projections, reader, now, &end, step, error);
         if (code != PAWL_OK && code != PAWL_EINTERRUPTED)
             pawl_error_wrap(error, code, "projection %s", reader->model->name.data);
     }

@@ -40,9 +40,11 @@ typedef struct pawl__reader {
     pawl__lease                   lease;
     bool                          is_known; /* `position` is the checkpoint's */
     int64_t                       position;
-    size_t                        limit;     /* events to read next */
-    int32_t                       attempts;  /* of the next event */
-    pawl_time                     retry_due; /* machine time; PAWL_TIME_MIN: at once */
+    int64_t                       action_count; /* of operators, when the position was read */
+    pawl_time                     look_due;     /* machine time of the next count of them */
+    size_t                        limit;        /* events to read next */
+    int32_t                       attempts;     /* of the next event */
+    pawl_time                     retry_due;    /* machine time; PAWL_TIME_MIN: at once */
 } pawl__reader;
 
 struct pawl__projections {

@@ -1,11 +1,13 @@
 /* app_projection.c - an entity whose events are projected, for the tests of `pawl projection`: the
- * projection "names" fails while the file of PAWL_TEST_CLOSED is there, "all" never does.
+ * projection "names" fails while the file of PAWL_TEST_CLOSED is there, "all" never does, and adds a
+ * line to the file of PAWL_TEST_SEEN for each event.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pawl/pawl.h>
 #include <pawl/process.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,8 +45,13 @@ PAWL_MESSAGE_HANDLER(on_noted, noted);
 
 static pawl_code on_any(pawl_context *ctx, const noted *event)
 {
+    const char *seen = getenv("PAWL_TEST_SEEN");
+    FILE       *file = seen != NULL ? fopen(seen, "a") : NULL;
     (void)ctx;
-    (void)event;
+    if (file != NULL) {
+        fprintf(file, "%d\n", event->number);
+        fclose(file);
+    }
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_any, noted);

@@ -6,7 +6,7 @@
 
 need_sqlite
 build_app app_projection.c projection.so
-export PAWL_STORE=sqlite:$work/projection.db PAWL_DRIVER_PATH=$build_dir PAWL_TEST_CLOSED=$work/closed
+export PAWL_STORE=sqlite:$work/projection.db PAWL_DRIVER_PATH=$build_dir PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
 
 # has_projection NAME REGEX: the object of the projection has that in it.
 has_projection()
@@ -15,13 +15,25 @@ has_projection()
     grep -qE -- "$2" "$work/out"
 }
 
+# saw COUNT: projection "all" was called for so many events.
+saw()
+{
+    [ "$(wc -l <"$PAWL_TEST_SEEN")" -ge "$1" ]
+}
+
 echo "== wrong words"
-expect 2 "pawl projection needs ACTION; valid are list, show" pawl projection
+expect 2 "pawl projection needs ACTION; valid are list, rebuild, restart, show" pawl projection
 expect 2 "pawl projection show needs the projection's NAME" pawl projection show
 expect 2 "pawl projection list takes options, not 'names'; did you mean show names\?" pawl projection list names
 expect 2 "NAME is empty" pawl projection show ''
 expect 2 "NAME: byte 0 is no UTF-8" pawl projection show $'\xff'
+expect 2 "pawl projection restart needs the projection's NAME" pawl projection restart
+expect 2 "pawl projection rebuild needs the projection's NAME" pawl projection rebuild
+expect 2 "--from: '0' is no position" pawl projection rebuild names --from 0 --yes
+expect 2 "--from: 'first' is no position" pawl projection rebuild names --from first --yes
+expect 2 "--reason: byte 0 is no UTF-8" pawl projection restart names --reason $'\xff'
 expect 3 "projection.db: No such file" pawl projection list
+expect 3 "projection.db: No such file" pawl projection restart names
 [ ! -e "$work/projection.db" ] || die "looking made a database"
 
 echo "== none"
@@ -31,6 +43,8 @@ grep -q '^no projection ran here$' "$work/err" || die "no word that there is non
 expect 0 '' pawl projection list --json
 lines 0
 expect 6 "there is no projection 'names'; none ran here$" pawl projection show names
+expect 6 "there is no projection 'names'; none ran here$" pawl projection restart names
+expect 6 "there is no projection 'names'; none ran here$" pawl projection rebuild names --yes
 
 echo "== one fails"
 touch "$PAWL_TEST_CLOSED"
@@ -48,22 +62,50 @@ expect 0 '^all +read +3 +0$' pawl projection list
 lines 3
 expect 0 '^next +(in .*|about now it is tried again:) event Box/b-1, version 1, and all behind it wait for it: ' pawl projection show names
 grep -qE "^event stream +Box/b-1$" "$work/out" || die "not which event"
-expect 0 '"next":"it waits for events"\}$' pawl projection show all --json
+expect 0 '"next":"it waits for events","actions":\[\]\}$' pawl projection show all --json
 expect 6 "there is no projection 'nams'; there are: all, names$" pawl projection show nams
+
+echo "== a restart tries now"
+expect 6 "nothing holds projection all up: it is at position 3$" pawl projection restart all
+expect 0 '^restarted projection names at event Box/b-1, version 1$' pawl projection restart names --reason 'the bank opens'
+poll 20 has_projection names '"attempts":[12],' || die "its tries are not counted anew"
+expect 0 '"restarted":"names","event_position":1\}$' pawl projection restart names --json
+expect 0 '^restarted .* the bank opens$' pawl projection show names
+expect 0 '"actions":\[\{"action":"restarted","at":"[^"]+Z","by":"[^"]+","reason":"the bank opens"\},' pawl projection show names --json
+expect 6 'worker [0-9a-f-]{36} reads for projection all: stop the programs' pawl projection rebuild all --yes
 
 echo "== nobody reads"
 stop "$pid" TERM 0
 has_projection names '"state":"failing".*"worker":null' || die "a dead worker reads"
 expect 0 '^next +nothing by itself, as no worker that runs the projection is alive; event Box/b-1' pawl projection show names
-has_projection all '"state":"unread","position":3,"lag":0,"last":3,"worker":null,"failing_since":null' || die "who reads all"
-expect 0 '"next":"nothing by itself: no worker that runs the projection is alive"\}$' pawl projection show all --json
+has_projection all '"state":"unread","position":5,"lag":0,"last":5,"worker":null,"failing_since":null' || die "who reads all"
+expect 0 '"next":"nothing by itself: no worker that runs the projection is alive","actions":\[\]\}$' pawl projection show all --json
 
 echo "== an upgrade does not ask whose row that is"
-expect 0 '"rows":4,"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/projection.so" --json
+expect 0 '"rows":6,"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/projection.so" --json
 
 echo "== it goes on"
 rm "$PAWL_TEST_CLOSED"
 start app "$work/projection.so"
-poll 20 has_projection names '"state":"read","position":3,"lag":0,"last":3,"worker":"[0-9a-f-]{36}","failing_since":null,"failed_at":null,"attempts":null' ||
+poll 20 has_projection names '"state":"read","position":5,"lag":0,"last":5,"worker":"[0-9a-f-]{36}","failing_since":null,"failed_at":null,"attempts":null' ||
     die "names does not go on"
+
+echo "== one begins anew"
+seen=$(wc -l <"$PAWL_TEST_SEEN")
+expect 0 '^projection all reads 5 events again, from position 1$' pawl projection rebuild all --while-read --yes
+poll 20 saw $((seen + 3)) || die "it does not read again"
+poll 20 has_projection all '"state":"read".*"lag":0' || die "it does not come to the end"
 stop "$pid" TERM 0
+expect 2 'rebuild asks first, and standard input is no terminal: give --yes$' pawl projection rebuild all </dev/null
+expect 2 'projection all has read up to position [0-9]+, so it cannot go back to 99$' pawl projection rebuild all --from 99 --yes
+expect 6 "no event is of 2999-01-01T00:00:00Z or later$" pawl projection rebuild all --from 2999-01-01T00:00:00Z --yes
+expect 0 '^\{"rebuilt":"all","from":2,"events":[0-9]+\}$' pawl projection rebuild all --from 2 --yes --json
+has_projection all '"state":"unread","position":1' || die "not set back"
+start app "$work/projection.so"
+poll 20 saw $((seen + 5)) || die "it does not read on from event 2"
+poll 20 has_projection all '"lag":0' || die "it does not come to the end"
+stop "$pid" TERM 0
+[ "$(wc -l <"$PAWL_TEST_SEEN")" -eq $((seen + 5)) ] || die "it read event 1 again"
+expect 0 '^projection all reads [0-9]+ events again, from position 1, once a worker runs it$' pawl projection rebuild all --from 2020-01-01T00:00:00Z --yes --reason 'a new column'
+expect 0 '^rebuilt .* a new column$' pawl projection show all
+expect 0 '"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/projection.so" --json

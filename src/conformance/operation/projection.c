@@ -190,6 +190,170 @@ static void a_projection_that_is_not_there_is_said(suite *s)
     EXPECT_EQ(s, list(s, a, SUITE_NOW).count, 1);
 }
 
+/* ---- Actions ------------------------------------------------------------ */
+
+static pawl_projection_row find(suite *s, pawl_store *store, const char *name)
+{
+    pawl_projection_row row;
+    EXPECT_OK(s, pawl_store_projection_find(store, pawl_text_of(name), SUITE_NOW, s->arena, &row,
+                                            &s->error));
+    return row;
+}
+
+static pawl_event_rows actions_of(suite *s, pawl_store *store, const char *name)
+{
+    pawl_event_rows rows;
+    EXPECT_OK(s,
+              pawl_store_projection_actions(store, pawl_text_of(name), s->arena, &rows, &s->error));
+    return rows;
+}
+
+static int64_t action_count(suite *s, pawl_store *store, const char *name)
+{
+    int64_t count = -1;
+    EXPECT_OK(s, pawl_store_projection_action_count(store, pawl_text_of(name), &count, &s->error));
+    return count;
+}
+
+static pawl_code rebuild(suite *s, pawl_store *store, int64_t from, bool while_read, int64_t *count)
+{
+    const pawl_projection_rebuild request = {.name       = TEXT("totals"),
+                                             .from       = from,
+                                             .while_read = while_read,
+                                             .by         = TEXT("ada"),
+                                             .reason     = TEXT("a column was wrong")};
+    return pawl_store_projection_rebuild(store, &request, SUITE_NOW + 7, count, &s->error);
+}
+
+static void one_that_waits_is_restarted(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    append_some(s, a, 3);
+    int64_t second = position_of(s, a, 2);
+    reach(s, a, "totals", 0, position_of(s, a, 1));
+    EXPECT_EQ(s, action_count(s, a, "totals"), 0);
+    EXPECT_CODE(s,
+                pawl_store_projection_restart(b, TEXT("totals"), TEXT("ada"), TEXT(""), SUITE_NOW,
+                                              &s->error),
+                PAWL_ENOTFOUND);
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("nothing holds projection totals")));
+    fail(s, a, TEXT("totals"), second, 4, SUITE_NOW);
+    EXPECT_CODE(
+        s,
+        pawl_store_projection_restart(b, TEXT("totals"), TEXT(""), TEXT(""), SUITE_NOW, &s->error),
+        PAWL_EINVAL);
+    EXPECT_EQ(s, action_count(s, a, "totals"), 0);
+    EXPECT_OK(s, pawl_store_projection_restart(b, TEXT("totals"), TEXT("ada"), TEXT("bank opened"),
+                                               SUITE_NOW + 7, &s->error));
+    pawl_projection_row row = find(s, a, "totals");
+    EXPECT_EQ(s, row.failure.position, second);
+    EXPECT_EQ(s, row.failure.next, SUITE_NOW + 7);
+    EXPECT_EQ(s, row.failure.since, SUITE_NOW);
+    EXPECT_EQ(s, row.failure.attempts, 4);
+    EXPECT_EQ(s, row.position, second - 1);
+    EXPECT_EQ(s, action_count(s, a, "totals"), 1);
+    EXPECT_EQ(s, action_count(s, a, "names"), 0);
+    pawl_event_rows done = actions_of(s, a, "totals");
+    EXPECT_EQ(s, done.count, 1);
+    EXPECT_TEXT(s, done.items[0].event.type, TEXT(PAWL_PROJECTION_RESTARTED));
+    EXPECT_EQ(s, done.items[0].event.at, SUITE_NOW + 7);
+    EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"by\":\"ada\"")));
+    EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"reason\":\"bank opened\"")));
+}
+
+static void one_begins_anew(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    int64_t     count = -1;
+    append_some(s, a, 3);
+    int64_t last = position_of(s, a, 3);
+    fail(s, a, TEXT("totals"), position_of(s, a, 2), 4, SUITE_NOW);
+    reach(s, a, "totals", 0, last);
+    reach(s, a, "names", 0, last);
+    EXPECT_OK(s, rebuild(s, b, 0, false, &count));
+    EXPECT_EQ(s, count, last);
+    pawl_projection_row row = find(s, a, "totals");
+    EXPECT_EQ(s, row.position, 0);
+    EXPECT_EQ(s, row.failure.position, 0); /* the failure of before is over */
+    EXPECT_EQ(s, find(s, a, "names").position, last);
+    EXPECT_EQ(s, action_count(s, a, "totals"), 1);
+    EXPECT_TEXT(s, actions_of(s, a, "totals").items[0].event.type, TEXT(PAWL_PROJECTION_REBUILT));
+    /* A reader of before comes too late, and one that begins anew goes on. */
+    EXPECT_CODE(
+        s, pawl_store_checkpoint_set(a, TEXT("projection/totals"), last, last + 1, 0, &s->error),
+        PAWL_ECONFLICT);
+    EXPECT_CODE(s, pawl_store_checkpoint_set(a, TEXT("projection/totals"), 0, 1, 0, &s->error),
+                PAWL_ECONFLICT);
+    reach(s, a, "totals", PAWL_CHECKPOINT_START, last);
+    EXPECT_EQ(s, find(s, a, "totals").position, last);
+}
+
+static void one_goes_back_to_a_position(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    int64_t     count = -1;
+    append_some(s, a, 4);
+    int64_t third = position_of(s, a, 3);
+    reach(s, a, "totals", 0, position_of(s, a, 4));
+    EXPECT_OK(s, rebuild(s, a, third, false, &count));
+    EXPECT_EQ(s, count, 2);
+    EXPECT_EQ(s, find(s, a, "totals").position, third - 1);
+    /* Nothing is passed over. */
+    EXPECT_CODE(s, rebuild(s, a, third + 1, false, &count), PAWL_EINVAL);
+    EXPECT_EQ(s, count, 0);
+    EXPECT_EQ(s, action_count(s, a, "totals"), 1);
+    EXPECT_OK(s, rebuild(s, a, third, false, &count));
+    EXPECT_EQ(s, count, 0);
+    EXPECT_OK(s, rebuild(s, a, 1, false, &count));
+    EXPECT_OK(s, rebuild(s, a, 1, false, &count));
+    EXPECT_EQ(s, find(s, a, "totals").position, 0);
+    EXPECT_EQ(s, action_count(s, a, "totals"), 4);
+}
+
+static void one_that_is_read_is_rebuilt_when_asked_so(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open_bare(s);
+    bool        is_held = false;
+    int64_t     count   = -1;
+    append_some(s, a, 2);
+    EXPECT_CODE(s, rebuild(s, b, 0, false, NULL), PAWL_ENOTFOUND);
+    reach(s, a, "totals", 0, position_of(s, a, 2));
+    EXPECT_OK(s, pawl_store_lead(a, TEXT("projection/totals"), SUITE_NOW, SUITE_LEASE, &is_held,
+                                 &s->error));
+    if (pawl_uuid_is_zero(find(s, b, "totals").worker.uuid))
+        return; /* a store that cannot tell who reads */
+    EXPECT_CODE(s, rebuild(s, b, 0, false, &count), PAWL_ECONFLICT);
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("reads for projection totals")));
+    EXPECT_EQ(s, find(s, b, "totals").position, position_of(s, a, 2));
+    EXPECT_OK(s, rebuild(s, b, 0, true, &count));
+    EXPECT_EQ(s, find(s, b, "totals").position, 0);
+}
+
+static void a_time_has_a_position(suite *s)
+{
+    pawl_store *a        = suite_open(s);
+    int64_t     position = -1;
+    EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW, &position, &s->error));
+    EXPECT_EQ(s, position, 0);
+    for (int64_t version = 1; version <= 9; version++) {
+        pawl_event event = suite_event(s, TEXT("m"));
+        event.at         = SUITE_NOW + PAWL_SECONDS(version);
+        COMMIT_ONE(s, a, event_append, .stream = TEXT("Account/1"), .version = version,
+                   .is_first = true, .event = event);
+    }
+    suite_number(s, a);
+    for (int64_t version = 1; version <= 9; version++) {
+        EXPECT_OK(
+            s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(version), &position, &s->error));
+        EXPECT_EQ(s, position, position_of(s, a, version));
+        EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(version) - 1, &position,
+                                            &s->error));
+        EXPECT_EQ(s, position, position_of(s, a, version));
+    }
+    EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(9) + 1, &position, &s->error));
+    EXPECT_EQ(s, position, 0);
+}
+
 static const suite_case cases[] = {
     {"O4 positions and lags are listed by name", positions_and_lags_are_listed_by_name},
     {"O4 more projections than a page are listed", more_projections_than_a_page_are_listed},
@@ -199,6 +363,12 @@ static const suite_case cases[] = {
     {"O4 another event that fails begins anew", another_event_that_fails_begins_anew},
     {"O4 any name and any error come back", any_name_and_any_error_come_back},
     {"O4 a projection that is not there is said", a_projection_that_is_not_there_is_said},
+    {"O4 a projection that waits is restarted", one_that_waits_is_restarted},
+    {"O4 a projection begins anew", one_begins_anew},
+    {"O4 a projection goes back to a position", one_goes_back_to_a_position},
+    {"O4 a projection that is read is rebuilt when asked so",
+     one_that_is_read_is_rebuilt_when_asked_so},
+    {"O4 a time has a position", a_time_has_a_position},
 };
 
 const suite_cases cases_op_projection = SUITE_CASES("operation projection", cases);

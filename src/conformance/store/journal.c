@@ -288,6 +288,25 @@ static void a_checkpoint_moves_from_where_it_is(suite *s)
     EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("Totals")), 77);
 }
 
+static void a_checkpoint_goes_back(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    COMMIT_ONE(s, a, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 9, .at = SUITE_NOW);
+    REFUSE_ONE(s, b, PAWL_ECONFLICT, checkpoint_set, .name = TEXT("totals"), .from = 8, .to = 5,
+               .at = SUITE_NOW, .is_back = true);
+    COMMIT_ONE(s, b, checkpoint_set, .name = TEXT("totals"), .from = 9, .to = 5, .at = SUITE_NOW,
+               .is_back = true);
+    EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("totals")), 5);
+    COMMIT_ONE(s, a, checkpoint_set, .name = TEXT("totals"), .from = 5, .to = PAWL_CHECKPOINT_START,
+               .at = SUITE_NOW, .is_back = true);
+    EXPECT_EQ(s, suite_checkpoint(s, b, TEXT("totals")), PAWL_CHECKPOINT_START);
+    REFUSE_ONE(s, b, PAWL_ECONFLICT, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 5,
+               .at = SUITE_NOW);
+    COMMIT_ONE(s, b, checkpoint_set, .name = TEXT("totals"), .from = PAWL_CHECKPOINT_START, .to = 1,
+               .at = SUITE_NOW);
+    EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("totals")), 1);
+}
+
 static void a_checkpoint_and_its_effects_are_one(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -337,6 +356,7 @@ static const suite_case cases[] = {
     {"O4 O18 a load begins behind what is known", a_load_begins_behind_what_is_known},
     {"O4 streams are loaded together", streams_are_loaded_together},
     {"O3 a checkpoint moves from where it is", a_checkpoint_moves_from_where_it_is},
+    {"O3 a checkpoint goes back", a_checkpoint_goes_back},
     {"O1 a checkpoint and its effects are one", a_checkpoint_and_its_effects_are_one},
     {"O19 a sweep leaves the journal alone", a_sweep_leaves_the_journal_alone},
 };

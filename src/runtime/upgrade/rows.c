@@ -245,6 +245,7 @@ static bool is_own(pawl_text name)
 {
     return pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)) ||
            pawl_text_equal(name, PAWL_TEXT(PAWL_PARTITION_STREAMS)) ||
+           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_ACTIONS)) ||
            pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS));
 }
 

@@ -332,7 +332,14 @@ static pawl_code check_event_append(which at, const void *item, pawl_error *erro
 static pawl_code check_checkpoint_set(which at, const void *item, pawl_error *error)
 {
     const pawl_checkpoint_set *change = item;
-    if (change->from < 0 || change->to <= change->from)
+    if (change->from < PAWL_CHECKPOINT_START)
+        return refuse(at, "from", PAWL_EINVAL, error, "it is %lld, which is no position",
+                      (long long)change->from);
+    if (change->is_back &&
+        (change->to >= change->from || change->to < PAWL_CHECKPOINT_START || change->to == 0))
+        return refuse(at, "to", PAWL_EINVAL, error, "it is %lld, which does not go back from %lld",
+                      (long long)change->to, (long long)change->from);
+    if (!change->is_back && (change->to <= change->from || change->to == 0))
         return refuse(at, "to", PAWL_EINVAL, error, "it is %lld, which is not behind %lld",
                       (long long)change->to, (long long)change->from);
     return PAWL_OK;

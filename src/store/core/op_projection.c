@@ -84,29 +84,40 @@ static void read_state(pawl_text state, pawl_arena *arena, pawl_text *name,
 
 /* ---- Leaving one -------------------------------------------------------- */
 
+/* Reads the fold; `*stream` is its name. */
+static pawl_code read_fold(pawl_store *store, pawl_text name, pawl_arena *arena, pawl_text *stream,
+                           pawl_fold_row *fold, pawl_error *error)
+{
+    pawl_stream_read read = {.stream = pawl__action_stream(PAWL_PROJECTION_STREAMS, name, arena),
+                             .after  = 0,
+                             .fold_version_max = STATE_VERSION};
+    pawl_stream      seen = {.version = 0};
+    if (read.stream.data == NULL)
+        return no_memory(error);
+    pawl_code code = pawl_store_stream_read(store, &read, arena, &seen, error);
+    *stream        = read.stream;
+    *fold          = seen.fold;
+    return code;
+}
+
 static pawl_code save_failure(pawl_store *store, pawl_text name,
                               const pawl_projection_failure *failure, pawl_time now,
                               pawl_arena *arena, pawl_error *error)
 {
-    pawl_stream_read read   = {.stream = pawl__action_stream(PAWL_PROJECTION_STREAMS, name, arena),
-                               .after  = 0,
-                               .fold_version_max = STATE_VERSION};
-    pawl_stream      stream = {.version = 0};
+    pawl_fold_row           last;
     pawl_projection_failure before, made = *failure;
-    pawl_text               before_name;
-    if (read.stream.data == NULL)
-        return no_memory(error);
-    pawl_code code = pawl_store_stream_read(store, &read, arena, &stream, error);
+    pawl_text               before_name, stream;
+    pawl_code               code = read_fold(store, name, arena, &stream, &last, error);
     if (code != PAWL_OK)
         return code;
-    read_state(stream.fold.state, arena, &before_name, &before);
+    read_state(last.state, arena, &before_name, &before);
     made.since         = before.position == made.position ? before.since : now;
     made.at            = now;
-    pawl_fold_row fold = {.version      = stream.fold.version + 1,
+    pawl_fold_row fold = {.version      = last.version + 1,
                           .type_version = STATE_VERSION,
                           .state        = make_state(name, &made, arena),
                           .dispatches   = PAWL_TEXT("[]")};
-    return fold.state.data != NULL ? pawl_store_fold_save(store, read.stream, &fold, now, error)
+    return fold.state.data != NULL ? pawl_store_fold_save(store, stream, &fold, now, error)
                                    : no_memory(error);
 }
 
@@ -170,7 +181,7 @@ static bool take_position(look *it, const pawl_walk_row *walked, pawl_text name)
 {
     pawl_projection_row *row = row_of(it, name);
     if (row != NULL)
-        row->position = walked->number;
+        row->position = walked->number > 0 ? walked->number : 0;
     return row != NULL;
 }
 
@@ -297,4 +308,257 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
             return PAWL_OK;
         }
     return code == PAWL_OK ? refuse_name(&rows, name, error) : code;
+}
+
+/* ---- Actions ------------------------------------------------------------ */
+
+/* The change set of one action, all of it in `arena`. */
+typedef struct act {
+    pawl_store         *store;
+    pawl__action        action;
+    pawl_time           now;
+    pawl_arena         *arena;
+    pawl_event_append   event;
+    pawl_fold_set       fold;
+    pawl_checkpoint_set back;
+    pawl_changes        changes;
+} act;
+
+static pawl_code act_on(act *it, yyjson_mut_doc *headers, pawl_error *error)
+{
+    pawl_code code =
+        pawl__action_event(it->store, &it->action, headers, it->now, it->arena, &it->event, error);
+    if (code != PAWL_OK)
+        return code;
+    it->changes.event_append.items = &it->event;
+    it->changes.event_append.count = 1;
+    code                           = pawl_store_commit(it->store, &it->changes, NULL, error);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, "projection %.*s", PAWL_TEXT_ARGS(it->action.name));
+}
+
+/* Adds the failure to the change set in the place of the one that is stored; where none is, none is
+ * written. */
+static pawl_code replace_failure(act *it, const pawl_projection_failure *failure, pawl_error *error)
+{
+    pawl_fold_row last;
+    pawl_text     stream;
+    pawl_code     code = read_fold(it->store, it->action.name, it->arena, &stream, &last, error);
+    if (code != PAWL_OK || last.version == 0)
+        return code;
+    it->fold = (pawl_fold_set){.stream       = stream,
+                               .version      = last.version + 1,
+                               .type_version = STATE_VERSION,
+                               .state        = make_state(it->action.name, failure, it->arena),
+                               .dispatches   = PAWL_TEXT("[]"),
+                               .at           = it->now};
+    if (it->fold.state.data == NULL)
+        return no_memory(error);
+    it->changes.fold_set.items = &it->fold;
+    it->changes.fold_set.count = 1;
+    return PAWL_OK;
+}
+
+static pawl_code begin_act(act *it, pawl_store *store, pawl_time now, const pawl__action *action,
+                           pawl_error *error)
+{
+    *it = (act){.store = store, .action = *action, .now = now, .changes = {PAWL__ONE_UNIT(now)}};
+    pawl_code code = pawl__action_check(action, error);
+    if (code != PAWL_OK)
+        return code;
+    it->arena = pawl_arena_create(0);
+    return it->arena != NULL ? PAWL_OK : no_memory(error);
+}
+
+static yyjson_mut_doc *headers_of(const char *first, int64_t first_value, const char *second,
+                                  int64_t second_value)
+{
+    yyjson_mut_doc *doc = pawl__object_begin();
+    if (doc == NULL || (pawl__object_put_number(doc, first, first_value) &&
+                        pawl__object_put_number(doc, second, second_value)))
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
+}
+
+static pawl_code restart(act *it, pawl_error *error)
+{
+    pawl_text           name = it->action.name;
+    pawl_projection_row row;
+    pawl_code code = pawl_store_projection_find(it->store, name, it->now, it->arena, &row, error);
+    if (code == PAWL_OK && row.failure.position == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND,
+                              "nothing holds projection %.*s up: it is at position %lld",
+                              PAWL_TEXT_ARGS(name), (long long)row.position);
+    row.failure.next = it->now;
+    if (code == PAWL_OK)
+        code = replace_failure(it, &row.failure, error);
+    if (code == PAWL_OK)
+        code = act_on(
+            it,
+            headers_of("event_position", row.failure.position, "attempts", row.failure.attempts),
+            error);
+    return code;
+}
+
+pawl_code pawl_store_projection_restart(pawl_store *store, pawl_text name, pawl_text by,
+                                        pawl_text reason, pawl_time now, pawl_error *error)
+{
+    const pawl__action action = {PAWL_PROJECTION_ACTIONS,   "projection", name,
+                                 PAWL_PROJECTION_RESTARTED, by,           reason};
+    act                it;
+    pawl_code          code = begin_act(&it, store, now, &action, error);
+    if (code == PAWL_OK)
+        code = restart(&it, error);
+    pawl_arena_destroy(it.arena);
+    return code;
+}
+
+/* A worker that reads writes rows, too, while an operator clears them. */
+static pawl_code check_rebuild(const pawl_projection_rebuild *rebuild,
+                               const pawl_projection_row *row, int64_t reached, pawl_error *error)
+{
+    char worker[PAWL_UUID_TEXT_SIZE + 1];
+    if (reached > row->position || rebuild->from < 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "projection %.*s has read up to position %lld, so it cannot go back "
+                              "to %lld",
+                              PAWL_TEXT_ARGS(rebuild->name), (long long)row->position,
+                              (long long)rebuild->from);
+    if (rebuild->while_read || pawl_uuid_is_zero(row->worker.uuid))
+        return PAWL_OK;
+    pawl_uuid_format(row->worker.uuid, worker);
+    return pawl_error_set(error, PAWL_ECONFLICT,
+                          "worker %s reads for projection %.*s: stop the programs that run it, "
+                          "clear what it wrote, and rebuild it then",
+                          worker, PAWL_TEXT_ARGS(rebuild->name));
+}
+
+/* The checkpoint as it is stored: one before the first event is another than one that never was. */
+static pawl_code go_back(act *it, int64_t reached, pawl_error *error)
+{
+    it->back =
+        (pawl_checkpoint_set){.name = pawl_arena_printf(it->arena, PAWL_PROJECTION_SOURCES "%.*s",
+                                                        PAWL_TEXT_ARGS(it->action.name)),
+                              .to   = reached > 0 ? reached : PAWL_CHECKPOINT_START,
+                              .at   = it->now,
+                              .is_back = true};
+    if (it->back.name.data == NULL)
+        return no_memory(error);
+    pawl_code code = pawl_store_checkpoint_get(it->store, it->back.name, &it->back.from, error);
+    if (code != PAWL_OK || it->back.from <= reached)
+        return code;
+    it->changes.checkpoint_set.items = &it->back;
+    it->changes.checkpoint_set.count = 1;
+    return PAWL_OK;
+}
+
+/* No failure is stored as one at position 0. */
+static pawl_code rebuild_to(act *it, const pawl_projection_rebuild *rebuild, int64_t *count,
+                            pawl_error *error)
+{
+    const pawl_projection_failure none    = {.position = 0};
+    int64_t                       reached = rebuild->from > 0 ? rebuild->from - 1 : 0;
+    pawl_projection_row           row;
+    pawl_code                     code =
+        pawl_store_projection_find(it->store, rebuild->name, it->now, it->arena, &row, error);
+    if (code == PAWL_OK)
+        code = check_rebuild(rebuild, &row, reached, error);
+    if (code == PAWL_OK)
+        code = go_back(it, reached, error);
+    if (code == PAWL_OK)
+        code = replace_failure(it, &none, error);
+    if (code == PAWL_OK)
+        code = act_on(it, headers_of("position", row.position, "from", reached + 1), error);
+    if (code == PAWL_OK && count != NULL)
+        *count = row.position - reached;
+    return code;
+}
+
+pawl_code pawl_store_projection_rebuild(pawl_store *store, const pawl_projection_rebuild *rebuild,
+                                        pawl_time now, int64_t *count, pawl_error *error)
+{
+    const pawl__action action = {PAWL_PROJECTION_ACTIONS, "projection", rebuild->name,
+                                 PAWL_PROJECTION_REBUILT, rebuild->by,  rebuild->reason};
+    act                it;
+    if (count != NULL)
+        *count = 0;
+    pawl_code code = begin_act(&it, store, now, &action, error);
+    if (code == PAWL_OK)
+        code = rebuild_to(&it, rebuild, count, error);
+    pawl_arena_destroy(it.arena);
+    return code;
+}
+
+pawl_code pawl_store_projection_actions(pawl_store *store, pawl_text name, pawl_arena *arena,
+                                        pawl_event_rows *rows, pawl_error *error)
+{
+    return pawl__action_list(store, PAWL_PROJECTION_ACTIONS, name, arena, rows, error);
+}
+
+pawl_code pawl_store_projection_action_count(pawl_store *store, pawl_text name, int64_t *count,
+                                             pawl_error *error)
+{
+    pawl_arena      *arena  = pawl_arena_create(0);
+    pawl_stream_read read   = {.after = INT64_MAX};
+    pawl_stream      stream = {.version = 0};
+    pawl_code        code   = PAWL_OK;
+    *count                  = 0;
+    if (arena != NULL)
+        read.stream = pawl__action_stream(PAWL_PROJECTION_ACTIONS, name, arena);
+    code = read.stream.data != NULL ? pawl_store_stream_load(store, &read, 1, arena, &stream, error)
+                                    : no_memory(error);
+    if (code == PAWL_OK)
+        *count = stream.version;
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- Positions of times ------------------------------------------------- */
+
+/* The first event behind the position; position 0: there is none. */
+static pawl_code event_behind(pawl_store *store, int64_t after, bool is_last, pawl_arena *arena,
+                              pawl_event_row *event, pawl_error *error)
+{
+    const pawl_event_query query = {
+        .is_by_position = true, .after = after, .is_backward = is_last, .count_max = 1};
+    pawl_event_rows rows = {.count = 0};
+    *event               = (pawl_event_row){.position = 0};
+    pawl_code code       = pawl_store_event_list(store, &query, arena, &rows, error);
+    if (code == PAWL_OK && rows.count > 0)
+        *event = rows.items[0];
+    return code;
+}
+
+/* Up to `before` all are earlier than the time; the one at `found` is not, or is the newest. */
+static pawl_code halve(pawl_store *store, pawl_time time, pawl_arena *arena, int64_t *position,
+                       pawl_error *error)
+{
+    pawl_event_row event;
+    int64_t        before = 0;
+    pawl_code      code   = event_behind(store, 0, true, arena, &event, error);
+    int64_t        found  = event.position;
+    bool           is_any = found > 0 && event.event.at >= time;
+    while (code == PAWL_OK && is_any && found - before > 1) {
+        int64_t middle = before + (found - before) / 2;
+        pawl_arena_reset(arena);
+        code = event_behind(store, middle - 1, false, arena, &event, error);
+        if (event.event.at >= time)
+            found = middle;
+        else
+            before = middle;
+    }
+    *position = code == PAWL_OK && is_any ? found : 0;
+    return code;
+}
+
+pawl_code pawl_store_position_at(pawl_store *store, pawl_time time, int64_t *position,
+                                 pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    *position         = 0;
+    pawl_code code = arena != NULL ? halve(store, time, arena, position, error) : no_memory(error);
+    pawl_arena_destroy(arena);
+    return code;
 }

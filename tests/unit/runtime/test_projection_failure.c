@@ -99,6 +99,73 @@ static void others_see_since_when_and_why_it_waits(const char *url)
     world_close(&it);
 }
 
+static void restart(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_projection_restart(it->store, PAWL_TEXT("names"), PAWL_TEXT("ada"),
+                                           PAWL_TEXT(""), world_now(it), &error),
+             &error);
+}
+
+/* Its tries are counted anew, and so are the pauses between them. */
+static void one_that_is_restarted_tries_now(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.fails  = -1;
+    plan.number = 2;
+    plan.code   = PAWL_REJECT;
+    append_many(&it, "A/1", 1, 3);
+    (void)world_drain(&it);
+    for (int i = 0; i < 8; i++)
+        (void)world_go_machine(&it, PAWL_MINUTES(1));
+    assert_true(told_of(&it).failure.attempts > 6);
+    expect_seen("A/1.1=1 fail(2,0) fail(2,0) fail(2,1) fail(2,2) fail(2,3) fail(2,4) fail(2,5) "
+                "fail(2,6) fail(2,7) fail(2,8)");
+    restart(&it);
+    (void)world_go_machine(&it, PAWL_SECONDS(2));
+    expect_seen("fail(2,0)");
+    plan.fails = 0;
+    restart(&it);
+    (void)world_go_machine(&it, PAWL_SECONDS(2));
+    expect_seen("A/1.2=2 A/1.3=3");
+    assert_int_equal(told_of(&it).failure.position, 0);
+    world_close(&it);
+}
+
+static void rebuild(world *it, int64_t from)
+{
+    const pawl_projection_rebuild request = {
+        .name = PAWL_TEXT("names"), .from = from, .while_read = true, .by = PAWL_TEXT("ada")};
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_projection_rebuild(it->store, &request, world_now(it), NULL, &error),
+             &error);
+}
+
+/* At rest it looks; while it has events its commit is refused. */
+static void one_that_is_rebuilt_reads_again(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.sends = true;
+    append_many(&it, "A/1", 1, 3);
+    int64_t third = numbered_events(&it).items[2].position;
+    (void)world_drain(&it);
+    expect_seen("A/1.1=1 A/1.2=2 A/1.3=3");
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    rebuild(&it, 0);
+    (void)world_go_machine(&it, PAWL_SECONDS(31));
+    expect_seen("A/1.1=1 A/1.2=2 A/1.3=3");
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("");
+    rebuild(&it, third);
+    append_many(&it, "A/1", 4, 1);
+    (void)world_go_machine(&it, PAWL_SECONDS(31));
+    expect_seen("A/1.4=4 A/1.3=3 A/1.4=4");
+    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
+    world_close(&it);
+}
+
 static void a_handler_may_say_when_or_pass_over(const char *url)
 {
     world it;
@@ -437,6 +504,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
         ON_ALL_STORES(others_see_since_when_and_why_it_waits),
+        ON_ALL_STORES(one_that_is_restarted_tries_now),
+        ON_ALL_STORES(one_that_is_rebuilt_reads_again),
         ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
         ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
         ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),

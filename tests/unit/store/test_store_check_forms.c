@@ -333,6 +333,31 @@ static void no_id_is_zero(void **state)
     }
 }
 
+static void back(int64_t from, int64_t to)
+{
+    set.checkpoint_set[1].from    = from;
+    set.checkpoint_set[1].to      = to;
+    set.checkpoint_set[1].is_back = true;
+}
+
+static void a_checkpoint_goes_back_to_where_it_may(void **state)
+{
+    (void)state;
+    back(5, 1);
+    passes("checkpoint_set", "to");
+    back(5, PAWL_CHECKPOINT_START);
+    passes("checkpoint_set", "to");
+    back(5, 0);
+    is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL,
+               "it is 0, which does not go back from 5");
+    back(5, 5);
+    is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL,
+               "it is 5, which does not go back from 5");
+    back(5, PAWL_CHECKPOINT_START - 1);
+    is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL,
+               "it is -2, which does not go back from 5");
+}
+
 static void numbers_begin_where_they_begin(void **state)
 {
     (void)state;
@@ -353,8 +378,11 @@ static void numbers_begin_where_they_begin(void **state)
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 1, which is not behind 1");
     set.checkpoint_set[1].from = 2;
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 1, which is not behind 2");
-    set.checkpoint_set[1].from = -1;
-    is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 1, which is not behind -1");
+    set.checkpoint_set[1].from = PAWL_CHECKPOINT_START - 1;
+    is_refused(pawl_change_checkpoint_set, "from", PAWL_EINVAL, "it is -2, which is no position");
+    set.checkpoint_set[1].from = PAWL_CHECKPOINT_START;
+    set.checkpoint_set[1].to   = 0;
+    is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 0, which is not behind -1");
     const int64_t id                = 1;
     set.snapshot_remove[1].id_count = 1;
     is_refused(pawl_change_snapshot_remove, "ids", PAWL_EINVAL, "1 ids at NULL");
@@ -530,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup(every_choice_is_one_of_its_list, reset),
         cmocka_unit_test_setup(no_id_is_zero, reset),
         cmocka_unit_test_setup(numbers_begin_where_they_begin, reset),
+        cmocka_unit_test_setup(a_checkpoint_goes_back_to_where_it_may, reset),
         cmocka_unit_test_setup(every_saga_table_has_a_type_and_a_name, reset),
         cmocka_unit_test_setup(every_value_is_of_its_columns_type, reset),
         cmocka_unit_test_setup(every_value_is_checked, reset),
