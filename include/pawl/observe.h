@@ -49,6 +49,8 @@ typedef struct pawl_health_options {
     int64_t queue_age_unhealthy;  /* [-1] */
     int64_t unread_degraded;      /* the same of a queue that no worker reads [1 min] */
     int64_t unread_unhealthy;     /* [-1] */
+    int64_t retried_degraded;     /* how long a message in delayed retry is overdue [5 min] */
+    int64_t retried_unhealthy;    /* [-1] */
     int64_t late_degraded;        /* how late the earliest timeout is [1 min] */
     int64_t late_unhealthy;       /* [-1] */
     int64_t partitions_degraded;  /* dead aggregator partitions [1] */

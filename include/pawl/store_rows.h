@@ -230,12 +230,18 @@ typedef struct pawl_foreign_rows {
     size_t            count;
 } pawl_foreign_rows;
 
-/* Counts for operators. None of them scans more than an index. */
+/* Of the rows of a queue that are not due yet, the first so many are asked whether they are retried. */
+#define PAWL_RETRIED_LOOK_MAX 4096
+
+/* Counts for operators. None of them scans more than an index, and so many rows as the limit above. */
 typedef struct pawl_queue_stats {
     pawl_text queue;
-    int64_t   ready;  /* due */
-    int64_t   future; /* not yet due */
-    pawl_time oldest; /* due time of the oldest ready row, 0 */
+    int64_t   ready;         /* due */
+    int64_t   future;        /* not yet due */
+    pawl_time oldest;        /* due time of the oldest ready row, 0 */
+    int64_t   retried;       /* of the future ones: in delayed retry; with more rows than
+                                PAWL_RETRIED_LOOK_MAX before them there may be more */
+    pawl_time retried_since; /* when the oldest of these was placed, 0 */
 } pawl_queue_stats;
 
 typedef struct pawl_stats {

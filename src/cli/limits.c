@@ -4,8 +4,6 @@
  */
 #include "cli/limits.h"
 
-#include "runtime/observe/health_rows.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -13,15 +11,18 @@ typedef struct limit_row {
     const char       *check;
     size_t            degraded, unhealthy; /* offsets in pawl_health_options */
     pawl__health_kind kind;
+    int64_t           degraded_default, unhealthy_default;
 } limit_row;
 
 #define LIMIT_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
-    {#check, offsetof(pawl_health_options, field##_degraded),                            \
-     offsetof(pawl_health_options, field##_unhealthy), PAWL__HEALTH_##kind},
+    {#check,                                                                             \
+     offsetof(pawl_health_options, field##_degraded),                                    \
+     offsetof(pawl_health_options, field##_unhealthy),                                   \
+     PAWL__HEALTH_##kind,                                                                \
+     degraded_default,                                                                   \
+     unhealthy_default},
 static const limit_row limit_rows[] = {PAWL__HEALTH_ROWS(LIMIT_ROW)};
 #define LIMIT_COUNT (sizeof limit_rows / sizeof limit_rows[0])
-
-_Static_assert(LIMIT_COUNT <= 64, "a bit each says which were seen");
 
 static pawl_code refuse_check(const char *text, pawl_error *error)
 {
@@ -85,28 +86,63 @@ static pawl_code read_both(const limit_row *row, char *values, pawl_health_optio
     return PAWL_OK;
 }
 
-pawl_code pawl__limit_read(const char *text, pawl_health_options *health, uint64_t *seen,
-                           pawl_error *error)
+static pawl_code read_limit(const char *text, pawl__limits *limits, size_t line, pawl_error *error)
 {
     char             values[100];
     const limit_row *row = row_of(text);
     if (row == NULL)
         return refuse_check(text, error);
-    uint64_t bit = UINT64_C(1) << (row - limit_rows);
-    if ((*seen & bit) != 0)
+    size_t check = (size_t)(row - limit_rows);
+    if (line != 0 ? limits->lines[check] != 0 : limits->is_given[check])
         return pawl_error_set(error, PAWL_EINVAL, "%s is given twice", row->check);
-    *seen |= bit;
+    if (line != 0)
+        limits->lines[check] = line;
+    else
+        limits->is_given[check] = true;
     snprintf(values, sizeof values, "%s", strchr(text, '=') + 1);
-    return read_both(row, values, health, error);
+    return read_both(row, values, &limits->health, error);
 }
 
-pawl_code pawl__limits_read(const pawl__texts *texts, pawl_health_options *health,
-                            pawl_error *error)
+pawl_code pawl__limit_read(const char *text, size_t line, pawl__limits *limits, pawl_error *error)
 {
-    uint64_t  seen = 0;
+    return read_limit(text, limits, line, error);
+}
+
+pawl_code pawl__limits_read(const pawl__texts *texts, pawl__limits *limits, pawl_error *error)
+{
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < texts->count; i++)
-        code = pawl__limit_read(texts->items[i], health, &seen, error);
-    return code == PAWL_OK ? pawl_health_options_check(health, error)
+        code = read_limit(texts->items[i], limits, 0, error);
+    return code == PAWL_OK ? pawl_health_options_check(&limits->health, error)
                            : pawl_error_wrap(error, code, "--health");
+}
+
+/* ---- Showing ------------------------------------------------------------- */
+
+static const char *shown(const limit_row *row, int64_t limit, int64_t value_default, char *text,
+                         size_t size)
+{
+    const pawl__option option = {.kind = row->kind == PAWL__HEALTH_DURATION ? PAWL__OPTION_DURATION
+                                                                            : PAWL__OPTION_COUNT};
+    limit                     = limit != 0 ? limit : value_default;
+    return limit == PAWL__HEALTH_OFF ? "off" : pawl__option_text(&option, limit, text, size);
+}
+
+static int64_t get(const pawl_health_options *health, size_t offset)
+{
+    return *(const int64_t *)(const void *)((const char *)health + offset);
+}
+
+bool pawl__limit_text(const pawl__limits *limits, size_t check, char *text, size_t size)
+{
+    char degraded[40], unhealthy[40];
+    if (check >= LIMIT_COUNT)
+        return false;
+    const limit_row *row = &limit_rows[check];
+    snprintf(text, size, "%s=%s/%s", row->check,
+             shown(row, get(&limits->health, row->degraded), row->degraded_default, degraded,
+                   sizeof degraded),
+             shown(row, get(&limits->health, row->unhealthy), row->unhealthy_default, unhealthy,
+                   sizeof unhealthy));
+    return true;
 }

@@ -13,7 +13,7 @@
 #define PAWL_CLI_LIMITS_H
 
 #include "cli/options.h"
-#include "pawl/observe.h"
+#include "runtime/observe/health_rows.h"
 
 /* Rows of a verb's options, for a field of type pawl__texts. */
 #define PAWL__OPTION_HEALTH(fields, member)                                               \
@@ -23,12 +23,19 @@
         .help  = "from where on a check of health is degraded, and unhealthy; off: never" \
     }
 
-/* Sets the limits that the text names, and its bit in `*seen`. PAWL_EINVAL: an unknown check, a
- * limit that is none of its kind, a check that was seen. */
-pawl_code pawl__limit_read(const char *text, pawl_health_options *health, uint64_t *seen,
-                           pawl_error *error);
-/* All of a list; PAWL_EINVAL also when the unhealthy limit is below the degraded one. */
-pawl_code pawl__limits_read(const pawl__texts *texts, pawl_health_options *health,
-                            pawl_error *error);
+typedef struct pawl__limits {
+    pawl_health_options health;
+    size_t              lines[PAWL__HEALTH_CHECK_COUNT]; /* by check, of the file; 0: not in it */
+    bool                is_given[PAWL__HEALTH_CHECK_COUNT]; /* by the command line */
+} pawl__limits;
+
+/* Sets the limits that a line of the file names. PAWL_EINVAL: an unknown check, a limit that is none
+ * of its kind, a check of an earlier line. */
+pawl_code pawl__limit_read(const char *text, size_t line, pawl__limits *limits, pawl_error *error);
+/* Sets those of the command line. PAWL_EINVAL also when the unhealthy limit of a check is below the
+ * degraded one. */
+pawl_code pawl__limits_read(const pawl__texts *texts, pawl__limits *limits, pawl_error *error);
+/* CHECK=DEGRADED/UNHEALTHY as they hold, defaults too; false when there is no such check. */
+bool pawl__limit_text(const pawl__limits *limits, size_t check, char *text, size_t size);
 
 #endif

@@ -362,12 +362,14 @@ const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns,
 static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
                               const pawl__settings *settings, pawl_arena *arena, pawl_error *error)
 {
-    pawl__setting_list list = {NULL, 0, 0};
+    pawl__setting_list list = {.items = NULL};
     pawl_code          code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
         if (fields->endpoint == NULL ||
             strcmp(application->endpoints[i]->name, fields->endpoint) == 0)
             code = pawl__settings_list(settings, application->endpoints[i], &list, error);
+    if (code == PAWL_OK)
+        code = pawl__settings_list_health(settings, &list, error);
     pawl__view view = {.columns  = setting_columns,
                        .noun     = "option",
                        .row_size = sizeof *list.items,
@@ -410,9 +412,11 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
         return show_options(fields, application, settings, arena, error);
     pawl_endpoint_options with    = *options;
     pawl_observe_options  observe = *options->observe;
+    pawl__limits          limits  = {.health = {0}};
     with.observe                  = &observe;
     if (code == PAWL_OK)
-        code = pawl__settings_health(settings, &observe.health, error);
+        code = pawl__settings_health(settings, &limits, error);
+    observe.health = limits.health;
     return code == PAWL_OK ? run_endpoints(fields, application, settings, &with, error) : code;
 }
 

@@ -5,7 +5,6 @@
 #include "cli/settings.h"
 
 #include "cli/cli.h"
-#include "cli/limits.h"
 #include "cli/recovery.h"
 #include "runtime/recovery.h"
 
@@ -39,8 +38,7 @@ struct pawl__settings {
     part                       *command; /* the routes and rows of the command line */
     part                      **parts;   /* of the file; the first part is for all endpoints */
     size_t                      part_count;
-    pawl_health_options         health; /* limits of the file */
-    uint64_t                    health_seen;
+    pawl__limits                limits; /* of the file */
 };
 
 static pawl_code no_memory(pawl_error *error)
@@ -174,19 +172,20 @@ static pawl_code take_number(const pawl__settings *settings, const char *key, co
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
 }
 
-static pawl_code take_health(pawl__settings *settings, const char *value, pawl_error *error)
+static pawl_code take_health(pawl__settings *settings, const char *value, size_t line,
+                             pawl_error *error)
 {
     if (settings->part_count > 1) /* a process has one health */
         return pawl_error_set(error, PAWL_EINVAL,
                               "health is for all endpoints: give it above the first [ENDPOINT]");
-    return pawl__limit_read(value, &settings->health, &settings->health_seen, error);
+    return pawl__limit_read(value, line, &settings->limits, error);
 }
 
-pawl_code pawl__settings_health(const pawl__settings *settings, pawl_health_options *health,
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,
                                 pawl_error *error)
 {
-    *health = settings->health;
-    return pawl__limits_read(&settings->words->health, health, error);
+    *limits = settings->limits;
+    return pawl__limits_read(&settings->words->health, limits, error);
 }
 
 /* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
@@ -204,7 +203,7 @@ static pawl_code take_key(pawl__settings *settings, char *text, size_t line, paw
     part       *to    = settings->parts[settings->part_count - 1];
     pawl_code   code  = PAWL_OK;
     if (strcmp(key, "health") == 0)
-        return take_health(settings, value, error);
+        return take_health(settings, value, line, error);
     if (strcmp(key, "route") == 0)
         code = add_route(to, value, line, settings->arena, error);
     else if (strcmp(key, "recovery") == 0)
@@ -275,7 +274,7 @@ static pawl_code read_words(pawl__settings *settings, pawl_error *error)
                                   error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "--recovery");
-    pawl_health_options tried = {0};
+    pawl__limits tried = {.health = {0}};
     return pawl__limits_read(&settings->words->health, &tried, error);
 }
 
@@ -447,32 +446,6 @@ static int64_t number_in(const pawl_endpoint_options *options, const pawl__numbe
     return value;
 }
 
-static pawl_text text_of(const pawl__settings *settings, const char *text)
-{
-    return pawl_arena_text(settings->arena, pawl_text_of(text));
-}
-
-/* Adds `made`, whose value and origin are copied; a line of 0 is not of the file. */
-static pawl_code list_setting(const pawl__settings *settings, pawl__setting_list *list,
-                              pawl__setting made, const char *value, size_t line, const char *from,
-                              pawl_error *error)
-{
-    pawl_arena    *arena = settings->arena;
-    pawl__setting *grown =
-        pawl_arena_grow(arena, list->items, list->count, &list->capacity, sizeof *grown);
-    made.value = text_of(settings, value);
-    made.from  = line != 0 ? pawl_arena_printf(arena, "%s:%zu", settings->file, line)
-                           : text_of(settings, from);
-    made.line  = (int64_t)line;
-    if (line != 0)
-        made.file = pawl_text_of(settings->file);
-    if (grown == NULL || made.value.data == NULL || made.from.data == NULL)
-        return no_memory(error);
-    list->items          = grown;
-    grown[list->count++] = made;
-    return PAWL_OK;
-}
-
 static pawl_code list_number(const pawl__settings *settings, const char *endpoint,
                              const pawl_endpoint_options *table, size_t i, pawl__setting_list *list,
                              pawl_error *error)
@@ -495,14 +468,12 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
     if (json.data == NULL)
         return no_memory(error);
     *(row->kind == PAWL__NUMBER_COUNT ? &made.count : &made.microseconds) = json;
-    return list_setting(settings, list, made,
-                        pawl__option_text(option, number.value, text, sizeof text), number.line,
-                        from, error);
+    return pawl__setting_add(list, made, pawl__option_text(option, number.value, text, sizeof text),
+                             number.line, from, error);
 }
 
-static pawl_code list_route(const pawl__settings *settings, const char *endpoint,
-                            const pawl_route *route, size_t line, const char *from,
-                            pawl__setting_list *list, pawl_error *error)
+static pawl_code list_route(const char *endpoint, const pawl_route *route, size_t line,
+                            const char *from, pawl__setting_list *list, pawl_error *error)
 {
     char        url[PAWL_URL_SIZE_MAX + 1];
     char        text[PAWL_URL_SIZE_MAX * 2];
@@ -517,13 +488,13 @@ static pawl_code list_route(const pawl__settings *settings, const char *endpoint
              route->queue != NULL ? route->queue : "");
     const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
                                 .option   = PAWL_TEXT_INIT("route")};
-    return list_setting(settings, list, made, text, line, from, error);
+    return pawl__setting_add(list, made, text, line, from, error);
 }
 
 /* Adds the routes of the application's table whose names neither command line nor file has. */
-static pawl_code list_own_routes(const pawl__settings *settings, const char *endpoint,
-                                 const pawl_endpoint_options *table, const pawl_route *routes,
-                                 size_t count, pawl__setting_list *list, pawl_error *error)
+static pawl_code list_own_routes(const char *endpoint, const pawl_endpoint_options *table,
+                                 const pawl_route *routes, size_t count, pawl__setting_list *list,
+                                 pawl_error *error)
 {
     const char *next   = (const char *)table->routes;
     size_t      stride = table->route_size;
@@ -537,7 +508,7 @@ static pawl_code list_own_routes(const pawl__settings *settings, const char *end
         while (same < count && strcmp(routes[same].name, route.name) != 0)
             same++;
         if (same == count)
-            code = list_route(settings, endpoint, &route, 0, "application", list, error);
+            code = list_route(endpoint, &route, 0, "application", list, error);
     }
     return code;
 }
@@ -551,7 +522,7 @@ static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
     pawl_code           code = PAWL_OK;
     for (size_t i = first; i < rows->count && code == PAWL_OK; i++) {
         const char *text = pawl__recovery_text(&rows->items[i], settings->arena);
-        code = text != NULL ? list_setting(settings, list, made, text, rows->lines[i], from, error)
+        code = text != NULL ? pawl__setting_add(list, made, text, rows->lines[i], from, error)
                             : no_memory(error);
     }
     return code;
@@ -586,15 +557,26 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
     size_t                lines[PAWL__TEXTS_MAX * 3];
     pawl_code             code = PAWL_OK;
     pawl_route *routes = pawl_arena_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
+    list->arena        = settings->arena;
+    list->file         = settings->file;
     if (routes == NULL)
         return no_memory(error);
     for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
         code = list_number(settings, endpoint->name, &table, i, list, error);
     size_t count = routes_of(settings, endpoint->name, routes, lines);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        code =
-            list_route(settings, endpoint->name, &routes[i], lines[i], "command line", list, error);
+        code = list_route(endpoint->name, &routes[i], lines[i], "command line", list, error);
     if (code == PAWL_OK)
-        code = list_own_routes(settings, endpoint->name, &table, routes, count, list, error);
+        code = list_own_routes(endpoint->name, &table, routes, count, list, error);
     return code == PAWL_OK ? list_recovery(settings, endpoint->name, &table, list, error) : code;
+}
+
+pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
+                                     pawl_error *error)
+{
+    pawl__limits limits;
+    pawl_code    code = pawl__settings_health(settings, &limits, error);
+    list->arena       = settings->arena;
+    list->file        = settings->file;
+    return code == PAWL_OK ? pawl__limits_list(&limits, list, error) : code;
 }

@@ -16,7 +16,7 @@
 #ifndef PAWL_CLI_SETTINGS_H
 #define PAWL_CLI_SETTINGS_H
 
-#include "cli/options.h"
+#include "cli/limits.h"
 #include "pawl/pawl.h"
 #include "runtime/option_rows.h"
 
@@ -65,7 +65,7 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
                               pawl_endpoint_options *options, pawl_error *error);
 /* Sets the limits of health, which all endpoints of the process share, that command line or file
  * have. PAWL_EINVAL. */
-pawl_code pawl__settings_health(const pawl__settings *settings, pawl_health_options *health,
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,
                                 pawl_error *error);
 /* An option, a route or a row of recovery of an endpoint, as `pawl run --show-options` shows it. */
 typedef struct pawl__setting {
@@ -79,12 +79,26 @@ typedef struct pawl__setting {
 } pawl__setting;
 
 typedef struct pawl__setting_list {
-    pawl__setting *items; /* in the arena of the settings */
+    pawl__setting *items;
     size_t         count, capacity;
+    pawl_arena    *arena; /* of the settings */
+    const char    *file;
 } pawl__setting_list;
+
+/* settings_list.c: adds `made`, whose value and origin are copied; a line of 0 is not of the file.
+ * PAWL_ENOMEM. */
+pawl_code pawl__setting_add(pawl__setting_list *list, pawl__setting made, const char *value,
+                            size_t line, const char *from, pawl_error *error);
+/* Likewise: adds each limit of health. PAWL_ENOMEM. */
+pawl_code pawl__limits_list(const pawl__limits *limits, pawl__setting_list *list,
+                            pawl_error *error);
 
 /* Adds each option, route and row of recovery of the endpoint to the list. PAWL_ENOMEM. */
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error);
+/* Adds the limits of health, which are of no endpoint. PAWL_EINVAL as pawl__settings_health;
+ * PAWL_ENOMEM. */
+pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
+                                     pawl_error *error);
 
 #endif

@@ -16,13 +16,13 @@
 #define PERIOD_DEFAULT PAWL_SECONDS(2)
 
 typedef struct verb_fields {
-    pawl__store_fields  at;
-    bool                is_json;
-    bool                is_watch;
-    int64_t             period;
-    int64_t             count;
-    pawl__texts         health; /* the words of `limits` */
-    pawl_health_options limits;
+    pawl__store_fields at;
+    bool               is_json;
+    bool               is_watch;
+    int64_t            period;
+    int64_t            count;
+    pawl__texts        health; /* the words of `limits` */
+    pawl__limits       limits;
 } verb_fields;
 
 const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
@@ -61,7 +61,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
 const pawl__report pawl__stats_verb_reports[] = {
     {"the object", NULL,
      "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
-    {"one of queues", NULL, "queue ready future oldest"},
+    {"one of queues", NULL, "queue ready future oldest retried retried_since"},
     {"one of checks", NULL, "name status value reason"},
     {.what = NULL},
 };
@@ -139,11 +139,13 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
             fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
     }
     if (stats->queue_count > 0)
-        fprintf(out, "\n%-28s %12s %12s  %s\n", "queue", "ready", "future", "oldest");
+        fprintf(out, "\n%-28s %12s %12s %12s  %s\n", "queue", "ready", "future", "retried",
+                "oldest");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
-        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 "  %s\n", PAWL_TEXT_ARGS(queue->queue),
-                queue->ready, queue->future, format_time(queue->oldest, text));
+        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
+                PAWL_TEXT_ARGS(queue->queue), queue->ready, queue->future, queue->retried,
+                format_time(queue->oldest, text));
     }
 }
 
@@ -187,6 +189,8 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
         yyjson_mut_obj_add_sint(doc, object, "ready", queue->ready);
         yyjson_mut_obj_add_sint(doc, object, "future", queue->future);
         pawl__json_add_time(doc, object, "oldest", queue->oldest);
+        yyjson_mut_obj_add_sint(doc, object, "retried", queue->retried);
+        pawl__json_add_time(doc, object, "retried_since", queue->retried_since);
     }
     add_health(doc, root, &sample->health);
     return pawl__json_print(doc, out, error);
@@ -196,7 +200,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl__watch_sample sample = {.at = pawl_clock_now(NULL)};
-    pawl_code          code   = pawl__watch_look(store, &fields->limits, arena, &sample, error);
+    pawl_code code = pawl__watch_look(store, &fields->limits.health, arena, &sample, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
@@ -211,7 +215,7 @@ static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena
     const pawl__watch  asked  = {.store  = fields->at.store,
                                  .period = fields->period,
                                  .count  = fields->count,
-                                 .limits = fields->limits,
+                                 .limits = fields->limits.health,
                                  .print  = fields->is_json ? print_json : NULL};
     return pawl__watch_run(&asked, store, arena, error);
 }

@@ -14,6 +14,8 @@
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {
+    if (message->number == OBSERVED_AWAY)
+        return pawl_fail(ctx, PAWL_EUNREACHABLE, "the bank is away");
     return pawl_send(ctx, "far", PAWL_MESSAGE(call, .number = message->number));
 }
 PAWL_MESSAGE_HANDLER(on_call, call);

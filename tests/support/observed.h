@@ -22,6 +22,7 @@ PAWL_RECORD(call, CALL)
 
 /* Endpoints "left", which observed_open opens, and "right". A call to one of them goes
  * on to the destination "far". */
+#define OBSERVED_AWAY 66 /* a call of this number fails */
 extern const pawl_application observed_application;
 /* Deliveries to "far" that fail from now on. */
 extern int observed_failures;

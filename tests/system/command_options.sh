@@ -115,7 +115,7 @@ grep -qF '{"endpoint":"rests","option":"recovery","value":"code=EFULL delayed=3 
 
 echo "== --json: one object for each option and route"
 show --config "$file" --json --retry-delay 1s --endpoint works
-[ "$(wc -l <"$work/shown")" = "$(grep -c '^{"endpoint":"works","option":"[a-z-]*","value":".*}$' "$work/shown")" ] || die "no object on a line"
+[ "$(wc -l <"$work/shown")" = "$(grep -cE '^\{"endpoint":("works"|null),"option":"[a-z-]*","value":".*\}$' "$work/shown")" ] || die "no object on a line"
 object()
 {
     grep -qF "{\"endpoint\":\"works\",\"option\":$1}" "$work/shown" || die "no object $1"
@@ -128,6 +128,29 @@ object '"route","value":"copy=#others","from":"'"$file:6"'","count":null,"micros
 ! grep -q secret "$work/shown" || die "a password is shown"
 expect 2 "^pawl: --json goes with --show-options$" pawl run "$app" --store none:x --json
 expect 0 '^  show-options +endpoint option value from count microseconds file line$' pawl help run
+
+echo "== O23 limits of health, which are of no endpoint: command line, file, built in"
+printf '%s\n' 'workers = 1' 'health = queue_age=90s/1h' 'health = dead_letters=5' 'health = outbox_lag=off' >"$work/limits.conf"
+# limit VALUE FROM
+limit()
+{
+    sed -nE 's/^ *-? *health +([^ ]+) +/\1 /p' "$work/shown" | grep -qxF "$1 $2" ||
+        die "no limit $1 of $2"
+}
+show
+limit "retry_age=5m/off" "built in"
+limit "outbox_lag=1m/5m" "built in"
+limit "outbox_dead=1/100" "built in"
+show --config "$work/limits.conf" --health dead_letters=7/8 --health retry_age=1500ms --endpoint rests
+limit "queue_age=90s/1h" "$work/limits.conf:2"
+limit "dead_letters=7/8" "command line"
+limit "retry_age=1500ms/off" "command line"
+limit "outbox_lag=off/5m" "$work/limits.conf:4"
+limit "queue_unread=1m/off" "built in"
+show --config "$work/limits.conf" --json
+grep -qF '{"endpoint":null,"option":"health","value":"dead_letters=5/off","from":"'"$work/limits.conf:3"'","count":null,"microseconds":null,"file":"'"$work/limits.conf"'","line":3}' "$work/shown" || die "no object of a limit"
+expect 2 "pawl: health, queue_age: unhealthy from 1000 is below degraded from 2000$" \
+    pawl run "$app" --show-options --health queue_age=2ms/1ms
 
 echo "== what is wrong names file, line, key, value and limit"
 # refuse REGEX LINE ...: a file of these lines is refused.

@@ -20,10 +20,19 @@ if ! program=$(prometheus_program); then
     skip "no prometheus; scripts/install.sh servers unpacks it"
 fi
 
+is_projected()
+{
+    pawl projection list --json 2>/dev/null | grep -q '"names"'
+}
+
 build_app app_pair.c pair.so
+build_app app_projection.c projection.so
 export PAWL_STORE=sqlite:$work/run.db
 start pair "$work/pair.so" --http 0 --route finished=outbox:#delivered
 poll 10 grep -q "/metrics on 127.0.0.1 port" "$work/pair.log" || die "no port in the log"
+# Its projections are in the same store, so that the page of the first program has them.
+start projection "$work/projection.so"
+poll 20 is_projected || die "no projection"
 target=$(sed -nE 's|.*/metrics on 127.0.0.1 port ([0-9]+)$|\1|p' "$work/pair.log")
 
 cat >"$work/prometheus.yml" <<END

@@ -115,6 +115,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
                                      "before a message is dropped for want of a saga"),
     [PAWL__SQL_QUEUE_WALK]    = HOT(60, "bigint, bigint", "1000, 256"),
     [PAWL__SQL_QUEUE_STATS]   = RARE("timestamptz", "statistics: counts all rows"),
+    [PAWL__SQL_QUEUE_COUNT_RETRIED] = WIDE(4300, 4200, "text, timestamptz, bigint",
+                                           "'bulk', at(0), 4096", "the first that are not due"),
     [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
             "'{bulk,orders}', array[at(-9999999), at(0)], array[at(0), at(1)], "

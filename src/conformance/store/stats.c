@@ -62,6 +62,50 @@ static void the_oldest_is_by_due_time(suite *s)
     EXPECT_EQ(s, queue->oldest, SUITE_NOW - 5);
 }
 
+static void retry_at(suite *s, pawl_store *store, const pawl_queue_row *row, pawl_time due,
+                     int attempts)
+{
+    COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+               .seq = row->seq, .due = due, .attempts = attempts,
+               .waiting_since = attempts == 0 ? SUITE_NOW : 0);
+}
+
+/* A message that only waits, was sent for later or is due again is not in delayed retry. */
+static void retries_that_wait_are_counted(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    const char *ids[] = {"due again", "waits", "first", "second"};
+    for (int i = 0; i < 4; i++)
+        suite_send(s, a, TEXT("orders"), ids[i], SUITE_NOW - 9 + i);
+    suite_send(s, a, TEXT("orders"), "later", SUITE_NOW + 50);
+    suite_send(s, a, TEXT("mail"), "later", SUITE_NOW + 50);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 4);
+    EXPECT_EQ(s, rows.count, 4);
+    retry_at(s, a, &rows.items[0], SUITE_NOW, 1);
+    retry_at(s, a, &rows.items[1], SUITE_NOW + 30, 0);
+    retry_at(s, a, &rows.items[2], SUITE_NOW + 40, 2);
+    retry_at(s, a, &rows.items[3], SUITE_NOW + 20, 1);
+    pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
+    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->future, 4);
+    EXPECT_EQ(s, queue->retried, 2);
+    EXPECT_EQ(s, queue->retried_since, SUITE_NOW - 7);
+    queue = queue_of(&stats, TEXT("mail"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->retried, 0);
+    EXPECT_EQ(s, queue->retried_since, 0);
+    stats = suite_stats_of(s, a, SUITE_NOW + 20);
+    queue = queue_of(&stats, TEXT("orders"));
+    EXPECT_EQ(s, queue->retried, 1);
+    EXPECT_EQ(s, queue->retried_since, SUITE_NOW - 7);
+    stats = suite_stats_of(s, a, SUITE_NOW + 40);
+    queue = queue_of(&stats, TEXT("orders"));
+    EXPECT_EQ(s, queue->retried, 0);
+    EXPECT_EQ(s, queue->retried_since, 0);
+}
+
 static void outbox_and_timeouts_are_counted(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -153,6 +197,7 @@ static const suite_case cases[] = {
     {"O23 an empty store counts nothing", an_empty_store_counts_nothing},
     {"O23 queues split by due time", queues_split_by_due_time},
     {"O23 the oldest message is by due time", the_oldest_is_by_due_time},
+    {"O23 messages in delayed retry are counted", retries_that_wait_are_counted},
     {"O23 outbox and timeouts are counted", outbox_and_timeouts_are_counted},
     {"O23 marks, buffers, letters are counted", the_rest_is_counted},
     {"O23 counters are summed over all workers that ever were",

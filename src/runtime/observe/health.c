@@ -132,6 +132,19 @@ static measure queue_unread(const pawl_health_figures *figures, pawl_time now)
     return oldest_queue(figures, now, false);
 }
 
+/* A retry keeps the place that the message had at first: what it is late by. */
+static measure retry_age(const pawl_health_figures *figures, pawl_time now)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->stats.queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats.queues[i];
+        int64_t                 age   = age_of(queue->retried_since, now);
+        if (age > oldest.value)
+            oldest = (measure){age, queue->queue};
+    }
+    return oldest;
+}
+
 static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
 {
     return (measure){.value = pawl_health_timeout_late(figures, now)};

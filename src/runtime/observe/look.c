@@ -32,11 +32,15 @@ static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figu
 {
     int64_t *messages = &view->values[PAWL__SLOT_QUEUE_MESSAGES];
     int64_t *age      = &view->values[PAWL__SLOT_QUEUE_AGE];
+    int64_t *retried  = &view->values[PAWL__SLOT_QUEUE_RETRIED_AGE];
     messages[0] += queue->ready;
     messages[1] += queue->future;
+    view->values[PAWL__SLOT_QUEUE_RETRIED] += queue->retried;
     view->values[PAWL__SLOT_QUEUE_WORKERS] += (int64_t)pawl_health_readers(figures, queue->queue);
     if (queue->oldest != 0 && now - queue->oldest > *age)
         *age = now - queue->oldest;
+    if (queue->retried_since != 0 && now - queue->retried_since > *retried)
+        *retried = now - queue->retried_since;
 }
 
 /* Takes the next row, or the last one again when so many names have a row of their own: labels have

@@ -75,6 +75,11 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       pawl__queue_state_names, "Messages of a queue, by state.")                                   \
     X(QUEUE_AGE, QUEUE, GAUGE, 1, "pawl_queue_oldest_age_seconds", "pawl.queue.oldest_age", "s",   \
       NULL, "How long the oldest message of a queue has been ready; 0 without one.")               \
+    X(QUEUE_RETRIED, QUEUE, GAUGE, 1, "pawl_queue_retried", "pawl.queue.retried", "{message}",     \
+      NULL, "Delayed messages of a queue that wait for another try.")                              \
+    X(QUEUE_RETRIED_AGE, QUEUE, GAUGE, 1, "pawl_queue_retried_age_seconds",                        \
+      "pawl.queue.retried_age", "s", NULL,                                                         \
+      "How long the oldest message that waits for another try is overdue; 0 without one.")         \
     X(QUEUE_WORKERS, QUEUE, GAUGE, 1, "pawl_queue_workers", "pawl.queue.workers", "{worker}",      \
       NULL, "Workers alive of the endpoint that reads the queue.")                                 \
     X(PROJECTION_LAG, PROJECTION, GAUGE, 1, "pawl_projection_lag_events",                          \

@@ -358,6 +358,15 @@ static pawl_queue_stats *line_of(pawl_stats *stats, size_t *capacity, pawl_text 
     return &lines[stats->queue_count++];
 }
 
+static void count_retried(pawl_queue_stats *line, const pawl_queue_row *row)
+{
+    if (row->attempts == 0)
+        return;
+    line->retried++;
+    if (line->retried == 1 || row->placed < line->retried_since)
+        line->retried_since = row->placed;
+}
+
 pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_arena *arena,
                                    pawl_stats *stats)
 {
@@ -370,6 +379,7 @@ pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_
             return PAWL_ENOMEM;
         if (row->fields.due > now) {
             line->future++;
+            count_retried(line, &row->fields);
             continue;
         }
         line->ready++;

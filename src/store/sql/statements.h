@@ -146,6 +146,10 @@
     X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
                    "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
                    "group by [Queue] order by [Queue]")                                                                          \
+    X(QUEUE_COUNT_RETRIED,                                                                                                       \
+      "select count(*), min([Placed]) from (select [Attempts], [Placed] from {queue} "                                           \
+      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] limit ?3) looked "                                                \
+      "where [Attempts] > 0")                                                                                                    \
     /* The inbox. */                                                                                                             \
     X(INBOX_COUNT, "select count(*) from {inbox}")                                                                               \
     /* Timeouts. */                                                                                                              \

@@ -1,6 +1,7 @@
 /* stats.c - the statistics: statements of one row each, whose columns are
  * members of pawl_stats, the list of queues, and the rows of
- * workers that may live. All of them are awaited together.
+ * workers that may live. All of them are awaited together; then queues with messages that are not
+ * due are asked for those in delayed retry.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -94,6 +95,44 @@ static pawl_code read_all(reading *r, pawl__sql_rows *lives)
                            : code;
 }
 
+typedef struct retried_by {
+    pawl_text queue;
+    pawl_time now;
+    int64_t   looks;
+} retried_by;
+
+static const pawl__sql_fields by_retried = PAWL__SQL_FIELDS(
+    {offsetof(retried_by, queue), PAWL__WIRE_TEXT}, {offsetof(retried_by, now), PAWL__WIRE_TIME},
+    {offsetof(retried_by, looks), PAWL__WIRE_INT});
+static const pawl__sql_fields retried_row = PAWL__SQL_FIELDS(
+    PAWL__SQL_FIELD(queue_stats, retried, INT), PAWL__SQL_FIELD(queue_stats, retried_since, TIME));
+
+/* No index has the attempts: rows are looked at, which are bounded. */
+static pawl_code count_retried(const reading *r, pawl_time now, pawl_queue_stats *queue)
+{
+    const pawl__sql_ops  *ops     = pawl__sql_ops_of(r->store);
+    const retried_by      by      = {queue->queue, now, PAWL_RETRIED_LOOK_MAX};
+    const pawl__sql_asked asked   = {PAWL__SQL_QUEUE_COUNT_RETRIED, &by_retried, &by, &retried_row,
+                                     0};
+    pawl__sql_request    *request = NULL;
+    pawl_code             code    = pawl__sql_run(r->store, &asked, r->arena, &request, r->error);
+    if (code == PAWL_OK && ops->next(request))
+        ops->get(request, &retried_row, queue);
+    if (queue->retried == 0)
+        queue->retried_since = 0;
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+static pawl_code count_all_retried(const reading *r, pawl_time now)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < r->stats->queue_count; i++)
+        if (r->stats->queues[i].future > 0)
+            code = count_retried(r, now, &r->stats->queues[i]);
+    return code;
+}
+
 static pawl_code read_stats(reading *r, pawl_time now)
 {
     const pawl__sql_ops *ops   = pawl__sql_ops_of(r->store);
@@ -105,6 +144,8 @@ static pawl_code read_stats(reading *r, pawl_time now)
         pawl_code ended = ops->end(r->requests[i]);
         code            = code != PAWL_OK ? code : ended;
     }
+    if (code == PAWL_OK)
+        code = count_all_retried(r, now);
     if (code == PAWL_OK)
         code = pawl__sql_count_living(r->store, &lives, r->arena, &r->stats->workers, r->error);
     return code;

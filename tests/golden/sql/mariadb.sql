@@ -71,6 +71,10 @@ from (select `Seq`, `Attempts`, `Type` from `pawl_queue` where `Queue` = ? and `
 select `Queue`, count(case when `Due` <= ? then 1 end), count(case when `Due` > ? then 1 end),
 min(`Due`) from `pawl_queue` group by `Queue` order by `Queue`;
 
+-- QUEUE_COUNT_RETRIED
+select count(*), min(`Placed`) from (select `Attempts`, `Placed` from `pawl_queue` where `Queue` = ?
+and `Due` > ? order by `Due`, `Seq` limit ?) looked where `Attempts` > 0;
+
 -- INBOX_COUNT
 select count(*) from `pawl_inbox`;
 

@@ -79,6 +79,10 @@ $5;
 select "Queue", count(case when "Due" <= $1 then 1 end), count(case when "Due" > $1 then 1 end),
 min("Due") from "pawl_queue" group by "Queue" order by "Queue";
 
+-- QUEUE_COUNT_RETRIED
+select count(*), min("Placed") from (select "Attempts", "Placed" from "pawl_queue" where "Queue" =
+$1 and "Due" > $2 order by "Due", "Seq" limit $3) looked where "Attempts" > 0;
+
 -- INBOX_COUNT
 select count(*) from "pawl_inbox";
 

@@ -72,14 +72,24 @@ static void o23_limits_of_lag_and_dead_rows(void **state)
 
 /* ---- Every check ---------------------------------------------------------------- */
 
-static pawl_queue_stats one_queue[]    = {{PAWL_TEXT_INIT("orders"), 3, 9, NOW - 60 * SECOND}};
+static pawl_queue_stats one_queue[] = {
+    {PAWL_TEXT_INIT("orders"), .ready = 3, .future = 9, .oldest = NOW - 60 * SECOND}};
 static pawl_queue_stats fresh_queues[] = {
-    {PAWL_TEXT_INIT("orders"), 3, 9, NOW - 60 * SECOND + 1},
-    {PAWL_TEXT_INIT("mail"), 0, 9, 0},
+    {PAWL_TEXT_INIT("orders"), .ready = 3, .future = 9, .oldest = NOW - 60 * SECOND + 1},
+    {PAWL_TEXT_INIT("mail"), .ready = 0, .future = 9, .oldest = 0},
 };
 static pawl_queue_stats two_queues[] = {
-    {PAWL_TEXT_INIT("orders"), 3, 9, NOW - 70 * SECOND},
-    {PAWL_TEXT_INIT("biling"), 1, 0, NOW - 80 * SECOND},
+    {PAWL_TEXT_INIT("orders"), .ready = 3, .future = 9, .oldest = NOW - 70 * SECOND},
+    {PAWL_TEXT_INIT("biling"), .ready = 1, .future = 0, .oldest = NOW - 80 * SECOND},
+};
+static pawl_queue_stats retrying_queues[] = {
+    {PAWL_TEXT_INIT("orders"), .future = 3, .retried = 2, .retried_since = NOW - 310 * SECOND},
+    {PAWL_TEXT_INIT("mail"), .future = 3, .retried = 1, .retried_since = NOW - 299 * SECOND},
+};
+static pawl_queue_stats trying_queues[] = {
+    {PAWL_TEXT_INIT("orders"), .future = 3, .retried = 2, .retried_since = NOW - 300 * SECOND + 1},
+    {PAWL_TEXT_INIT("mail"), .future = 900, .retried_since = 0},
+    {PAWL_TEXT_INIT("late"), .future = 1, .retried = 1, .retried_since = NOW + 5},
 };
 static const pawl_worker_info one_worker[] = {{.endpoint = PAWL_TEXT_INIT("orders")}};
 #define ORDERS_READS .workers = one_worker, .worker_count = 1
@@ -128,6 +138,10 @@ static const struct {
     {"queue_unread",
      {.stats = QUEUES(two_queues), ORDERS_READS},
      "queue biling: ready for 80 s, read by no worker, the limit is 60 s"},
+    {"retry_age", {.stats = QUEUES(trying_queues)}, NULL},
+    {"retry_age",
+     {.stats = QUEUES(retrying_queues)},
+     "queue orders: a message in delayed retry is overdue for 310 s, the limit is 300 s"},
     {"timeouts_late", {.timeout_first = NOW - 60 * SECOND + 1}, NULL},
     {"timeouts_late", {.timeout_first = NOW + 600 * SECOND}, NULL},
     {"timeouts_late",
@@ -183,7 +197,10 @@ static void o23_own_limits_of_every_check(void **state)
                                                .timeout_first = NOW - 5,
                                                PROJECTIONS(far_projections),
                                                ORDERS_READS};
+    two_queues[0].retried_since             = NOW - 5;
     static const pawl_health_options strict = {.held_degraded        = 1,
+                                               .retried_degraded     = 1,
+                                               .retried_unhealthy    = 5,
                                                .held_unhealthy       = 5,
                                                .queue_age_degraded   = 1,
                                                .queue_age_unhealthy  = 5,
@@ -198,6 +215,7 @@ static void o23_own_limits_of_every_check(void **state)
                                                .failing_degraded     = 1,
                                                .failing_unhealthy    = 5};
     static const pawl_health_options off    = {.held_degraded       = -1,
+                                               .retried_degraded    = -1,
                                                .queue_age_degraded  = -1,
                                                .unread_degraded     = -1,
                                                .late_degraded       = -1,

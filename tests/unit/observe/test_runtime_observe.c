@@ -121,6 +121,29 @@ static void o23_queues_and_steps_are_shown(const char *url)
     observed_close(&p);
 }
 
+/* A message in delayed retry is delayed, and known from one that was sent for later. */
+static void o23_retries_that_wait_are_shown(const char *url)
+{
+    observed p;
+    observed_open(&p, url, served,
+                  (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_HOURS(1)});
+    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = OBSERVED_AWAY));
+    assert_true(exposition_value(observed_metrics(&p), "pawl_queue_retried{queue=\"left\"}") == 0);
+    world_drain(&p.it);
+    const exposition *page = observed_metrics(&p);
+    assert_true(exposition_value(page, "pawl_queue_retried{queue=\"left\"}") == 1);
+    assert_true(exposition_value(page, "pawl_queue_retried_age_seconds{queue=\"left\"}") == 0);
+    assert_true(exposition_value(page, "pawl_health{check=\"retry_age\"}") == 0);
+    pawl_clock_set(p.it.machine, WORLD_START + PAWL_MINUTES(5));
+    page = observed_metrics(&p);
+    assert_true(exposition_value(page, "pawl_queue_retried_age_seconds{queue=\"left\"}") == 300);
+    assert_true(exposition_value(page, "pawl_health{check=\"retry_age\"}") == 1);
+    pawl_observe_answer answer = observed_ask(&p, "/readyz");
+    assert_int_equal(answer.status, 200);
+    assert_true(world_says(answer.body, "queue left: a message in delayed retry is overdue"));
+    observed_close(&p);
+}
+
 /* How far a projection is, whoever reads it, and since when one waits for an event. */
 static void o23_projections_are_shown(const char *url)
 {
@@ -393,6 +416,7 @@ int main(void)
         ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
         ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
         ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
+        ON_MODULE_AND_STORES(o23_retries_that_wait_are_shown),
         ON_MODULE_AND_STORES(o23_projections_are_shown),
         ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
         ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
