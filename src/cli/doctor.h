@@ -1,5 +1,6 @@
 /* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
- * prints, doctor_checks.c looks at what is in it, doctor_find.c keeps the list.
+ * prints, doctor_checks.c looks at what is in it, doctor_stuck.c at what of it waits for something that
+ * fails, doctor_find.c keeps the list.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_doctor.sh
@@ -10,6 +11,14 @@
 #define PAWL_CLI_DOCTOR_H
 
 #include "cli/cli.h"
+
+/* Reads that several checks need. */
+typedef struct pawl__doctor_seen {
+    pawl_stats         stats;
+    pawl_worker_info  *workers;
+    size_t             worker_count;
+    pawl_subscriptions subscriptions;
+} pawl__doctor_seen;
 
 typedef struct pawl__doctor {
     const pawl__store_fields *at;
@@ -27,7 +36,12 @@ pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
  * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
 pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
                             const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
-/* Workers, queues, timeouts, outbox, dead letters and partitions. */
+/* All checks of what is in the tables. */
 pawl_code pawl__doctor_checks(pawl__doctor *doctor);
+
+/* doctor_stuck.c */
+typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
+pawl__doctor_check pawl__doctor_retries, pawl__doctor_sources, pawl__doctor_routes;
+pawl__doctor_check pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention;
 
 #endif

@@ -1,5 +1,5 @@
 /* doctor_checks.c - checks of `pawl doctor` that read what any store has: workers, queues, timeouts,
- * outbox, dead letters and partitions.
+ * outbox and dead letters.
  *
  * Rows that wait and are read by nobody do not mend themselves, and neither do dead ones: these fail.
  * Rows that are to be tried again are only named.
@@ -14,15 +14,7 @@
 #define LATE PAWL_SECONDS(60)
 #define ROWS_MAX 200 /* of the outbox, the oldest ones */
 
-/* Reads that several checks need. */
-typedef struct seen {
-    pawl_stats         stats;
-    pawl_worker_info  *workers;
-    size_t             worker_count;
-    pawl_subscriptions subscriptions;
-} seen;
-
-typedef pawl_code check_fn(pawl__doctor *doctor, const seen *all);
+typedef pawl__doctor_seen seen;
 
 static const char *plural(int64_t count)
 {
@@ -179,19 +171,13 @@ static pawl_code check_outbox(pawl__doctor *doctor, const seen *all)
             pawl__doctor_find(doctor, "outbox", PAWL_FINDING_FAIL, "pawl outbox list --state dead",
                               "%" PRId64 " row%s dead: not delivered, and not tried again",
                               stats->outbox_dead, stats->outbox_dead == 1 ? " is" : "s are");
-    if (code == PAWL_OK && stats->outbox_held > 0)
-        code = pawl__doctor_find(
-            doctor, "outbox", PAWL_FINDING_WARN, "pawl outbox list --state pending --attempts 1",
-            "%" PRId64 " row%s behind an earlier one of the source, which is to "
-            "be tried again",
-            stats->outbox_held, stats->outbox_held == 1 ? " waits" : "s wait");
     if (code == PAWL_OK && doctor->found.count == count)
         code = pawl__doctor_find(doctor, "outbox", PAWL_FINDING_OK, "",
-                                 "no row is dead, held back or without a worker");
+                                 "no row is dead, and none is without a worker");
     return code;
 }
 
-/* ---- What is dead ------------------------------------------------------- */
+/* ---- Dead letters -------------------------------------------------------- */
 
 static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
 {
@@ -203,22 +189,21 @@ static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
                              count == 1 ? " was" : "s were");
 }
 
-static pawl_code check_partitions(pawl__doctor *doctor, const seen *all)
-{
-    int64_t count = all->stats.flushes_dead;
-    if (count == 0)
-        return pawl__doctor_find(doctor, "partitions", PAWL_FINDING_OK, "",
-                                 "no partition of an aggregator is dead");
-    return pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL, "",
-                             "%" PRId64 " partition%s of aggregators %s dead: what they collected "
-                             "stays",
-                             count, plural(count), count == 1 ? "is" : "are");
-}
-
 /* ---- All of them -------------------------------------------------------- */
 
-static check_fn *const checks[] = {check_workers, check_queues, check_timeouts,
-                                   check_outbox,  check_dead,   check_partitions};
+static pawl__doctor_check *const checks[] = {
+    check_workers,
+    check_queues,
+    pawl__doctor_retries,
+    check_timeouts,
+    check_outbox,
+    pawl__doctor_sources,
+    pawl__doctor_routes,
+    pawl__doctor_retention,
+    pawl__doctor_projections,
+    check_dead,
+    pawl__doctor_partitions,
+};
 
 static pawl_code read_all(pawl__doctor *doctor, seen *all)
 {

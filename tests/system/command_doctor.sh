@@ -10,7 +10,7 @@ build_fill
 build_sql
 build_app app_dead.c dead.so
 export PAWL_STORE=sqlite:$work/doctor.db PAWL_DRIVER_PATH=$build_dir
-export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen PAWL_TEST_AWAY=$work/away
 
 # well: nothing fails, and nothing is said on standard error.
 well()
@@ -99,17 +99,64 @@ rm "$PAWL_TEST_CLOSED"
 expect 0 '' pawl dead retry --all --yes
 poll 60 has_ready billing 0 || die "the queue is not empty"
 well
+echo "== what is tried again"
+touch "$PAWL_TEST_AWAY"
+expect 0 '' pawl send --to billing --type charge --id "it's 3" --body '{"n":3}'
+retried() { pawl stats --json | grep -q '"retried":1,'; }
+poll 60 retried || die "no retry"
+expect 0 '' pawl doctor --json
+finds warn retries "queue billing: 1 message failed and waits to be tried again, the oldest is it's 3 .charge., due [0-9.]+ [a-z]+ ago, tried again in [0-9.]+ [a-z]+: the bank is away" \
+    "pawl why 'it'\\\\''s 3' --store"
 stop "$pid" TERM 0
+"$work/sql" "$work/doctor.db" "update pawl_queue set Placed = Placed - 8 * 86400000000" || die "no sql"
+sick
+finds warn retention "queue billing: a message that is tried again was due 8 d ago" "pawl queue peek billing --store"
+"$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
+rm "$PAWL_TEST_AWAY"
+
+echo "== a projection that fails"
+build_app app_projection.c projection.so
+touch "$PAWL_TEST_CLOSED"
+start boxes "$work/projection.so"
+expect 0 '' pawl send --to boxes --type put --body '{"box":"b-1","number":7}'
+failing() { pawl projection list --json | grep -q '"EPERSIST"'; }
+poll 60 failing || die "the projection does not fail"
+sick
+finds fail projections "projection names fails at event [0-9]+ .noted of stream Box/b-1., first .* ago: EPERSIST: the bank is closed for number 7" \
+    "pawl projection show names --store"
+rm "$PAWL_TEST_CLOSED"
+is_well() { pawl doctor >/dev/null 2>&1; }
+poll 60 is_well || die "the projection goes on failing"
+stop "$pid" TERM 0
+
+echo "== the outbox, and partitions"
 fill outbox
 sick
 finds fail outbox "nobody delivers what endpoint shop produced, row 1" "pawl run APP.so"
 finds fail outbox "2 rows are dead" "pawl outbox list --state dead --store"
-finds warn outbox "1 row waits behind an earlier one" "pawl outbox list --state pending --attempts 1"
+finds warn sources "1 row waits behind an earlier one of the source Order/1: held behind row 1" "pawl why 1 --store"
+finds ok routes "no row waits for a route"
+finds ok retention "nothing waits for longer"
+"$work/sql" "$work/doctor.db" "update pawl_outbox set At = At - 8 * 86400000000 where Id = 1" || die "no sql"
+sick
+finds warn retention "the oldest pending outbox row is from 8 d ago" "pawl outbox list --state pending --limit 1"
+"$work/sql" "$work/doctor.db" "insert into pawl_outbox_attempts (OutboxId, Attempt, Outcome, At, Duration, Error)
+    select Id, 2, 'transient', At, 0, 'no route to another store is named ''x''' from pawl_outbox where Id = 1" ||
+    die "no sql"
+sick
+finds fail routes "endpoint shop has no route named [a-z]+: row 1 and others" "pawl run APP.so --route"
 "$work/sql" "$work/doctor.db" "delete from pawl_outbox" || die "no sql"
 "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all', 'batch', 1, 9, 1, 'x')" ||
     die "no sql"
 sick
-finds fail partitions "1 partition of aggregators is dead"
+finds fail partitions "partition all is dead after 9 flushes: the 0 messages that it collected stay: x" \
+    "pawl aggregator release all --store"
+for n in 1 2 3 4 5 6 7 8 9 10 11; do
+    "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all/$n', 'batch', 1, 9, 1, 'x')" ||
+        die "no sql"
+done
+sick
+finds fail partitions "2 more are dead" "pawl aggregator list --dead --store"
 "$work/sql" "$work/doctor.db" "delete from pawl_aggregator_flush" || die "no sql"
 
 echo "== timeouts"
