@@ -60,5 +60,6 @@
 #include "pawl/store_saga.h"
 #include "pawl/store_schedule.h"
 #include "pawl/store_timeout.h"
+#include "pawl/store_worker.h"
 
 #endif

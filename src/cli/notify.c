@@ -50,6 +50,13 @@ void pawl__notify_open(void)
                  strerror(errno));
 }
 
+void pawl__notify_through(int socket)
+{
+    if (manager >= 0)
+        close(manager);
+    manager = socket;
+}
+
 void pawl__notify(const char *state)
 {
     int reason = errno;

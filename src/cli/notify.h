@@ -12,6 +12,8 @@
 
 /* Connects to NOTIFY_SOCKET, a path or "@NAME"; logs a warning when that fails. */
 void pawl__notify_open(void);
+/* From now on states go to this socket of datagrams, whose other end passes them on. */
+void pawl__notify_through(int socket);
 /* Sends "READY=1\nSTATUS=...", from any thread and from a signal handler. A manager that does not
  * take it at once does not hold us up. */
 void pawl__notify(const char *state);

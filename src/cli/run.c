@@ -4,6 +4,8 @@
  *     load -> create all -> run all -> (signal, or one fails) -> stop all ->
  *     join all -> destroy all
  *
+ * With --restart all of this happens in a child (supervise.c).
+ *
  * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished and the command exits
  * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
  * it. A second signal exits 5 at once. A batch that was not committed leaves no trace.
@@ -14,6 +16,7 @@
 #include "cli/limits.h"
 #include "cli/notify.h"
 #include "cli/settings.h"
+#include "cli/supervise.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -34,6 +37,7 @@ typedef struct verb_fields {
     bool                 is_created;
     bool                 is_shown;
     bool                 is_json;
+    bool                 is_restarted;
 } verb_fields;
 
 /* The last is debug, and each call of a store. */
@@ -89,6 +93,11 @@ const pawl__option pawl__run_verb_options[] = {
      .value  = "WORDS",
      .help =
          "retries by error and type: code=CODE type=TYPE immediate=N delayed=N delay=TIME delay-max=TIME then=dead|discard"},
+    {.name   = "restart",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_restarted),
+     .help =
+         "run it in a child process, which is started again when it dies; its signal is in the history of the message"},
     {.name   = "route",
      .kind   = PAWL__OPTION_LIST,
      .offset = offsetof(verb_fields, words.routes),
@@ -422,11 +431,12 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
 
 int pawl__run_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields           fields   = {.is_created = true, .log = "info"};
-    pawl__loaded          loaded   = {NULL, NULL};
-    pawl__settings       *settings = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
-    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    verb_fields           fields    = {.is_created = true, .log = "info"};
+    pawl__loaded          loaded    = {NULL, NULL};
+    pawl__settings       *settings  = NULL;
+    pawl_error            error     = PAWL_ERROR_INIT;
+    pawl_endpoint_options options   = PAWL_ENDPOINT_OPTIONS_INIT;
+    int                   exit_code = 0;
     for (size_t i = 0; i < pawl__number_count; i++)
         fields.words.numbers[i] = -1;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
@@ -436,6 +446,11 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     pawl_arena *arena = pawl_arena_create(0);
     code              = arena != NULL ? check_words(&fields, arena, &options, &settings, &error)
                                       : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
+        !pawl__supervise(&fields.at, &exit_code)) {
+        pawl_arena_destroy(arena);
+        return exit_code;
+    }
     if (code == PAWL_OK)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)

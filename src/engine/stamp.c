@@ -6,6 +6,8 @@
 
 #include "record/record_internal.h"
 
+#define SUPERVISED "supervised"
+
 static const pawl_text nothing = {.data = NULL, .size = 0};
 
 /* A document whose root is the list; NULL: no memory, or the text is no list. */
@@ -54,6 +56,7 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
                     yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
                     yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
                     yyjson_mut_obj_add_sint(doc, made, "pid", stamp->pid) &&
+                    (!stamp->is_supervised || yyjson_mut_obj_add_true(doc, made, SUPERVISED)) &&
                     yyjson_mut_arr_append(list, made);
     return is_whole ? write_list(arena, &memory, doc) : nothing;
 }
@@ -78,6 +81,7 @@ pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error
         return nothing;
     yyjson_mut_val *last = yyjson_mut_arr_get_last(yyjson_mut_doc_get_root(doc));
     yyjson_mut_obj_remove_key(last, "epoch");
+    yyjson_mut_obj_remove_key(last, SUPERVISED);
     yyjson_mut_obj_remove_key(last, "error");
     if (!yyjson_mut_obj_add_strn(doc, last, "error", error.data, error.size))
         return nothing;
@@ -95,8 +99,9 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
     const char *at     = yyjson_get_str(yyjson_obj_get(last, "at"));
     if (epoch == NULL || worker == NULL || at == NULL)
         return false;
-    *stamp = (pawl__stamp){.epoch = yyjson_get_sint(epoch),
-                           .pid   = yyjson_get_sint(yyjson_obj_get(last, "pid"))};
+    *stamp = (pawl__stamp){.epoch         = yyjson_get_sint(epoch),
+                           .pid           = yyjson_get_sint(yyjson_obj_get(last, "pid")),
+                           .is_supervised = yyjson_get_bool(yyjson_obj_get(last, SUPERVISED))};
     return pawl_uuid_parse(pawl_text_of(worker), &stamp->worker, NULL) == PAWL_OK &&
            pawl_time_parse(pawl_text_of(at), &stamp->at, NULL) == PAWL_OK;
 }

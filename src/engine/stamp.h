@@ -6,7 +6,8 @@
  *
  *     [{"attempt":2,"at":"...","code":"EDIED","error":"...","worker":"...","epoch":1,"pid":77}]
  *
- * A death has no epoch any more, which tells it from a stamp.
+ * A stamp of a process with a supervisor has "supervised":true besides. A death has neither that nor
+ * an epoch any more, which tells it from a stamp.
  *
  * Threads: none of its own.
  * Tests: tests/unit/runtime/test_runtime_deaths.c
@@ -22,7 +23,8 @@ typedef struct pawl__stamp {
     pawl_uuid worker;
     int64_t   epoch; /* of the worker, from 1 */
     int64_t   pid;
-    pawl_time at; /* machine time */
+    pawl_time at;            /* machine time */
+    bool      is_supervised; /* somebody will note the worker's death */
 } pawl__stamp;
 
 /* Texts of these are in the arena; data is NULL when it has no memory, or the history is no list. */

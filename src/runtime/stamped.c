@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/stamp.h"
+#include "pawl/store_worker.h"
 #include "runtime/claim.h"
 #include "runtime/commit.h"
 
@@ -18,6 +19,8 @@
 
 /* A worker that only lost its connection has come back by then, and ended its old row. */
 #define GRACE PAWL_SECONDS(1)
+/* A supervisor has noted the death by then, or will not. */
+#define GRACE_SUPERVISED PAWL_SECONDS(5)
 #define PAUSE PAWL_MILLISECONDS(20)
 
 /* Whose a stamp is. */
@@ -48,23 +51,40 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, boo
     return code;
 }
 
-static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, mark *found,
+/* A death that is known is sure after a while, which a note makes short. */
+static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, pawl_time since,
+                             pawl_text *how, mark *found, pawl_error *error)
+{
+    pawl_worker_id id   = {stamp->worker};
+    pawl_time      now  = worker->engine.machine_now;
+    pawl_code      code = PAWL_OK;
+    *found              = MARK_IN_HAND;
+    if (now < pawl_time_add(since, GRACE))
+        return PAWL_OK;
+    code = pawl_store_worker_death(worker->store, id, worker->read, how, error);
+    if (code == PAWL_EUNSUPPORTED)
+        code = PAWL_OK;
+    if (how->size > 0 || !stamp->is_supervised || now >= pawl_time_add(since, GRACE_SUPERVISED))
+        *found = MARK_DIED;
+    return code;
+}
+
+/* `how`: the text of a death that was noted, or empty. */
+static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how, mark *found,
                        pawl_error *error)
 {
     pawl_worker_id id        = {stamp->worker};
     pawl_time      since     = PAWL_TIME_MAX;
     bool           is_living = false;
+    *how                     = PAWL_TEXT("");
     *found                   = MARK_LIVES;
     if (pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0)
         return PAWL_OK;
     pawl_code code = pawl__deaths_since(worker, id, &since, error);
     if (code != PAWL_OK)
         return code;
-    if (since != PAWL_TIME_MAX) {
-        bool is_sure = worker->engine.machine_now >= pawl_time_add(since, GRACE);
-        *found       = is_sure ? MARK_DIED : MARK_IN_HAND;
-        return PAWL_OK;
-    }
+    if (since != PAWL_TIME_MAX)
+        return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &is_living, error);
     if (is_living)
         *found = MARK_IN_HAND;
@@ -78,16 +98,27 @@ static void say_death(const pawl__worker *worker, const pawl_queue_row *row, paw
              PAWL_TEXT_ARGS(row->message.type), PAWL_TEXT_ARGS(text), row->deaths);
 }
 
+static pawl_text describe(pawl_arena *arena, const pawl__stamp *stamp, pawl_text how)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    bool is_noted = how.size > 0;
+    pawl_uuid_format(stamp->worker, id);
+    return pawl_arena_printf(
+        arena, "process %lld %.*s while it ran this message alone (worker %s)%s",
+        (long long)stamp->pid, PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("died")), id,
+        is_noted ? "" : ", without saying why");
+}
+
 /* Takes the stamp out of the row in memory: a death that was counted ahead stands, or does not. */
 static pawl_code take_stamp(pawl__worker *worker, pawl_queue_row *row, mark *found,
                             pawl_error *error)
 {
     pawl__stamp stamp;
-    char        id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_text   text, how;
     *found = MARK_NONE;
     if (row->deaths == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
         return PAWL_OK;
-    pawl_code code = judge(worker, &stamp, found, error);
+    pawl_code code = judge(worker, &stamp, &how, found, error);
     if (code != PAWL_OK || *found == MARK_IN_HAND)
         return code;
     if (*found == MARK_LIVES) {
@@ -95,11 +126,7 @@ static pawl_code take_stamp(pawl__worker *worker, pawl_queue_row *row, mark *fou
         row->history = pawl__stamp_remove(worker->read, row->history);
         return row->history.data != NULL ? PAWL_OK : no_memory(error);
     }
-    pawl_uuid_format(stamp.worker, id);
-    pawl_text text = pawl_arena_printf(
-        worker->read,
-        "process %lld died while it ran this message alone (worker %s), without saying why",
-        (long long)stamp.pid, id);
+    text = describe(worker->read, &stamp, how);
     if (text.data != NULL)
         row->history = pawl__stamp_died(worker->read, row->history, text);
     if (text.data == NULL || row->history.data == NULL)
@@ -153,10 +180,11 @@ static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time d
 static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    const pawl__stamp stamp   = {.worker = pawl_store_worker(worker->store).uuid,
-                                 .epoch  = pawl_store_epoch(worker->store),
-                                 .pid    = getpid(),
-                                 .at     = worker->engine.machine_now};
+    const pawl__stamp stamp   = {.worker        = pawl_store_worker(worker->store).uuid,
+                                 .epoch         = pawl_store_epoch(worker->store),
+                                 .pid           = getpid(),
+                                 .at            = worker->engine.machine_now,
+                                 .is_supervised = pawl_worker_is_supervised()};
     pawl_text         history = pawl__stamp_add(worker->read, row->history, &stamp);
     if (history.data == NULL)
         return no_memory(error);

@@ -1,6 +1,7 @@
 /* app_deaths.c - an application whose handler takes its process with it, for the tests of deaths.
  *
- *     bite {n, kills}    handled by "left": kills of 1 abort the process, of 2 are a null pointer;
+ *     bite {n, kills}    handled by "left": kills of 1 abort the process, of 2 are a null pointer,
+ *                        of 3 end it with exit code 7;
  *                        else a message goes to the queue "finished"
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,6 +10,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define BITE(F)                   \
     F(INT64, n, .required = true) \
@@ -23,6 +25,8 @@ static pawl_code on_bite(pawl_context *ctx, const bite *message)
         abort();
     if (message->kills == 2)
         raise(SIGSEGV);
+    if (message->kills == 3)
+        _exit(7);
     return pawl_send(ctx, "finished", PAWL_MESSAGE(done, .n = message->n));
 }
 PAWL_MESSAGE_HANDLER(on_bite, bite);

@@ -7,8 +7,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "conformance/suite/suite.h"
+#include "pawl/operations.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,12 +195,72 @@ static void the_message_in_hand_is_on_record(suite *s)
     EXPECT_EQ(s, rows.items[1].deaths, 0);
 }
 
+/* ---- Of what it died -------------------------------------------------------- */
+
+static int64_t note(suite *s, pawl_store *store, const pawl_worker_death *death)
+{
+    int64_t count = -1;
+    EXPECT_OK(s, pawl_store_worker_note_death(store, death, SUITE_NOW, &count, &s->error));
+    return count;
+}
+
+static pawl_text text_of(suite *s, pawl_store *store, pawl_worker_id worker)
+{
+    pawl_text text = TEXT("not written");
+    EXPECT_OK(s, pawl_store_worker_death(store, worker, s->arena, &text, &s->error));
+    return text;
+}
+
+/* A worker that lives has the pid of the dead one where a process is a store's own. */
+static void how_it_died_is_noted_once(suite *s)
+{
+    pawl_worker_id    dead   = die(s, say_nothing);
+    pawl_store       *living = suite_open(s), *a = suite_open_bare(s);
+    pawl_worker_death death = {.pid    = await_died(s, a).items[0].pid,
+                               .signal = SIGABRT,
+                               .by     = TEXT("ann"),
+                               .reason = TEXT("an \"assert\"")};
+    pawl_worker_death other = {.pid = death.pid + 1, .exit_code = 7, .by = TEXT("bob")};
+    EXPECT_TEXT(s, text_of(s, a, dead), TEXT(""));
+    EXPECT_EQ(s, note(s, a, &other), 0);
+    EXPECT_EQ(s, note(s, a, &death), 1);
+    other.pid = death.pid;
+    EXPECT_EQ(s, note(s, a, &other), 0);
+    EXPECT_TEXT(s, text_of(s, living, dead),
+                suite_printf(s, "was killed by signal %d (SIGABRT): an \"assert\"", SIGABRT));
+    EXPECT_TEXT(s, text_of(s, a, pawl_store_worker(living)), TEXT(""));
+    const pawl_event_query all  = {.type = TEXT(PAWL_WORKER_DIED)};
+    pawl_event_rows        rows = {.count = 0};
+    EXPECT_OK(s, pawl_store_events(a, &all, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, suite_text_has(rows.items[0].event.headers, TEXT("\"by\":\"ann\"")));
+    end_in_its_name(s, dead);
+    EXPECT(s, text_of(s, a, dead).size > 0); /* an end in its name does not take the note */
+}
+
+static void a_note_says_by_whom(suite *s)
+{
+    die(s, say_nothing);
+    pawl_store       *a     = suite_open_bare(s);
+    int64_t           count = -1;
+    pawl_worker_info  dead  = await_died(s, a).items[0];
+    pawl_worker_death death = {.pid = dead.pid};
+    EXPECT_CODE(s, pawl_store_worker_note_death(a, &death, SUITE_NOW, &count, &s->error),
+                PAWL_EINVAL);
+    EXPECT_EQ(s, count, 0);
+    death.by = TEXT("ann");
+    EXPECT_EQ(s, note(s, a, &death), 1);
+    EXPECT_TEXT(s, text_of(s, a, dead.id), TEXT("exited with code 0"));
+}
+
 static const suite_case cases[] = {
     {"E26 a death is told until somebody ends it", a_death_is_told_until_it_is_ended},
     {"E26 a worker that ended did not die", a_worker_that_ended_did_not_die},
     {"E26 a death that is old is swept", a_death_that_is_old_is_swept},
     {"E26 the message in hand is on record when its process dies",
      the_message_in_hand_is_on_record},
+    {"E26 how a process died is noted once, for its dead workers", how_it_died_is_noted_once},
+    {"E26 a note of a death says by whom", a_note_says_by_whom},
 };
 
 const suite_cases cases_died = SUITE_CASES("died", cases);

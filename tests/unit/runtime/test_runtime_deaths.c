@@ -8,7 +8,9 @@
 #include "support/world.h"
 
 #include "engine/stamp.h"
+#include "pawl/operations.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,8 +23,9 @@
 PAWL_RECORD(load, LOAD)
 
 static world_log seen;
-static world    *around; /* the handler looks at its own row; NULL: it does not */
-static pawl_code answer; /* of the handler */
+static world    *around;        /* the handler looks at its own row; NULL: it does not */
+static pawl_code answer;        /* of the handler */
+static bool      is_supervised; /* the worker that dies */
 
 /* "2!" of a message whose row is stamped. */
 static pawl_code on_load(pawl_context *ctx, const load *message)
@@ -33,7 +36,7 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
         pawl_queue_rows rows = world_queue(around, "dock");
         for (size_t i = 0; i < rows.count; i++)
             if (rows.items[i].deaths > 0 && world_says(rows.items[i].history, "in hand, alone"))
-                mark = "!";
+                mark = world_says(rows.items[i].history, "\"supervised\":true") ? "!s" : "!";
     }
     world_note(&seen, "%d%s", message->number, mark);
     return answer;
@@ -140,7 +143,7 @@ static void stamp_first(pawl_store *store, pawl_arena *arena)
     pawl_error        error    = PAWL_ERROR_INIT;
     pawl_queue_row    row      = claim(store, arena, 1).items[0];
     const pawl__stamp stamp    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
-                                  WORLD_START};
+                                  WORLD_START, is_supervised};
     pawl_queue_settle settle   = {.action  = PAWL_QUEUE_RETRY,
                                   .queue   = DOCK,
                                   .seq     = row.seq,
@@ -256,6 +259,99 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
     finish(&it, kept);
 }
 
+static pawl_worker_info died_of(world *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    assert_int_equal(count, 1);
+    return items[0];
+}
+
+static void e26_a_noted_signal_is_in_the_history(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    int64_t           count = 0;
+    pawl_worker_death death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
+    pawl_store       *kept  = prepare(url);
+    die(url, stamp_first);
+    open_world(&it, url, 1);
+    death.pid = died_of(&it).pid;
+    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &count, &error), &error);
+    assert_int_equal(count, 1);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(2));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(
+        world_says(dead.items[0].history,
+                   " was killed by signal 11 (SIGSEGV) while it ran this message alone (worker "));
+    assert_false(world_says(dead.items[0].history, "without saying why"));
+    finish(&it, kept);
+}
+
+static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
+{
+    is_supervised = true;
+    stamp_first(store, arena);
+    is_supervised = false;
+}
+
+/* The worker of a supervised process says so in its stamp; its note may come after a second. */
+static void e26_a_note_is_waited_for(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, stamp_first_supervised);
+    open_world(&it, url, 1);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(4));
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go_both(&it, PAWL_SECONDS(2));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].history, ", without saying why"));
+    assert_false(world_says(dead.items[0].history, "supervised"));
+    finish(&it, kept);
+}
+
+static void e26_a_note_ends_the_wait(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    int64_t           count = 0;
+    pawl_worker_death death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
+    pawl_store       *kept  = prepare(url);
+    die(url, stamp_first_supervised);
+    open_world(&it, url, 1);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "");
+    death.pid = died_of(&it).pid;
+    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &count, &error), &error);
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].history, " exited with code 7 while it ran this"));
+    finish(&it, kept);
+}
+
+static void e26_a_supervised_process_says_so(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, hold_all);
+    open_world(&it, url, 1);
+    pawl_worker_set_supervised(true);
+    world_drain(&it);
+    pawl_worker_set_supervised(false);
+    assert_string_equal(seen.text, "1!s 2!s 3!s ");
+    finish(&it, kept);
+}
+
 static void e26_fewer_deaths_run_again(const char *url)
 {
     world       it;
@@ -366,6 +462,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e26_a_death_with_a_batch_counts_for_none),
         ON_ALL_STORES(e26_a_death_alone_counts_and_the_last_is_a_letter),
+        ON_ALL_STORES(e26_a_noted_signal_is_in_the_history),
+        ON_ALL_STORES(e26_a_note_is_waited_for),
+        ON_ALL_STORES(e26_a_note_ends_the_wait),
+        ON_ALL_STORES(e26_a_supervised_process_says_so),
         ON_ALL_STORES(e26_fewer_deaths_run_again),
         ON_ALL_STORES(e26_no_number_of_deaths_is_too_many),
         ON_ALL_STORES(e26_who_ended_in_order_did_not_die),

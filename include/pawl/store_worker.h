@@ -1,0 +1,68 @@
+/* store_worker.h - the death of a process of workers: noted by its supervisor, read by those who take over.
+ * operations.h says what is the same for all of these calls.
+ *
+ *     worker_set_supervised               of the process that may die
+ *     waitpid -> { worker_note_death }    of the supervisor
+ *     worker_death                        of anybody
+ *
+ * A store tells that a worker died, and not of what. A supervisor that notes it gives the signal to the history of the message that the process ran alone, and so to its dead letter
+ * (E26). `pawl run --restart` does; so may any program that starts workers.
+ *
+ * Threads: as the handle's; worker_death_text any.
+ * Tests: src/conformance/store/died.c, tests/unit/runtime/test_runtime_deaths.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_WORKER_H
+#define PAWL_STORE_WORKER_H
+
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The end of a process, as waitpid tells it. */
+typedef struct pawl_worker_death {
+    int64_t   pid;
+    int       signal;    /* by the numbers of this machine; 0: it exited */
+    int       exit_code; /* without a signal */
+    pawl_text by;        /* the supervisor, as "pawl run --restart"; not empty */
+    pawl_text reason;    /* besides, as "out of memory"; or empty */
+} pawl_worker_death;
+
+/* "was killed by signal 6 (SIGABRT)", "exited with code 7", and behind a colon the reason. In the
+ * arena; data NULL: out of memory. */
+PAWL_API pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *arena);
+
+/* Notes the death for each worker that the process had, as an event in a stream of that worker.
+ * `*count` is for how many: zero while the store has not noticed yet that they are dead, which on a
+ * server takes a moment, so ask again; and zero when they ended in order, or their death is noted
+ * already. The store knows process ids, not machines: of two that died on different machines with the
+ * same id, and whose messages nobody has taken over yet, both are noted.
+ *
+ * PAWL_EINVAL, PAWL_ELIMIT  `by` is empty; `by` and `reason` have more than
+ *                           PAWL_ERROR_TEXT_SIZE_MAX bytes together
+ * PAWL_EUNSUPPORTED         the store does not tell of deaths */
+PAWL_API pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_death *death,
+                                                pawl_time now, int64_t *count, pawl_error *error);
+
+/* Says that this process has a supervisor that will note its death. The stamp of a message that runs alone says
+ * so, and whoever takes the message over waits up to five seconds for the note, instead of one. Called
+ * before endpoints run, from any thread. */
+PAWL_API void pawl_worker_set_supervised(bool is_supervised);
+PAWL_API bool pawl_worker_is_supervised(void);
+
+/* The text of the worker's death, in the arena; size 0: nobody noted one. */
+PAWL_API pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker,
+                                           pawl_arena *arena, pawl_text *text, pawl_error *error);
+
+/* The event's type, in the stream "pawl.worker/ID". Headers: "by", "reason", "text", "pid", "signal" and
+ * "exit_code". */
+#define PAWL_WORKER_STREAMS "pawl.worker"
+#define PAWL_WORKER_DIED "pawl.worker_died"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,166 @@
+/* op_worker.c - deaths of processes as their supervisors note them, in the streams of the workers.
+ *
+ *     note     the store's dead workers of that pid -> one event for each, the first of its stream
+ *     read     the first event of the worker's stream
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/action.h"
+
+#include "pawl/store_calls.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+/* ---- In words ------------------------------------------------------------- */
+
+#define SIGNAL(name) \
+    {                \
+        name, #name  \
+    }
+static const struct {
+    int         number;
+    const char *name;
+} signals[] = {
+    SIGNAL(SIGABRT), SIGNAL(SIGALRM), SIGNAL(SIGBUS),  SIGNAL(SIGFPE),  SIGNAL(SIGHUP),
+    SIGNAL(SIGILL),  SIGNAL(SIGINT),  SIGNAL(SIGKILL), SIGNAL(SIGPIPE), SIGNAL(SIGQUIT),
+    SIGNAL(SIGSEGV), SIGNAL(SIGSYS),  SIGNAL(SIGTERM), SIGNAL(SIGTRAP), SIGNAL(SIGUSR1),
+    SIGNAL(SIGUSR2), SIGNAL(SIGXCPU), SIGNAL(SIGXFSZ),
+};
+
+static const char *signal_name(int number)
+{
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (signals[i].number == number)
+            return signals[i].name;
+    return NULL;
+}
+
+pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *arena)
+{
+    const char *name  = signal_name(death->signal);
+    const char *colon = death->reason.size > 0 ? ": " : "";
+    if (death->signal == 0)
+        return pawl_arena_printf(arena, "exited with code %d%s%.*s", death->exit_code, colon,
+                                 PAWL_TEXT_ARGS(death->reason));
+    return pawl_arena_printf(arena, "was killed by signal %d%s%s%s%s%.*s", death->signal,
+                             name != NULL ? " (" : "", name != NULL ? name : "",
+                             name != NULL ? ")" : "", colon, PAWL_TEXT_ARGS(death->reason));
+}
+
+/* ---- Of this process -------------------------------------------------------- */
+
+static atomic_bool supervised;
+
+void pawl_worker_set_supervised(bool is_supervised)
+{
+    atomic_store(&supervised, is_supervised);
+}
+
+bool pawl_worker_is_supervised(void)
+{
+    return atomic_load(&supervised);
+}
+
+/* ---- Noting --------------------------------------------------------------- */
+
+static yyjson_mut_doc *headers_of(const pawl_worker_death *death, pawl_text text)
+{
+    yyjson_mut_doc *doc = text.data != NULL ? pawl__object_begin() : NULL;
+    if (doc == NULL)
+        return NULL;
+    if (pawl__object_put(doc, "text", text) && pawl__object_put_number(doc, "pid", death->pid) &&
+        pawl__object_put_number(doc, "signal", death->signal) &&
+        pawl__object_put_number(doc, "exit_code", death->exit_code))
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
+}
+
+/* The first note stands, also when two are written at a time. */
+static pawl_code note_one(pawl_store *store, const pawl_worker_death *death,
+                          const pawl__action *action, pawl_time now, pawl_arena *arena,
+                          int64_t *count, pawl_error *error)
+{
+    pawl_event_append event   = {.version = 0};
+    pawl_changes      changes = {PAWL__ONE_UNIT(now)};
+    yyjson_mut_doc   *headers = headers_of(death, pawl_worker_death_text(death, arena));
+    pawl_code         code = pawl__action_event(store, action, headers, now, arena, &event, error);
+    if (code != PAWL_OK || event.version > 1)
+        return code;
+    changes.event_append.items = &event;
+    changes.event_append.count = 1;
+    code                       = pawl_store_commit(store, &changes, NULL, error);
+    *count += code == PAWL_OK;
+    return code == PAWL_ECONFLICT ? PAWL_OK : code;
+}
+
+static pawl_code note_all(pawl_store *store, const pawl_worker_death *death, pawl_time now,
+                          pawl_arena *arena, int64_t *count, pawl_error *error)
+{
+    char              id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_worker_info *items      = NULL;
+    size_t            item_count = 0;
+    pawl_text         pid        = pawl_arena_printf(arena, "%lld", (long long)death->pid);
+    pawl__action      action     = {PAWL_WORKER_STREAMS, "process", pid,
+                                    PAWL_WORKER_DIED,    death->by, death->reason};
+    pawl_code         code       = pid.data != NULL ? pawl__action_check(&action, error)
+                                                    : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl_store_worker_died(store, arena, &items, &item_count, error);
+    for (size_t i = 0; i < item_count && code == PAWL_OK; i++) {
+        if (items[i].pid != death->pid)
+            continue;
+        pawl_uuid_format(items[i].id.uuid, id);
+        action.name = pawl_text_of(id);
+        code        = note_one(store, death, &action, now, arena, count, error);
+    }
+    return code;
+}
+
+pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_death *death,
+                                       pawl_time now, int64_t *count, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    *count            = 0;
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_code code = note_all(store, death, now, arena, count, error);
+    pawl_arena_destroy(arena);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, "the death of process %lld", (long long)death->pid);
+}
+
+/* ---- Reading -------------------------------------------------------------- */
+
+static pawl_code read_text(const pawl_event *event, pawl_arena *arena, pawl_text *text,
+                           pawl_error *error)
+{
+    yyjson_doc *headers = pawl__object_read(event->headers);
+    if (headers != NULL)
+        *text = pawl__object_text(yyjson_doc_get_root(headers), "text", arena);
+    yyjson_doc_free(headers);
+    if (text->data != NULL)
+        return PAWL_OK;
+    *text = PAWL_TEXT("");
+    return pawl_error_set(error, PAWL_EPERSIST, "event %s of a worker has no header 'text'",
+                          PAWL_WORKER_DIED);
+}
+
+pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker, pawl_arena *arena,
+                                  pawl_text *text, pawl_error *error)
+{
+    char             id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_event_rows  rows  = {.count = 0};
+    pawl_event_query query = {.count_max = 1};
+    *text                  = PAWL_TEXT("");
+    pawl_uuid_format(worker.uuid, id);
+    query.stream = pawl__action_stream(PAWL_WORKER_STREAMS, pawl_text_of(id), arena);
+    if (query.stream.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
+    pawl_code code = pawl_store_event_list(store, &query, arena, &rows, error);
+    if (code != PAWL_OK || rows.count == 0)
+        return code;
+    return read_text(&rows.items[0].event, arena, text, error);
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# command_restart.sh - `pawl run --restart`: a parent that starts the endpoints' process again when
+# it died, says so where histories get it from, passes signals on, and speaks to systemd for it.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+need_sqlite
+ulimit -c 0
+# A sanitizer makes an exit code of a signal otherwise.
+for options in ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS; do
+    export "$options=${!options:+${!options}:}handle_segv=0"
+done
+build_app app_deaths.c deaths.so
+export PAWL_STORE=sqlite:$work/restart.db
+app=$work/deaths.so
+expect 0 "" pawl schema apply
+
+child() # PARENT: into $child, once there is one that runs
+{
+    child=$(pgrep -P "$1" | head -n 1)
+    [ -n "$child" ]
+}
+
+says() # REGEX [COUNT]: the log of `parent` has so many lines like it
+{
+    [ "$(grep -cE "$1" "$work/parent.log")" -ge "${2:-1}" ]
+}
+
+events() # REGEX: of the deaths that were noted
+{
+    pawl events list --type pawl.worker_died --json 2>/dev/null | grep -qE "$1"
+}
+
+echo "== a process that is killed is started again, and its death is noted"
+start parent "$app" --restart
+parent=$pid
+child "$parent" || die "there is no child"
+first=$child
+kill -KILL "$first"
+poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
+says "^[^ ]+ warning process $first was killed by signal 9 \(SIGKILL\); it is started again in 0\.[24] s$" ||
+    die "no word of the death"
+poll 10 events '"type":"pawl.worker_died"' || die "the death is not in the journal"
+stream=$(pawl events list --type pawl.worker_died --json | grep -oE 'pawl.worker/[0-9a-f-]{36}' | head -n 1)
+expect 0 '' pawl events list --stream "$stream" --json
+[ -n "$stream" ] || die "no stream of a worker"
+
+echo "== a signal is passed on, and the child is awaited"
+child "$parent" || die "there is no second child"
+[ "$child" != "$first" ] || die "the child is the one that was killed"
+stop "$parent" TERM 0
+is_gone "$child" || die "the child runs on"
+says "endpoint 'left' stopped" || die "it did not stop in order"
+has workers 0 || die "workers are left"
+
+echo "== an exit code that the command does not have is a death, in the letter's history"
+start parent "$app" --restart --deaths-max 1
+expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven
+poll 30 has dead 1 || die "no dead letter"
+expect 0 'process [0-9]+ exited with code 7 while it ran this message alone \(worker' pawl dead show seven --json
+says 'warning process [0-9]+ exited with code 7; it is started again' || die "no word of the exit"
+stop "$pid" INT 0
+
+echo "== an exit code of the command is not started again"
+expect 2 '--json goes with' pawl run "$app" --restart --json
+expect 4 'schema' pawl run "$app" --restart --create no --prefix other_
+! grep -q 'started again' "$work/err" || die "a missing schema is tried again"
+expect 0 'restart|deaths-max' pawl run "$app" --restart --show-options
+expect 0 '' pawl help run
+grep -qE '^  --restart +run it in a child' "$work/out" || die "no help"
+
+echo "== what dies as soon as it starts is started later and later; a stop ends the pause"
+cat >"$work/early.c" <<'END'
+#include <stdlib.h>
+__attribute__((constructor)) static void die_early(void) { abort(); }
+END
+$cc -shared -fPIC -o "$work/early.so" "$work/early.c" || die "no application that dies"
+"$build_dir/pawl" run "$work/early.so" --restart 2>"$work/parent.log" &
+pid=$!
+started+=("$pid")
+poll 20 says 'was killed by signal 6 \(SIGABRT\); it is started again in 1\.6 s$' || die "the pause does not double"
+says 'in 0\.2 s$' && says 'in 0\.8 s$' || die "the first pauses are not those"
+stop "$pid" TERM 0
+
+echo "== a parent that is killed takes its child along, in order"
+start parent "$app" --restart
+child "$pid" || die "there is no child"
+{ kill -KILL "$pid" && wait "$pid"; } 2>/dev/null
+poll 20 is_gone "$child" || die "the child of a killed parent runs on"
+says "endpoint 'left' stopped" || die "it did not stop in order"
+
+echo "== systemd hears of the child by its parent alone"
+cat >"$work/manager.py" <<'END'
+import socket, struct, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+listener.bind(sys.argv[1])
+with open(sys.argv[2], "w", buffering=1) as said:
+    said.write("listening\n")
+    while True:
+        text, more, _, _ = listener.recvmsg(4096, 100)
+        said.write("%d %s\n" % (struct.unpack("iii", more[0][2])[0], text.decode()))
+END
+python3 "$work/manager.py" "$work/manager" "$work/said" &
+started+=($!)
+told() # LINE [COUNT]
+{
+    [ "$(grep -csx "$1" "$work/said")" = "${2:-1}" ]
+}
+poll 10 told listening || die "the manager does not listen"
+export NOTIFY_SOCKET=$work/manager
+start parent "$app" --restart
+unset NOTIFY_SOCKET
+poll 10 told "$pid READY=1" || die "not told by the parent that it runs: $(cat "$work/said")"
+child "$pid" || die "there is no child"
+kill -SEGV "$child"
+poll 20 told "$pid READY=1" 2 || die "not told that it runs again: $(cat "$work/said")"
+stop "$pid" TERM 0
+poll 10 told "$pid STOPPING=1" || die "not told that it stops"
+[ "$(wc -l <"$work/said")" = 4 ] || die "told something else: $(cat "$work/said")"
+
+echo "== a death after the stop was asked for is the parent's exit code"
+start parent "$app" --restart
+child "$pid" || die "there is no child"
+stop "$pid" HUP 129
+says 'warning process [0-9]+ was killed by signal 1 \(SIGHUP\), told to stop$' || die "no word of it"
