@@ -104,6 +104,14 @@ typedef struct pawl_endpoint_options {
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
     int32_t deaths_max; /* processes that die while they run one message alone, then it is a dead
                               letter [3]; -1: however many */
+    /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
+     * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
+     * (docs/failures.md). Of a window that is not full the rest counts as handled. */
+    int32_t breaker_rate;      /* 1 to 100 [-1: no breaker] */
+    int32_t breaker_window;    /* [100], 1024 at most */
+    int64_t breaker_pause;     /* before the first probe, doubling with each that fails [10 s] */
+    int64_t breaker_pause_max; /* [5 min] */
+    int32_t breaker_probes;    /* [3] */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

@@ -37,7 +37,7 @@ typedef struct pawl__settings_words {
     {                                                                                              \
         .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
         .min = (low_) < 0 ? 0 : (low_), .max = high_, .has_default = true,                         \
-        .value_default = default_                                                                  \
+        .value_default = (default_) < 0 ? 0 : (default_)                                           \
     }
 /* Durations are at least 1 ms, the smallest unit that can be written. */
 #define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)      \

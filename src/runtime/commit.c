@@ -130,6 +130,7 @@ static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reac
                          pawl_error *error)
 {
     *reached = STAGE_BEGIN;
+    pawl__breaker_begin(worker);
     switch (way->how) {
     case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
     case PAWL__COMMIT_FAIL: pawl__batch_fail(worker->batch, way->why, way->text); break;
@@ -279,6 +280,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
     stage         reached = STAGE_BEGIN;
     *outcome              = (pawl__outcome){.again = NULL};
     pawl_code code        = prepare(worker, way, &reached, error);
+    if (code == PAWL_OK)
+        pawl__breaker_note(worker);
     if (code == PAWL_OK && batch->gives_way && way->how == PAWL__COMMIT_RUN)
         return PAWL_OK;
     if (code == PAWL_OK) {

@@ -208,6 +208,10 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
     if (endpoint->worker->gave_way && step->next_due < soon)
         step->next_due = soon;
+    if (endpoint->worker->breaker.permit == PAWL__PERMIT_NOTHING) {
+        pawl_time probe = pawl_time_add(pawl__business_now(endpoint), pawl__breaker_wait(endpoint));
+        step->next_due  = step->next_due < probe ? probe : step->next_due;
+    }
     pawl_time retry = find_retry(endpoint);
     if (retry < step->next_due)
         step->next_due = retry;

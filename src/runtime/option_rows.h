@@ -15,6 +15,7 @@
 #define PAWL_RUNTIME_OPTION_ROWS_H
 
 #include "pawl/endpoint.h"
+#include "runtime/breaker.h"
 
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
@@ -50,6 +51,16 @@ typedef struct pawl__number_row {
       "longest wait before a delayed retry")                                                  \
     X(deaths_max, COUNT, 3, -1, 1000, "deaths-max",                                           \
       "processes that may die of a message, then it is a dead letter")                        \
+    X(breaker_rate, COUNT, -1, -1, 100, "breaker-rate",                                       \
+      "failures among 100 messages from which the endpoint stops and probes; 0: never")       \
+    X(breaker_window, COUNT, 100, 1, PAWL__BREAKER_WINDOW_MAX, "breaker-window",              \
+      "how many messages, the last ones, that rate is of")                                    \
+    X(breaker_pause, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "breaker-pause",          \
+      "before the first probe; doubles with each one that fails")                             \
+    X(breaker_pause_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "breaker-pause-max",   \
+      "longest wait before a probe")                                                          \
+    X(breaker_probes, COUNT, 3, 1, 1000, "breaker-probes",                                    \
+      "probes that have to succeed, one after the other, until the endpoint goes on")         \
     X(conflict_retries, COUNT, 20, -1, 10000, "conflict-retries",                             \
       "reloads of a saga that others change, before that is a failure")                       \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",        \

@@ -21,6 +21,7 @@
 #define SLEEP_MAX PAWL_SECONDS(30)
 #define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
+#define STOPPED_SLEEP PAWL_SECONDS(1)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
@@ -229,6 +230,21 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
     worker->is_checking = only_checks(self);
 }
 
+/* Sleeps while the breaker lets the worker claim nothing. Messages that come do not wake it, and a
+ * server would keep their wake-up until they are claimed: so the wait in the store, which writes the
+ * sign of life, is none. */
+static void sleep_stopped(pawl__thread *self)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl_error     error    = PAWL_ERROR_INIT;
+    int64_t        sleep    = pawl__breaker_wait(endpoint);
+    int64_t        most     = endpoint->settings.machine != NULL ? VIRTUAL_SLEEP : STOPPED_SLEEP;
+    rest(endpoint, sleep < most ? sleep : most);
+    if (self->worker->store != NULL &&
+        pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+}
+
 void pawl__thread_work(pawl__thread *self)
 {
     while (!atomic_load(&self->endpoint->is_stopping)) {
@@ -245,7 +261,9 @@ void pawl__thread_work(pawl__thread *self)
         }
         say_back(self);
         atomic_store(self->has_worked, true);
-        if (pawl__worker_is_pausing(self->worker))
+        if (self->worker->breaker.permit == PAWL__PERMIT_NOTHING)
+            sleep_stopped(self);
+        else if (pawl__worker_is_pausing(self->worker))
             rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
         else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);

@@ -16,6 +16,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/breaker.h"
 #include "runtime/deaths.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
@@ -67,6 +68,7 @@ struct pawl_endpoint {
     size_t                request_count, lost_count;
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     pawl__deaths          deaths;
+    pawl__breaker         breaker;
     pawl__metrics         metrics;
     _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
     pawl__pulse     pulse; /* beats in the thread that watches run(); none under virtual clocks */
@@ -178,6 +180,7 @@ typedef struct pawl__worker {
     int32_t                stream_backs; /* commits in a row in which a stream was refused */
     bool                   gave_way;     /* in this step: all its sagas are elsewhere */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
+    pawl__breaker_part     breaker;
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
@@ -210,11 +213,6 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
                           pawl_error *error);
 /* Is a check of the partitions due? */
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
-
-/* run.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
- * counted from 0, and after what pause? */
-bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
-int64_t pawl__run_pause(int retries);
 
 /* ---- Service ------------------------------------------------------------------ */
 

@@ -29,6 +29,11 @@ typedef struct pawl__thread {
 void pawl__thread_work(pawl__thread *self);
 void pawl__thread_serve(pawl__thread *self);
 
+/* run.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
+ * counted from 0, and after what pause? */
+bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
+int64_t pawl__run_pause(int retries);
+
 /* store.c: ends workers whose threads were given up, on a handle of its own: their claims are free,
  * and their commits refused from now on. A worker that cannot be ended is logged. */
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,

@@ -214,8 +214,8 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     return code;
 }
 
-static pawl_code step_claims(pawl__worker *worker, bool is_alone, pawl_step *step,
-                             pawl_error *error)
+static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *step,
+                               pawl_error *error)
 {
     pawl_time now       = pawl__business_now(worker->endpoint);
     pawl_time due_max   = now;
@@ -237,11 +237,24 @@ static pawl_code step_claims(pawl__worker *worker, bool is_alone, pawl_step *ste
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
+static pawl_code step_claims(pawl__worker *worker, bool is_alone, pawl_step *step,
+                             pawl_error *error)
+{
+    if (!pawl__breaker_enter(worker)) {
+        step->is_idle = true;
+        return PAWL_OK;
+    }
+    pawl_code code = claim_and_run(worker, is_alone, step, error);
+    pawl__breaker_leave(worker);
+    return code;
+}
+
 static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     pawl_endpoint *endpoint = worker->endpoint;
     pawl_arena_reset(worker->read);
     worker->gave_way          = false;
+    worker->breaker.permit    = PAWL__PERMIT_NONE;
     worker->has_subscriptions = false;
     worker->added             = NULL;
     worker->added_count = worker->added_capacity = 0;

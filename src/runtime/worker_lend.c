@@ -274,11 +274,13 @@ static void begin_time(void *runtime)
     worker->batch_end    = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
 }
 
-/* Has the batch used its handler time? Not under a virtual clock, so that a run repeats. */
+/* Has the batch used its handler time, or opened the breaker? Time is not looked at under a virtual
+ * clock, so that a run repeats. */
 static bool is_time_over(void *runtime)
 {
-    const pawl__worker *worker = runtime;
-    return !worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end;
+    pawl__worker *worker = runtime;
+    return pawl__breaker_is_over(worker) ||
+           (!worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end);
 }
 
 void pawl__worker_lend(pawl__worker *worker)

@@ -242,10 +242,29 @@ static void check_endpoints(pawl__observer *observer, pawl_health *health)
     pthread_mutex_unlock(&observer->mutex);
 }
 
+/* The breakers are one check, when an endpoint of this process has one: the first that is not closed. */
+static void check_breakers(pawl__observer *observer, pawl_health *health)
+{
+    char reason[sizeof health->checks[0].reason] = "";
+    bool is_on                                   = false;
+    pthread_mutex_lock(&observer->mutex);
+    for (size_t i = 0; i < observer->endpoint_count && reason[0] == '\0'; i++) {
+        is_on |= pawl__breaker_is_on(observer->endpoints[i]);
+        pawl__breaker_describe(observer->endpoints[i], reason, sizeof reason);
+    }
+    pthread_mutex_unlock(&observer->mutex);
+    if (!is_on)
+        return;
+    pawl_health_result *result =
+        pawl__health_add(health, "breaker", reason[0] != '\0' ? PAWL_DEGRADED : PAWL_HEALTHY);
+    memcpy(result->reason, reason, sizeof reason);
+}
+
 static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
 {
     bool        has_store;
     pawl_health health = look_at(observer, arena, &has_store);
+    check_breakers(observer, &health);
     check_endpoints(observer, &health);
     *answer = (pawl_observe_answer){
         health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};

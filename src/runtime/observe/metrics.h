@@ -58,6 +58,10 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
     X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
       "Messages, timeouts and flushes put back: of a version that this program does not read.")    \
+    X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "1", NULL,    \
+      "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")           \
+    X(BREAKER_OPENED, ENDPOINT, COUNTER, 1, "pawl_breaker_opened_total", "pawl.breaker.opened",    \
+      "{opening}", NULL, "How often the endpoint's breaker opened; each failed probe is one.")     \
     X(STEP_DURATION, ENDPOINT, HISTOGRAM, PAWL__BUCKET_COUNT + 1, "pawl_step_duration_seconds",    \
       "pawl.step.duration", "s", NULL,                                                             \
       "How long a step of a worker took that had work: claim, handlers, commit.")                  \

@@ -5,7 +5,7 @@
  */
 #include "support/gate.h"
 
-#include "runtime/runtime.h"
+#include "runtime/threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +41,8 @@ static const pawl_store_ops *inner;
 static atomic_int            away_count; /* claims and openings that fail from now on */
 static atomic_int            met_count;
 static atomic_int            away_code;
+static atomic_int            lost_commits; /* of messages, from now on */
+static atomic_int            settled;      /* messages, by the other ones */
 
 static bool is_away(void)
 {
@@ -66,6 +68,21 @@ static pawl_code claim(pawl_store *store, const pawl_queue_claim *claim, pawl_ar
     return inner->queue_claim(store, claim, arena, rows, error);
 }
 
+static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error)
+{
+    int count = (int)changes->queue_settle.count;
+    if (count > 0 && atomic_load(&lost_commits) > 0) {
+        atomic_fetch_sub(&lost_commits, 1);
+        atomic_store(&away_count, 1); /* nor is it there again at once */
+        return pawl_error_set(error, PAWL_ELOST, "the server went away");
+    }
+    pawl_code code = inner->commit(store, changes, refused, error);
+    if (code == PAWL_OK)
+        atomic_fetch_add(&settled, count);
+    return code;
+}
+
 static void use_driver(pawl_code code)
 {
     static bool is_registered;
@@ -75,6 +92,8 @@ static void use_driver(pawl_code code)
     atomic_store(&met_count, 0);
     atomic_store(&away_count, 0);
     atomic_store(&away_code, (int)code);
+    atomic_store(&lost_commits, 0);
+    atomic_store(&settled, 0);
     if (is_registered)
         return;
     world_ok(pawl_store_open("memory:trouble", NULL, &store, &error), &error);
@@ -84,6 +103,7 @@ static void use_driver(pawl_code code)
     outer.scheme      = "trouble";
     outer.open        = open_inner;
     outer.queue_claim = claim;
+    outer.commit      = commit;
     world_ok(pawl_store_register(&outer, &error), &error);
     is_registered = true;
 }
@@ -136,6 +156,38 @@ static void a_server_that_comes_back_was_waited_for(void **state)
         runner_close(&it);
         pawl_store_close(store);
     }
+}
+
+/* Without retries a single attempt that were counted would be a letter, and open the breaker. */
+static void e26_a_store_that_goes_away_costs_no_attempt(void **state)
+{
+    runner     it;
+    pawl_stats stats;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    use_driver(PAWL_EUNREACHABLE);
+    pawl_store *store = keep_store();
+    pawl_arena *arena = pawl_arena_create(0);
+    runner_open(&it, &application, NULL, "trouble:store",
+                (pawl_endpoint_options){.no_service        = true,
+                                        .immediate_retries = -1,
+                                        .delayed_retries   = -1,
+                                        .breaker_rate      = 1,
+                                        .breaker_window    = 1});
+    send_ping();
+    wait_for_count(&settled, 1);
+    atomic_store(&lost_commits, 2);
+    send_ping();
+    wait_for_count(&settled, 2);
+    assert_int_equal(atomic_load(&handled), 4);
+    assert_int_equal(atomic_load(&met_count), 2);
+    world_ok(pawl_store_stats(store, WORLD_START, arena, &stats, &error), &error);
+    assert_int_equal(stats.dead, 0);
+    assert_int_equal(stats.counters.failures, 0);
+    assert_int_equal(atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]), 0);
+    runner_close(&it);
+    pawl_arena_destroy(arena);
+    pawl_store_close(store);
 }
 
 /* A login that was locked, say: for hours, in a few lines. */
@@ -334,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_that_comes_back_was_waited_for),
+        cmocka_unit_test(e26_a_store_that_goes_away_costs_no_attempt),
         cmocka_unit_test(trouble_is_said_once_a_minute),
         cmocka_unit_test(an_outage_is_one_of_the_endpoint),
         cmocka_unit_test(who_was_never_let_in_is_not_waited_for),
