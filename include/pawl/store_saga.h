@@ -5,9 +5,10 @@
  *
  * The row that find and insert fill is the wrapper that update and delete take
  * back: its `version` and its `id` are what the stored row had (S2, S4).
+ * An operator ends a saga with saga_remove, which takes its timeouts along and leaves who did so.
  *
  * Threads: as the handle's.
- * Tests: src/conformance/operation/saga.c
+ * Tests: src/conformance/operation/saga.c, saga_remove.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,6 +20,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The stream of a saga's actions is this, a slash, then TYPE/ID. */
+#define PAWL_SAGA_STREAMS "pawl.saga"
+/* Type of its event: JSON in headers, with `by`, `reason`, `version` and `timeouts`. */
+#define PAWL_SAGA_REMOVED "pawl.saga_deleted"
 
 /* Finds the saga whose id, main or transitional correlation value is `value`.
  *
@@ -78,6 +84,22 @@ PAWL_API pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_tab
 PAWL_API pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_table *table,
                                           const pawl_saga_row *row, pawl_time now,
                                           pawl_error *error);
+
+/* The same by an operator, with the saga's timeouts, whatever their lease, in one commit with the
+ * event of who and why. While a worker has the row locked this waits for it, and the version has
+ * then changed. Outbox rows of the saga are delivered as before, and messages that come for it find
+ * no saga. `*timeouts`, unless NULL: how many went along.
+ *
+ * PAWL_ECONFLICT  the row is not there at `row->version`; all is as it was
+ * PAWL_EINVAL     nobody who does it
+ * PAWL_ELIMIT     `by` and the reason are too long together */
+PAWL_API pawl_code pawl_store_saga_remove(pawl_store *store, const pawl_saga_table *table,
+                                          const pawl_saga_row *row, pawl_text by, pawl_text reason,
+                                          pawl_time now, int64_t *timeouts, pawl_error *error);
+/* Events of what operators did with the saga, which need not be there any more; oldest first. */
+PAWL_API pawl_code pawl_store_saga_actions(pawl_store *store, pawl_text type, pawl_saga_id id,
+                                           pawl_arena *arena, pawl_event_rows *rows,
+                                           pawl_error *error);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(queue,
                  "look at queues: what is in them, who reads them, what each message waits for"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
-    VERB_REPORTS(saga, "look at sagas; say whether a new program can go on with what is stored"),
+    VERB_REPORTS(saga, "look at sagas, delete one; say whether a new program can go on with all"),
     VERB_REPORTS(schedule, "look at messages that come again; add, pause, run or remove them"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB_REPORTS(send, "send a message, or one for each line of a file"),

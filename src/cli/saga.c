@@ -1,7 +1,8 @@
-/* saga.c - `pawl saga list|show|verify-upgrade`: its words.
+/* saga.c - `pawl saga delete|list|show|verify-upgrade`: its words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/actions.h"
 #include "cli/verify_upgrade.h"
 
 #include <string.h>
@@ -11,9 +12,10 @@
 
 typedef pawl__saga_fields verb_fields;
 
-enum { ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
-static const char *const action_names[] = {"list", "show", "verify-upgrade", NULL};
+enum { ACTION_DELETE, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
+static const char *const action_names[] = {"delete", "list", "show", "verify-upgrade", NULL};
 
+#define FOR_DELETE (1U << ACTION_DELETE)
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
 #define FOR_VERIFY (1U << ACTION_VERIFY)
@@ -50,6 +52,7 @@ const pawl__option pawl__saga_verb_options[] = {
      .has_default   = true,
      .value_default = RATE_DEFAULT,
      .actions       = FOR_VERIFY},
+    SAGA_OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
     SAGA_OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
                 "a member that is stored, and is not to be read any more"),
     SAGA_OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
@@ -59,19 +62,22 @@ const pawl__option pawl__saga_verb_options[] = {
                 "what the names of saga tables begin with; default the endpoint's name and _"),
     PAWL__OPTION_STORE(verb_fields, at),
     SAGA_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
+    SAGA_OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
     {.name = NULL},
 };
 
 static pawl_code check_fields(verb_fields *fields, pawl_error *error)
 {
-    bool is_show = strcmp(fields->action, action_names[ACTION_SHOW]) == 0;
-    if (fields->shown != NULL && !is_show)
+    size_t    action = pawl__choice_of(action_names, pawl_text_of(fields->action));
+    pawl_code code   = pawl__reason_check(fields->reason, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->shown != NULL && action != ACTION_SHOW && action != ACTION_DELETE)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl saga %s takes options, not '%s'; did you mean show %s?",
                               fields->action, fields->shown, fields->shown);
-    return strcmp(fields->action, action_names[ACTION_VERIFY]) == 0
-               ? pawl__verify_check(fields, error)
-               : pawl__saga_look_check(fields, error);
+    return action == ACTION_VERIFY ? pawl__verify_check(fields, error)
+                                   : pawl__saga_look_check(fields, error);
 }
 
 int pawl__saga_verb(const pawl__verb *verb, int count, char **words)

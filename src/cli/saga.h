@@ -7,11 +7,11 @@
 #ifndef PAWL_CLI_SAGA_H
 #define PAWL_CLI_SAGA_H
 
-#include "cli/cli.h"
+#include "cli/saga_find.h"
 
 typedef struct pawl__saga_fields {
     const char        *action;
-    const char        *shown; /* show: TYPE/VALUE */
+    const char        *shown; /* delete and show: TYPE/VALUE */
     pawl__store_fields at;
     const char        *application;
     const char        *saga_prefix;
@@ -21,6 +21,9 @@ typedef struct pawl__saga_fields {
     const char *after;
     int64_t     limit;
     bool        is_revealed;
+    /* delete */
+    const char *reason;
+    bool        is_agreed;
     /* verify-upgrade */
     const char *from;
     const char *resume;
@@ -32,5 +35,9 @@ typedef struct pawl__saga_fields {
 pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error);
 /* Returns the exit code. */
 int pawl__saga_look(pawl__saga_fields *fields);
+
+/* saga_delete.c: deletes the saga that TYPE/VALUE names, with its timeouts. */
+pawl_code pawl__saga_delete(const pawl__saga_fields *fields, const pawl__saga_tables *tables,
+                            pawl_store *store, pawl_arena *arena, pawl_error *error);
 
 #endif

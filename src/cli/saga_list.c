@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/actions.h"
 #include "cli/saga.h"
 #include "pawl/upgrade.h"
 
@@ -64,6 +65,8 @@ static const pawl__column timeout_columns[] = {
 const pawl__report pawl__saga_verb_reports[] = {
     {"list, show", columns, NULL},
     {"timeouts, of show", timeout_columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"delete", NULL, "deleted id version timeouts outbox"},
     {"verify-upgrade", NULL, "rows findings warnings more"},
     {"one of findings", NULL, "reason kind type version member count examples"},
     {"one of examples", NULL, "id text"},
@@ -300,30 +303,6 @@ static pawl_uuid before(pawl_uuid id)
     return id;
 }
 
-/* Finds the saga of the table by either value, or by its id. A value that the column cannot have
- * finds nothing. */
-static pawl_code find(const look *it, pawl_text word, pawl_arena *arena, pawl_saga_row *row,
-                      pawl_error *error)
-{
-    const pawl_saga_table        *table = it->tables[it->at];
-    const pawl_correlation *const own[] = {
-        [PAWL_SAGA_BY_MAIN] = &table->main, [PAWL_SAGA_BY_TRANSITIONAL] = &table->transitional};
-    pawl_uuid id;
-    pawl_code code = PAWL_OK;
-    *row           = (pawl_saga_row){.version = 0};
-    for (int key = PAWL_SAGA_BY_MAIN; code == PAWL_OK && key <= PAWL_SAGA_BY_TRANSITIONAL; key++)
-        if (own[key]->type != PAWL_VALUE_NONE && row->presence == PAWL_SAGA_MISSING) {
-            code = pawl_store_saga_find(it->store, table, (pawl_saga_key)key, pawl_value_text(word),
-                                        arena, row, error);
-            code = code == PAWL_EINVAL || code == PAWL_ELIMIT ? PAWL_OK : code;
-        }
-    if (code == PAWL_OK && row->presence == PAWL_SAGA_MISSING &&
-        pawl_uuid_parse(word, &id, NULL) == PAWL_OK)
-        code = pawl_store_saga_find(it->store, table, PAWL_SAGA_BY_ID, pawl_value_uuid(id), arena,
-                                    row, error);
-    return code;
-}
-
 static pawl_code print_object(const pawl__view *view, const pawl__view *inner,
                               const shown_saga *saga, const pawl_timeout_rows *timeouts,
                               pawl_error *error)
@@ -382,25 +361,61 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
     return code == PAWL_OK && *is_there ? print_shown(it, &saga, &timeouts, arena, error) : code;
 }
 
+/* A saga that was deleted is told of by its id. */
+static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl__view        view = view_of(it->fields, arena);
+    pawl_saga_id      id;
+    pawl_event_rows   events  = {.count = 0};
+    pawl__action_rows actions = {.count = 0};
+    pawl_code         code    = PAWL_OK;
+    if (pawl_uuid_parse(value, &id.uuid, NULL) == PAWL_OK)
+        code = pawl_store_saga_actions(it->store, type, id, arena, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.saga_", arena, &actions, error);
+    if (code == PAWL_OK && actions.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown);
+    if (code != PAWL_OK)
+        return code;
+    if (!view.is_json) {
+        printf("saga %s is not there any more\n", it->fields->shown);
+        return pawl__actions_print(&view, &actions, error);
+    }
+    yyjson_mut_doc *doc = pawl__json_create();
+    code                = doc != NULL ? pawl__actions_json(&view, doc, &actions, error) : code;
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view.out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
 static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
 {
-    const char   *slash = strchr(it->fields->shown, '/');
-    pawl_text     type  = {.data = it->fields->shown, .size = (size_t)(slash - it->fields->shown)};
     bool          is_there = false;
     pawl_code     code     = PAWL_OK;
+    pawl_text     type, value;
     pawl_saga_row row;
+    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
     if (!has_type(it, type))
         return no_type(it, type, error);
     for (it->at = 0; code == PAWL_OK && !is_there && it->at < it->table_count; it->at++) {
         if (!pawl_text_equal(it->tables[it->at]->type, type))
             continue;
-        code = find(it, pawl_text_of(slash + 1), arena, &row, error);
+        code = pawl__saga_find_in(it->store, it->tables[it->at], value, arena, &row, error);
         if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
             code = show_row(it, &row, arena, &is_there, error);
     }
-    return code == PAWL_OK && !is_there
-               ? pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown)
-               : code;
+    return code == PAWL_OK && !is_there ? show_gone(it, type, value, arena, error) : code;
+}
+
+static pawl_code delete_one(const look *it, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__saga_tables tables = {it->tables, it->table_count};
+    pawl_text               type, value;
+    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
+    return has_type(it, type) ? pawl__saga_delete(it->fields, &tables, it->store, arena, error)
+                              : no_type(it, type, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -422,17 +437,17 @@ static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *erro
 
 pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error)
 {
-    bool is_show = strcmp(fields->action, "show") == 0;
+    bool is_list = strcmp(fields->action, "list") == 0;
     if (fields->application == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl saga %s needs --app APP.so, which has the tables of its sagas",
                               fields->action);
-    if (!is_show)
+    if (is_list)
         return check_filters(fields, error);
     if (fields->shown == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl saga show needs TYPE/VALUE");
-    const char *slash = strchr(fields->shown, '/');
-    if (slash == NULL || slash == fields->shown || slash[1] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "pawl saga %s needs TYPE/VALUE", fields->action);
+    pawl_text type, value;
+    if (!pawl__saga_split(pawl_text_of(fields->shown), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL,
                               "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
                               "or its id",
@@ -452,8 +467,11 @@ static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *are
     const look_context *at = context;
     look                it = {.fields = at->fields, .application = at->application, .store = store};
     it.tables              = pawl_upgrade_tables(at->upgrade, &it.table_count);
-    return strcmp(at->fields->action, "show") == 0 ? show(&it, arena, error)
-                                                   : list(&it, arena, error);
+    if (strcmp(at->fields->action, "list") == 0)
+        return list(&it, arena, error);
+    if (strcmp(at->fields->action, "show") == 0)
+        return show(&it, arena, error);
+    return delete_one(&it, arena, error);
 }
 
 int pawl__saga_look(pawl__saga_fields *fields)

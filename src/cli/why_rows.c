@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/outbox.h"
+#include "cli/saga_find.h"
 #include "cli/why.h"
 
 #include <inttypes.h>
@@ -234,28 +235,6 @@ static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pa
                : code;
 }
 
-/* By its values, or by its id; a value that the column cannot have is none. */
-static pawl_code find_in(pawl__why *why, const pawl_saga_table *table, pawl_text name,
-                         pawl_saga_row *row)
-{
-    const pawl_value_type types[] = {[PAWL_SAGA_BY_MAIN]         = table->main.type,
-                                     [PAWL_SAGA_BY_TRANSITIONAL] = table->transitional.type};
-    pawl_uuid             id;
-    pawl_code             code = PAWL_OK;
-    *row                       = (pawl_saga_row){.version = 0};
-    for (int key = PAWL_SAGA_BY_MAIN; code == PAWL_OK && key <= PAWL_SAGA_BY_TRANSITIONAL; key++)
-        if (types[key] != PAWL_VALUE_NONE && row->presence == PAWL_SAGA_MISSING) {
-            code = pawl_store_saga_find(why->store, table, (pawl_saga_key)key,
-                                        pawl_value_text(name), why->arena, row, why->error);
-            code = code == PAWL_EINVAL || code == PAWL_ELIMIT ? PAWL_OK : code;
-        }
-    if (code == PAWL_OK && row->presence == PAWL_SAGA_MISSING &&
-        pawl_uuid_parse(name, &id, NULL) == PAWL_OK)
-        code = pawl_store_saga_find(why->store, table, PAWL_SAGA_BY_ID, pawl_value_uuid(id),
-                                    why->arena, row, why->error);
-    return code;
-}
-
 /* Without the program's tables a saga is known by its timeouts. */
 pawl_code pawl__why_saga(pawl__why *why)
 {
@@ -270,7 +249,7 @@ pawl_code pawl__why_saga(pawl__why *why)
         if (type.size != 0 &&
             !pawl_text_equal(table->type, (pawl_text){.data = type.data, .size = type.size - 1}))
             continue;
-        code = find_in(why, table, name, &row);
+        code = pawl__saga_find_in(why->store, table, name, why->arena, &row, why->error);
         if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE) {
             is_seen = true;
             code    = add_saga(why, table, &row);

@@ -15,7 +15,7 @@ echo "== sagas, for people"
 saga list
 lines 4
 has_line '^saga +id +version +state of +written by +begun$' \
-    '^Order/o-1 +[0-9a-f-]{36} +1  1\.0 +[0-9.]+ +[0-9T:-]+Z \([0-9.]+ m?s ago\)$'
+    '^Order/o-1 +[0-9a-f-]{36} +1  1\.0 +[0-9.]+ +[0-9T:-]+Z \([0-9.]+ (m|ms|s) ago\)$'
 saga list --limit 2
 lines 3
 expect 0 '' pawl saga list --app "$build_dir/orders.so" "${at[@]}"
@@ -50,3 +50,21 @@ expect 6 '^pawl: .*there is no saga Order/o-9$' pawl saga show Order/o-9 --app "
 expect 2 "old.so has no saga 'Ordr'; did you mean Order\?$" pawl saga show Ordr/o-1 --app "$work/old.so" "${at[@]}"
 expect 2 "old.so has no saga 'Ordr'; did you mean Order\?$" pawl saga list --type Ordr --app "$work/old.so" "${at[@]}"
 expect 0 '"state":\{.*"note":"\*\*\*".*\}' pawl saga show Order/o-1 --json --app "$work/renamed.so" "${at[@]}"
+
+echo "== one is deleted"
+gone=$(id_of o-2)
+saga delete Order/o-2 --yes --reason 'never paid'
+has_line "^deleted saga Order/o-2, id $gone, version 1, with 1 timeout$" '^messages that are queued for it find no saga: '
+expect 6 '^pawl: .*there is no saga Order/o-2$' pawl saga show Order/o-2 --app "$work/old.so" "${at[@]}"
+expect 6 '^pawl: .*there is no saga Order/o-2$' pawl saga delete Order/o-2 --yes --app "$work/old.so" "${at[@]}"
+saga show "Order/$gone"
+has_line "^saga Order/$gone is not there any more$" '^deleted .* never paid$'
+saga show "Order/$gone" --json
+has_line '^\{"actions":\[\{"action":"deleted","at":"[^"]+Z","by":"[^"]+","reason":"never paid"\}\]\}$'
+expect 0 '' pawl timeout list --saga "$gone" "${at[@]}" --json
+lines 0
+expect 2 'delete asks first, and standard input is no terminal: give --yes$' pawl saga delete "Order/$(id_of o-3)" --app "$work/old.so" "${at[@]}" </dev/null
+saga delete "Order/$(id_of o-3)" --yes --json
+has_line "^\\{\"deleted\":\"Order/$(id_of o-3)\",\"id\":\"$(id_of o-3)\",\"version\":1,\"timeouts\":1,\"outbox\":[0-9]+\\}\$"
+saga list --type Order --json
+lines 1

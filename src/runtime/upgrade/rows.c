@@ -246,7 +246,8 @@ static bool is_own(pawl_text name)
     return pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)) ||
            pawl_text_equal(name, PAWL_TEXT(PAWL_PARTITION_STREAMS)) ||
            pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_ACTIONS)) ||
-           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS));
+           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS)) ||
+           pawl_text_equal(name, PAWL_TEXT(PAWL_SAGA_STREAMS));
 }
 
 static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *row)
