@@ -112,6 +112,9 @@ typedef struct pawl_endpoint_options {
     int64_t breaker_pause;     /* before the first probe, doubling with each that fails [10 s] */
     int64_t breaker_pause_max; /* [5 min] */
     int32_t breaker_probes;    /* [3] */
+    /* URL#QUEUE of a broker, or NULL: run() takes the messages of that queue into the endpoint's own,
+     * each once. No QUEUE: it has the name of the endpoint's. docs/INTEROP.md */
+    const char *transport;
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

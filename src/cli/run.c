@@ -54,7 +54,7 @@ const pawl__option pawl__run_verb_options[] = {
         .offset = offsetof(verb_fields, words.file),
         .value  = "FILE",
         .help =
-            "lines KEY = VALUE: the numbers here, routes and recovery, for all endpoints or under [ENDPOINT]"},
+            "lines KEY = VALUE: the numbers here, routes, recovery and transport, for all endpoints or under [ENDPOINT]"},
     {.name   = "create",
      .kind   = PAWL__OPTION_YES_NO,
      .offset = offsetof(verb_fields, is_created),
@@ -114,6 +114,12 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, is_shown),
      .help   = "print what holds for each endpoint, and who said it; run nothing"},
     PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "transport",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.transport),
+     .value  = "URL#QUEUE",
+     .help =
+         "read this queue of a broker, too, amqp://HOST/; no QUEUE: that of the endpoint's name"},
     {.name = NULL},
 };
 
@@ -415,6 +421,12 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
     pawl_code code = PAWL_OK;
     if (fields->endpoint != NULL)
         code = pawl__application_check_endpoint(application, fields->endpoint, error);
+    if (code == PAWL_OK && fields->words.transport != NULL && fields->endpoint == NULL &&
+        application->endpoints[1] != NULL && strchr(fields->words.transport, '#') != NULL)
+        code =
+            pawl_error_set(error, PAWL_EINVAL,
+                           "--transport names a queue, which one endpoint reads: give --endpoint, "
+                           "or give it under [ENDPOINT] of a --config");
     if (code == PAWL_OK)
         code = pawl__settings_read(settings, application, error);
     if (code == PAWL_OK && fields->is_shown)

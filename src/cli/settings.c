@@ -5,13 +5,14 @@
 #include "cli/settings.h"
 
 #include "cli/cli.h"
+#include "cli/number.h"
 #include "cli/recovery.h"
+#include "cli/route.h"
 #include "runtime/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define THROUGH_OUTBOX "outbox:" /* instead of a URL: this store, through the outbox */
 #define UNSAID (-1)
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
@@ -25,6 +26,8 @@ typedef struct part {
     pawl_route  routes[PAWL__TEXTS_MAX];
     size_t      route_lines[PAWL__TEXTS_MAX];
     size_t      route_count;
+    const char *transport;
+    size_t      transport_line;
 
     pawl__recovery_rows recovery;
 } part;
@@ -56,41 +59,13 @@ static const pawl__option *option_of(const pawl__settings *settings, const char 
 
 /* ---- Routes ----------------------------------------------------------------------- */
 
-/* NAME=URL#QUEUE, cut in place in a copy. */
-static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *route,
-                            pawl_error *error)
-{
-    char  word[PAWL__WORD_SIZE];
-    char *name  = pawl_arena_copy(arena, text, strlen(text) + 1);
-    char *url   = name != NULL ? strchr(name, '=') : NULL;
-    char *queue = url != NULL ? strrchr(url, '#') : NULL;
-    if (name == NULL)
-        return no_memory(error);
-    if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
-                              pawl__shown(text, word));
-    /* A URL with "?a=b" and no name before it: the text before the first '=' has ":" and "/". */
-    if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
-        return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",
-                              pawl__shown(text, word));
-    *url++ = '\0';
-    if (queue != NULL)
-        *queue++ = '\0';
-    *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
-    route->is_outbox = strcmp(url, THROUGH_OUTBOX) == 0;
-    if (route->is_outbox)
-        route->url = NULL;
-    return PAWL_OK;
-}
-
 static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *arena,
                            pawl_error *error)
 {
     pawl_route route;
     if (to->route_count == PAWL__TEXTS_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "given more than %d times", PAWL__TEXTS_MAX);
-    pawl_code code = read_route(text, arena, &route, error);
+    pawl_code code = pawl__route_read(text, arena, &route, error);
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; i < to->route_count; i++)
@@ -143,13 +118,14 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
-    const char *names[pawl__number_count + 4] = {NULL};
+    const char *names[pawl__number_count + 5] = {NULL};
     char        suggestion[600], word[PAWL__WORD_SIZE];
     for (size_t i = 0; i < pawl__number_count; i++)
         names[i] = number_rows[i].name;
     names[pawl__number_count]     = "route";
     names[pawl__number_count + 1] = "recovery";
     names[pawl__number_count + 2] = "health";
+    names[pawl__number_count + 3] = "transport";
     pawl__suggest(key, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
@@ -188,6 +164,23 @@ pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *li
     return pawl__limits_read(&settings->words->health, limits, error);
 }
 
+/* One queue is that of one endpoint. */
+static pawl_code take_transport(const pawl__settings *settings, part *to, const char *value,
+                                size_t line, pawl_error *error)
+{
+    if (to->transport != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "it is given twice, first on line %zu",
+                              to->transport_line);
+    if (settings->part_count == 1 && settings->application->endpoints[1] != NULL &&
+        strchr(value, '#') != NULL)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "it names a queue, which one endpoint reads: give it under [ENDPOINT]");
+    to->transport      = value;
+    to->transport_line = line;
+    return PAWL_OK;
+}
+
 /* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
  * them. */
 static pawl_code take_key(pawl__settings *settings, char *text, size_t line, pawl_error *error)
@@ -208,6 +201,8 @@ static pawl_code take_key(pawl__settings *settings, char *text, size_t line, paw
         code = add_route(to, value, line, settings->arena, error);
     else if (strcmp(key, "recovery") == 0)
         code = pawl__recovery_add(&to->recovery, value, line, settings->arena, error);
+    else if (strcmp(key, "transport") == 0)
+        code = take_transport(settings, to, value, line, error);
     else
         return take_number(settings, key, value, line, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "%s", key);
@@ -329,20 +324,19 @@ static said number_of(const pawl__settings *settings, const char *endpoint, size
     return (said){.value = UNSAID};
 }
 
-/* Sets a field: a value of 0 becomes -1, since 0 in the field is the default, and a deadline is in
- * milliseconds. */
-static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
+/* NULL: neither command line nor file has it. */
+static const char *transport_of(const pawl__settings *settings, const char *endpoint, size_t *line)
 {
-    char *field = (char *)options + row->offset;
-    if (row->kind == PAWL__NUMBER_MILLISECONDS)
-        value /= PAWL_MILLISECONDS(1);
-    if (value == 0)
-        value = -1;
-    int32_t narrow = (int32_t)value;
-    if (row->size == sizeof value)
-        memcpy(field, &value, sizeof value);
-    else
-        memcpy(field, &narrow, sizeof narrow);
+    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
+    *line               = 0;
+    if (settings->words->transport != NULL)
+        return settings->words->transport;
+    for (size_t j = 0; j < 2; j++)
+        if (parts[j] != NULL && parts[j]->transport != NULL) {
+            *line = parts[j]->transport_line;
+            return parts[j]->transport;
+        }
+    return NULL;
 }
 
 /* Routes of the command line, then the endpoint's of the file, then the file's for all; of one name
@@ -407,14 +401,15 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
     for (size_t i = 0; i < pawl__number_count; i++) {
         said number = number_of(settings, endpoint, i);
         if (number.value != UNSAID)
-            put_number(options, &number_rows[i], number.value);
+            pawl__number_put(options, &number_rows[i], number.value);
     }
     pawl_route *routes =
         pawl_arena_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
     if (routes == NULL)
         return no_memory(error);
     routes_of(settings, endpoint, routes, NULL);
-    options->routes = routes;
+    options->routes    = routes;
+    options->transport = transport_of(settings, endpoint, &(size_t){0});
     return fill_recovery(settings, endpoint, options, error);
 }
 
@@ -433,19 +428,6 @@ static pawl_endpoint_options table_of(const pawl__settings     *settings,
     return table;
 }
 
-static int64_t number_in(const pawl_endpoint_options *options, const pawl__number_row *row)
-{
-    const char *field = (const char *)options + row->offset;
-    int64_t     value;
-    int32_t     narrow;
-    memcpy(&narrow, field, sizeof narrow);
-    if (row->size == sizeof value)
-        memcpy(&value, field, sizeof value);
-    else
-        value = narrow;
-    return value;
-}
-
 static pawl_code list_number(const pawl__settings *settings, const char *endpoint,
                              const pawl_endpoint_options *table, size_t i, pawl__setting_list *list,
                              pawl_error *error)
@@ -453,7 +435,7 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
     const pawl__number_row *row    = &number_rows[i];
     const pawl__option     *option = option_of(settings, row->name);
     said                    number = number_of(settings, endpoint, i);
-    int64_t                 own    = number_in(table, row);
+    int64_t                 own    = pawl__number_get(table, row);
     char                    text[40];
     const char             *from = "command line";
     if (number.value == UNSAID) {
@@ -475,20 +457,10 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
 static pawl_code list_route(const char *endpoint, const pawl_route *route, size_t line,
                             const char *from, pawl__setting_list *list, pawl_error *error)
 {
-    char        url[PAWL_URL_SIZE_MAX + 1];
-    char        text[PAWL_URL_SIZE_MAX * 2];
-    const char *leads = "";
-    if (route->sink != NULL)
-        leads = "(code of the application)";
-    else if (route->is_outbox)
-        leads = THROUGH_OUTBOX;
-    else if (route->url != NULL)
-        leads = pawl__masked(route->url, url, sizeof url);
-    snprintf(text, sizeof text, "%s=%s%s%s", route->name, leads, route->queue != NULL ? "#" : "",
-             route->queue != NULL ? route->queue : "");
+    char                text[PAWL__ROUTE_TEXT_SIZE];
     const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
                                 .option   = PAWL_TEXT_INIT("route")};
-    return pawl__setting_add(list, made, text, line, from, error);
+    return pawl__setting_add(list, made, pawl__route_words(route, text), line, from, error);
 }
 
 /* Adds the routes of the application's table whose names neither command line nor file has. */
@@ -511,6 +483,20 @@ static pawl_code list_own_routes(const char *endpoint, const pawl_endpoint_optio
             code = list_route(endpoint, &route, 0, "application", list, error);
     }
     return code;
+}
+
+static pawl_code list_transport(const pawl__settings *settings, const char *endpoint,
+                                pawl__setting_list *list, pawl_error *error)
+{
+    char                text[PAWL_URL_SIZE_MAX + 1];
+    size_t              line = 0;
+    const char         *url  = transport_of(settings, endpoint, &line);
+    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
+                                .option   = PAWL_TEXT_INIT("transport")};
+    if (url == NULL)
+        return PAWL_OK;
+    return pawl__setting_add(list, made, pawl__masked(url, text, sizeof text), line, "command line",
+                             error);
 }
 
 static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
@@ -563,6 +549,8 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
         return no_memory(error);
     for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
         code = list_number(settings, endpoint->name, &table, i, list, error);
+    if (code == PAWL_OK)
+        code = list_transport(settings, endpoint->name, list, error);
     size_t count = routes_of(settings, endpoint->name, routes, lines);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code = list_route(endpoint->name, &routes[i], lines[i], "command line", list, error);

@@ -8,6 +8,7 @@
 #include "engine/stream.h"
 #include "pawl/pawl.h"
 #include "runtime/foreign.h"
+#include "runtime/intake.h"
 #include "runtime/recovery.h"
 #include "runtime/schedule.h"
 #include "store/core/wake.h"
@@ -88,6 +89,17 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
                           pawl_store_scheme(store));
 }
 
+/* A URL that nobody can read from is told of before anything runs. */
+static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl__intake *tried = NULL;
+    pawl_code     code  = PAWL_OK;
+    if (endpoint->settings.transport != NULL)
+        code = pawl__intake_create(endpoint, &tried, error);
+    pawl__intake_destroy(tried);
+    return code;
+}
+
 static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
                                const char *name, const pawl_endpoint_options *options,
                                pawl_error *error)
@@ -98,6 +110,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
                                   &endpoint->model, error);
     if (code == PAWL_OK)
         pawl__recovery_warn(&endpoint->recovery, endpoint->model);
+    if (code == PAWL_OK)
+        code = check_transport(endpoint, error);
     if (code == PAWL_OK)
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)

@@ -76,7 +76,8 @@ static pawl_code check_defaults(const pawl_endpoint_options *defaults, pawl_erro
                 {"machine", defaults->machine != NULL},
                 {"seed", defaults->seed != 0},
                 {"no_service", defaults->no_service},
-                {"observe", defaults->observe != NULL}};
+                {"observe", defaults->observe != NULL},
+                {"transport", defaults->transport != NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].is_given)
             return pawl_error_set(error, PAWL_ECONFIG,

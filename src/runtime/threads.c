@@ -27,8 +27,9 @@
 
 typedef struct running {
     pawl_endpoint *endpoint;
-    pawl__thread **threads; /* the workers', then the service's; NULL: given up */
-    int            count;
+    pawl__thread **threads; /* the workers', then the service's and the intake's; NULL: given up */
+    int            thread_count; /* of all that are to be made */
+    int            count;        /* of those made */
     int            done_fd;
     pawl__worker  *spare; /* of the endpoint when the first worker is given up */
 } running;
@@ -46,6 +47,7 @@ static void destroy_thread(pawl__thread *it)
         close(it->wake_fd);
     }
     pawl__service_destroy(it->service);
+    pawl__intake_destroy(it->intake);
     pawl_free(it);
 }
 
@@ -67,6 +69,9 @@ static void *run_thread(void *argument)
     if (self->worker != NULL) {
         pawl__thread_work(self);
         pawl__worker_leave(self->worker);
+    } else if (self->intake != NULL) {
+        pawl__thread_receive(self);
+        pawl__intake_leave(self->intake);
     } else {
         pawl__thread_serve(self);
         pawl__service_leave(self->service);
@@ -78,6 +83,31 @@ static void *run_thread(void *argument)
     ssize_t ignored = write(done, &one, sizeof one); /* open until this thread is joined */
     (void)ignored;
     return NULL;
+}
+
+/* How many threads of the service, and of an intake, there are. */
+static int count_others(const pawl_endpoint *endpoint)
+{
+    return !endpoint->settings.no_service + (endpoint->settings.transport != NULL);
+}
+
+/* Gives the thread the service, or the intake, which is the last thread of all. */
+static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *error)
+{
+    pawl_endpoint *endpoint = made->endpoint;
+    pawl_code      code     = PAWL_OK;
+    made->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (made->wake_fd < 0)
+        return pawl_error_set(error, PAWL_EBUSY, "no descriptor for the %s",
+                              is_intake ? "intake" : "service");
+    if (is_intake) {
+        code       = pawl__intake_create(endpoint, &made->intake, error);
+        made->hand = code == PAWL_OK ? &made->intake->hand : NULL;
+        return code;
+    }
+    code       = pawl__service_create(endpoint, NULL, &made->service, error);
+    made->hand = code == PAWL_OK ? &made->service->hand : NULL;
+    return code;
 }
 
 static pawl_code create_thread(running *it, int index, pawl_error *error)
@@ -94,14 +124,9 @@ static pawl_code create_thread(running *it, int index, pawl_error *error)
                        .has_worked = index < endpoint->settings.workers ? &endpoint->has_worked
                                                                         : &endpoint->has_served};
     it->threads[it->count++] = made;
-    if (index == endpoint->settings.workers) {
-        made->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-        code          = made->wake_fd >= 0
-                            ? pawl__service_create(endpoint, NULL, &made->service, error)
-                            : pawl_error_set(error, PAWL_EBUSY, "no descriptor for the service");
-        made->hand    = code == PAWL_OK ? &made->service->hand : NULL;
-        return code;
-    }
+    if (index >= endpoint->settings.workers)
+        return give_other(
+            made, endpoint->settings.transport != NULL && index == it->thread_count - 1, error);
     made->worker = index == 0 ? endpoint->worker : NULL;
     if (index > 0)
         code = pawl__worker_create(endpoint, &made->worker, error);
@@ -114,12 +139,11 @@ static pawl_code create_thread(running *it, int index, pawl_error *error)
 
 static pawl_code prepare(running *it, pawl_error *error)
 {
-    int       count = it->endpoint->settings.workers + !it->endpoint->settings.no_service;
-    pawl_code code  = pawl__worker_create(it->endpoint, &it->spare, error);
-    it->done_fd     = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl_code code = pawl__worker_create(it->endpoint, &it->spare, error);
+    it->done_fd    = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (code == PAWL_OK && it->done_fd < 0)
         code = pawl_error_set(error, PAWL_EBUSY, "no descriptor for the threads' ends");
-    for (int i = 0; i < count && code == PAWL_OK; i++)
+    for (int i = 0; i < it->thread_count && code == PAWL_OK; i++)
         code = create_thread(it, i, error);
     return code;
 }
@@ -249,7 +273,7 @@ static void take_back(running *it, pawl__thread *found)
  * PAWL_OK when there is none. */
 static pawl_code give_up(running *it, pawl_error *error)
 {
-    pawl_worker_id lost[PAWL_WORKERS_MAX + 1];
+    pawl_worker_id lost[PAWL_WORKERS_MAX + 2];
     size_t         lost_count = 0;
     int            told       = 0;
     for (int i = 0; i < it->count; i++) {
@@ -301,12 +325,12 @@ static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_erro
 
 pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
 {
-    running    it  = {.endpoint = endpoint, .done_fd = -1};
-    pawl_error why = PAWL_ERROR_INIT;
-    it.threads = pawl_allocate((size_t)(endpoint->settings.workers + 1) * sizeof(pawl__thread *));
+    running    it   = {.endpoint = endpoint, .done_fd = -1};
+    pawl_error why  = PAWL_ERROR_INIT;
+    it.thread_count = endpoint->settings.workers + count_others(endpoint);
+    it.threads      = pawl_allocate((size_t)(it.thread_count + 1) * sizeof(pawl__thread *));
     if (it.threads == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads",
-                              endpoint->settings.workers + 1);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads", it.thread_count);
     endpoint->failed = PAWL_OK;
     pawl_code code   = prepare(&it, &why);
     if (code == PAWL_OK)

@@ -2,19 +2,21 @@
  *
  *     threads.c   starts them, watches them, ends them
  *     run.c       what a worker's thread and the service's thread do
+ *     receive.c   what the thread of an intake does
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_THREADS_H
 #define PAWL_THREADS_H
 
-#include "runtime/runtime.h"
+#include "runtime/intake.h"
 
 typedef struct pawl__thread {
     pawl_endpoint *endpoint;
-    pawl__worker  *worker;  /* or */
-    pawl__service *service; /* this one */
-    pawl__hand    *hand;    /* of the worker or the service */
+    pawl__worker  *worker; /* one of these three */
+    pawl__service *service;
+    pawl__intake  *intake;
+    pawl__hand    *hand; /* of it */
     int            wake_fd;
     int            done_fd;    /* of all threads: written when one has finished */
     pawl_next_due  next;       /* of a worker: the next due times when it fell asleep */
@@ -28,6 +30,8 @@ typedef struct pawl__thread {
 /* Run until the endpoint is stopped, or the thread cannot go on: then it stops the endpoint. */
 void pawl__thread_work(pawl__thread *self);
 void pawl__thread_serve(pawl__thread *self);
+/* Goes on whatever fails, until the endpoint is stopped. */
+void pawl__thread_receive(pawl__thread *self);
 
 /* run.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
  * counted from 0, and after what pause? */

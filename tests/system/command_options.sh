@@ -113,6 +113,20 @@ order "immediate=1 command line"
 show --config "$work/rows.conf" --json --endpoint rests
 grep -qF '{"endpoint":"rests","option":"recovery","value":"code=EFULL delayed=3 delay=1m","from":"'"$work/rows.conf:1"'","count":null,"microseconds":null,"file":"'"$work/rows.conf"'","line":1}' "$work/shown" || die "no object of a row"
 
+echo "== a queue of a broker: command line, the endpoint's line of the file, the file's for all"
+cat >"$work/broker.conf" <<END
+transport = amqp://u:hunter2@broker/
+[works]
+transport = amqp://u:hunter2@broker/shop#jobs
+END
+show --config "$work/broker.conf"
+holds works transport "amqp://u:***@broker/shop#jobs" "$work/broker.conf:3"
+holds rests transport "amqp://u:***@broker/" "$work/broker.conf:1"
+show --config "$work/broker.conf" --endpoint works --transport "amqp://other/#mine"
+holds works transport "amqp://other/#mine" "command line"
+show
+! grep -q ' transport ' "$work/shown" || die "a transport that nobody gave"
+
 echo "== --json: one object for each option and route"
 show --config "$file" --json --retry-delay 1s --endpoint works
 [ "$(wc -l <"$work/shown")" = "$(grep -cE '^\{"endpoint":("works"|null),"option":"[a-z-]*","value":".*\}$' "$work/shown")" ] || die "no object on a line"
@@ -172,6 +186,8 @@ refuse "1: immediate-retries: -1 is not within 0 and 100$" 'immediate-retries = 
 refuse "1: workers: '' is no whole number" 'workers ='
 refuse "1: workers: '2 # two' is no whole number" 'workers = 2 # two'
 refuse "3: workers is given twice, first on line 1$" 'workers = 1' '' 'workers = 1'
+refuse "3: transport: it is given twice, first on line 1$" 'transport = amqp://a/' '' 'transport = amqp://b/'
+refuse "1: transport: it names a queue, which one endpoint reads: give it under \[ENDPOINT\]$" 'transport = amqp://a/#q'
 refuse "3: \[works\] is given twice, first on line 1$" '[works]' '[rests]' '[works]'
 refuse "1: the application has no endpoint 'work'; did you mean works" '[work]'
 refuse "1: expected \[ENDPOINT\], got '\[works'$" '[works'
@@ -208,6 +224,8 @@ expect 2 "option inbox_retention is 604800 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --recovery "delayed=1000"
 expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
+expect 2 "^pawl: --transport names a queue, which one endpoint reads: give --endpoint" pawl run "$app" --show-options --transport 'amqp://a/#q'
+expect 2 "option transport: no broker is known by the scheme 'pigeon'" pawl run "$app" --store memory:x --transport pigeon://roof/
 route_without_a_name='postgres://u:hunter2@h/d?x=1'
 printf 'route = %s\n' "$route_without_a_name" >"$work/bad.conf"
 expect 2 "bad.conf:1: route: " pawl run "$app" --show-options --config "$work/bad.conf"

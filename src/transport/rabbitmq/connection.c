@@ -152,7 +152,8 @@ static pawl_code refuse_login(const pawl__rabbitmq *self, const amqp_rpc_reply_t
     return fail_host(self, PAWL_EUNREACHABLE, "no login", says, "", error);
 }
 
-/* A server says connection.blocked only to those who say that they understand it. */
+/* A server says connection.blocked, and that it cancels a consumer, only to those who say that they
+ * understand it. */
 static pawl_code login(pawl__rabbitmq *self, pawl_error *error)
 {
     const pawl__url   *parts = &self->url.parts;
@@ -160,13 +161,15 @@ static pawl_code login(pawl__rabbitmq *self, pawl_error *error)
         {.key   = amqp_cstring_bytes("connection.blocked"),
          .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = true}},
         {.key   = amqp_cstring_bytes("basic.nack"),
+         .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = true}},
+        {.key   = amqp_cstring_bytes("consumer_cancel_notify"),
          .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = true}}};
     amqp_table_entry_t about[] = {
         {.key   = amqp_cstring_bytes("connection_name"),
-         .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("pawl outbox")}},
+         .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(self->name)}},
         {.key   = amqp_cstring_bytes("capabilities"),
          .value = {.kind        = AMQP_FIELD_KIND_TABLE,
-                   .value.table = {.num_entries = 2, .entries = can}}}};
+                   .value.table = {.num_entries = 3, .entries = can}}}};
     amqp_table_t     table = {.num_entries = 2, .entries = about};
     amqp_rpc_reply_t reply = amqp_login_with_properties(
         self->connection, parts->database, CHANNEL_MAX, FRAME_SIZE_MAX, self->url.heartbeat_s,

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <yyjson.h>
 
 #define DELAY_IGNORED PAWL_SECONDS(5) /* a runner's clock may be ahead of this one by that much */
 #define PERSISTENT 2
@@ -76,11 +75,16 @@ static void json_free(void *context, void *old)
     (void)old;
 }
 
+yyjson_alc pawl__rabbitmq_json_memory(pawl_arena *arena)
+{
+    return (yyjson_alc){json_take, json_resize, json_free, arena};
+}
+
 /* The message's own: a JSON object of strings, which the store has checked. Returns the value of
  * pawl.reply_to. */
 static pawl_text put_own(headers *to, pawl_text json)
 {
-    yyjson_alc  memory   = {json_take, json_resize, json_free, to->arena};
+    yyjson_alc  memory   = pawl__rabbitmq_json_memory(to->arena);
     yyjson_doc *document = json.size > 0 ? yyjson_read_opts((char *)(uintptr_t)json.data, json.size,
                                                             YYJSON_READ_NOFLAG, &memory, NULL)
                                          : NULL;

@@ -13,6 +13,7 @@
 
 #include <amqp.h>
 #include <amqp_framing.h>
+#include <yyjson.h>
 
 /* Bytes that the properties of a message may have: AMQP sends them in one frame, of which 131072 are
  * agreed with the server. */
@@ -30,6 +31,9 @@ typedef struct pawl__envelope {
 pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery *item,
                               pawl_time now, pawl_arena *arena, pawl__envelope *envelope,
                               pawl_text *why);
+
+/* An allocator for yyjson that takes from the arena and frees nothing. */
+yyjson_alc pawl__rabbitmq_json_memory(pawl_arena *arena);
 
 static inline amqp_bytes_t pawl__amqp_bytes(pawl_text text)
 {

@@ -16,7 +16,9 @@ static pawl_code open_rabbitmq(pawl_transport *transport, const char *url,
                                const char *system_prefix, pawl_error *error)
 {
     (void)system_prefix;
-    return pawl__rabbitmq_url_read(&((pawl__rabbitmq *)transport)->url, url, error);
+    pawl__rabbitmq *self = (pawl__rabbitmq *)transport;
+    self->name           = "pawl outbox";
+    return pawl__rabbitmq_url_read(&self->url, PAWL__RABBITMQ_ROUTE, url, error);
 }
 
 static void close_rabbitmq(pawl_transport *transport)

@@ -1,4 +1,4 @@
-/* rabbitmq.h - types and functions that the files of the sink for RabbitMQ share.
+/* rabbitmq.h - types and functions that the files of the module for RabbitMQ share.
  *
  *     rabbitmq.c    the sink's table; one call: connect -> declare -> publish, once more after a
  *                   connection that was lost while it was idle
@@ -6,22 +6,27 @@
  *     topology.c    queues and exchanges, declared at their first use
  *     publish.c     messages, and the server's confirms
  *     envelope.c    a message as AMQP has it
+ *     consume.c     the intake's table: connect -> declare -> consume, deliveries, acknowledgements
+ *     acks.c        which deliveries are to be acknowledged
+ *     letter.c      a message of AMQP as pawl has it
  *     url.c         the URL
  *
- * A connection has two channels: one that publishes, and one that declares, since a refused
+ * A connection has two channels: one that publishes or consumes, and one that declares, since a refused
  * declaration closes its channel.
  *
- * Threads: one, as every sink. Tests: tests/unit/transport/test_rabbitmq_*.c,
- * tests/contract/test_rabbitmq_publish.c
+ * Threads: one, as every sink and every intake. Tests: tests/unit/transport/test_rabbitmq_*.c,
+ * tests/contract/test_rabbitmq_*.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_TRANSPORT_RABBITMQ_H
 #define PAWL_TRANSPORT_RABBITMQ_H
 
+#include "pawl/intake.h"
 #include "transport/rabbitmq/envelope.h"
 
 #define PAWL__RABBITMQ_PUBLISHING 1 /* the channels */
+#define PAWL__RABBITMQ_CONSUMING 1
 #define PAWL__RABBITMQ_DECLARING 2
 #define PAWL__RABBITMQ_REASON_SIZE 200
 
@@ -34,6 +39,7 @@ typedef struct pawl__rabbitmq_names {
 typedef struct pawl__rabbitmq {
     pawl_transport          base;
     pawl__rabbitmq_url      url;
+    const char             *name;        /* of the connection, for operators */
     amqp_connection_state_t connection;  /* NULL: there is none */
     size_t                  host;        /* index of the last one that answered */
     bool                    was_idle;    /* the connection was there before this call */
@@ -89,6 +95,10 @@ int64_t   pawl__rabbitmq_now(void); /* monotonic, in microseconds */
  * failure. Any other code but PAWL_OK: the connection is lost. */
 pawl_code pawl__rabbitmq_declare(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error);
 void      pawl__rabbitmq_names_forget(pawl__rabbitmq_names *names);
+/* The queue that an endpoint reads, the exchange of its URL or those of the types, and their bindings. PAWL_ECONFIG:
+ * refused, and the connection is whole; any other code but PAWL_OK: it is lost. */
+pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
+                                        pawl_error *error);
 
 /* ---- publish.c -------------------------------------------------------------------------- */
 

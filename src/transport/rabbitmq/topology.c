@@ -1,4 +1,5 @@
-/* topology.c - declares the queue of a route, or the exchange, when it is first used on a connection.
+/* topology.c - declares the queue of a route, or the exchange, when it is first used on a connection; and what an
+ * endpoint reads, with its bindings, when it begins to.
  * A declaration of what is there already, alike, changes nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -148,5 +149,64 @@ pawl_code pawl__rabbitmq_declare(pawl__rabbitmq *self, pawl__posting *posting, p
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < posting->count && self->url.declares && code == PAWL_OK; i++)
         code = declare_one(self, &posting->pieces[i], posting->arena, error);
+    return code;
+}
+
+/* ---- What an endpoint reads ----------------------------------------------------------------- */
+
+static amqp_rpc_reply_t bind(pawl__rabbitmq *self, const char *queue, amqp_bytes_t exchange)
+{
+    const char *key = self->url.routing_key != NULL ? self->url.routing_key : queue;
+    (void)amqp_queue_bind(self->connection, PAWL__RABBITMQ_DECLARING, amqp_cstring_bytes(queue),
+                          exchange, amqp_cstring_bytes(key), amqp_empty_table);
+    return amqp_get_rpc_reply(self->connection);
+}
+
+/* Ends a declaration. A refused one has closed its channel, not the connection. */
+static pawl_code end_declaration(pawl__rabbitmq *self, const amqp_rpc_reply_t *reply,
+                                 const char *what, amqp_bytes_t name, pawl_error *error)
+{
+    pawl_text   says = pawl__rabbitmq_says(reply);
+    const char *hint = pawl__rabbitmq_reply_code(reply) == AMQP_PRECONDITION_FAILED
+                           ? "give its type as it is, or leave it alone by declare=no"
+                           : "one that is there already is left alone by declare=no";
+    if (reply->reply_type == AMQP_RESPONSE_NORMAL)
+        return PAWL_OK;
+    if (is_lost(reply))
+        return pawl_error_set(error, PAWL_ELOST, "rabbitmq: the declaration of %s '%.*s': %.*s",
+                              what, (int)name.len, (const char *)name.bytes, PAWL_TEXT_ARGS(says));
+    pawl_error_set(error, PAWL_ECONFIG, "rabbitmq: %s '%.*s' cannot be declared: %s: %.*s", what,
+                   (int)name.len, (const char *)name.bytes, hint, PAWL_TEXT_ARGS(says));
+    answer_close(self);
+    return PAWL_ECONFIG;
+}
+
+static pawl_code subscribe(pawl__rabbitmq *self, const char *queue, amqp_bytes_t exchange,
+                           pawl_error *error)
+{
+    amqp_rpc_reply_t reply = {.reply_type = AMQP_RESPONSE_NORMAL};
+    if (!(exchange.len >= 4 && memcmp(exchange.bytes, "amq.", 4) == 0))
+        reply = declare_exchange(self, exchange);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL)
+        reply = bind(self, queue, exchange);
+    return end_declaration(self, &reply, "exchange", exchange, error);
+}
+
+pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
+                                        pawl_error *error)
+{
+    amqp_bytes_t     queue = amqp_cstring_bytes(options->queue);
+    amqp_rpc_reply_t reply = {.reply_type = AMQP_RESPONSE_NORMAL};
+    if (!self->url.declares)
+        return PAWL_OK;
+    reply = open_channel(self);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL)
+        reply = declare_queue(self, queue);
+    pawl_code code = end_declaration(self, &reply, "queue", queue, error);
+    if (code == PAWL_OK && self->url.exchange[0] != '\0')
+        code = subscribe(self, options->queue, amqp_cstring_bytes(self->url.exchange), error);
+    for (size_t i = 0; self->url.is_per_type && i < options->type_count && code == PAWL_OK; i++)
+        code = subscribe(self, options->queue, pawl__amqp_bytes(options->types[i]), error);
+    amqp_maybe_release_buffers(self->connection);
     return code;
 }

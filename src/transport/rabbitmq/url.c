@@ -16,6 +16,7 @@ static const char *const no_yes[]         = {"no", "yes", NULL};
 static const char *const exchange_types[] = {"direct", "fanout", "headers", "topic", NULL};
 static const char *const queue_types[]    = {"quorum", "classic", NULL};
 static const char *const header_words[]   = {"none", "nservicebus", "serviceconnect", NULL};
+static const char *const without_ids[]    = {"handle", "dead", NULL};
 static const char *const tls_modes[]      = {"verify-identity", "verify-ca", "required", NULL};
 
 enum { DIRECT, FANOUT, HEADERS, TOPIC }; /* as in exchange_types */
@@ -35,6 +36,7 @@ static const pawl__url_option options[] = {
      .max = 3600},
     {"mandatory", PAWL__URL_WORD, AT(is_mandatory), "yes or no", .words = no_yes},
     {"per-type", PAWL__URL_WORD, AT(is_per_type), "yes or no", .words = no_yes},
+    {"prefetch", PAWL__URL_NUMBER, AT(prefetch), "1 to 65535 messages", .min = 1, .max = 65535},
     {"queue-type", PAWL__URL_WORD, AT(queue_kind), "quorum or classic", .words = queue_types},
     {"routing-key", PAWL__URL_TEXT, AT(routing_key), .allowed = "any text"},
     {"ssl-ca", PAWL__URL_FILLED, AT(authority), .allowed = "the path of a file"},
@@ -44,6 +46,7 @@ static const pawl__url_option options[] = {
      "verify-identity, which checks the authority and the host's name, verify-ca or required",
      .words = tls_modes},
     {"timeout", PAWL__URL_NUMBER, AT(timeout_s), "1 to 3600 seconds", .min = 1, .max = 3600},
+    {"without-id", PAWL__URL_WORD, AT(without_id), "handle or dead", .words = without_ids},
 };
 
 static pawl__url_kind kind_of(bool is_tls)
@@ -58,8 +61,26 @@ static pawl__url_kind kind_of(bool is_tls)
                             .database_default   = "/"};
 }
 
+/* Names an option that is not for what the URL is; NULL: there is none. */
+static const char *misplaced(const pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
+{
+    if (use == PAWL__RABBITMQ_ROUTE) {
+        if (url->prefetch != 0 || url->without_id != NOT_GIVEN)
+            return "prefetch and without-id are of URLs that an endpoint reads from, and this one is a "
+                   "route's";
+        return NULL;
+    }
+    if (url->is_mandatory != NOT_GIVEN || url->headers != NOT_GIVEN)
+        return "mandatory and headers are of routes, and this URL is to be read from: headers of "
+               "NServiceBus and ServiceConnect are understood as they come";
+    if (url->heartbeat_s == 0)
+        return "heartbeat is 0: without heartbeats a connection that is read from would not be known "
+               "to be dead";
+    return NULL;
+}
+
 /* Names options that do not go together; NULL: there are none. */
-static const char *clash(const pawl__rabbitmq_url *url)
+static const char *clash(const pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
 {
     bool has_exchange = url->exchange != NULL || url->is_per_type;
     if (url->exchange != NULL && url->is_per_type)
@@ -69,7 +90,7 @@ static const char *clash(const pawl__rabbitmq_url *url)
     if (url->routing_key != NULL && !has_exchange)
         return "routing-key is given, and neither exchange nor per-type: without them the key is "
                "the name of the queue";
-    if (url->queue_kind != NOT_GIVEN && has_exchange)
+    if (url->queue_kind != NOT_GIVEN && has_exchange && use == PAWL__RABBITMQ_ROUTE)
         return "queue-type is given beside exchange or per-type: behind an exchange pawl declares "
                "no queue";
     if (!url->is_tls && (url->authority != NULL || url->certificate != NULL || url->key != NULL ||
@@ -90,15 +111,19 @@ static const char *too_long(const pawl__rabbitmq_url *url)
 }
 
 /* An event that nobody subscribes to is no failure; a message that was sent to somebody is. */
-static void set_defaults(pawl__rabbitmq_url *url)
+static void set_defaults(pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
 {
-    bool has_exchange = url->exchange != NULL || url->is_per_type;
+    bool has_queue = use == PAWL__RABBITMQ_INTAKE || (url->exchange == NULL && !url->is_per_type);
+    if (url->headers == NOT_GIVEN)
+        url->headers = PAWL__RABBITMQ_HEADERS_NONE;
+    if (url->without_id == NOT_GIVEN)
+        url->without_id = PAWL__RABBITMQ_WITHOUT_ID_HANDLE;
     if (url->is_mandatory == NOT_GIVEN)
         url->is_mandatory = !url->is_per_type;
     if (url->exchange_kind == NOT_GIVEN)
         url->exchange_kind = url->is_per_type ? FANOUT : TOPIC;
     url->exchange_type = exchange_types[url->exchange_kind];
-    url->queue_type    = has_exchange ? NULL : queue_types[url->queue_kind == 1];
+    url->queue_type    = has_queue ? queue_types[url->queue_kind == 1] : NULL;
     url->exchange      = url->exchange != NULL ? url->exchange : "";
     if (url->tls == NOT_GIVEN)
         url->tls = PAWL__RABBITMQ_TLS_VERIFY_IDENTITY;
@@ -108,20 +133,25 @@ static void set_defaults(pawl__rabbitmq_url *url)
         url->parts.user = url->parts.password = "guest"; /* RabbitMQ's own, on this machine alone */
 }
 
-pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, const char *text, pawl_error *error)
+pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use use, const char *text,
+                                  pawl_error *error)
 {
     *url                = (pawl__rabbitmq_url){.is_tls            = strncmp(text, "amqps:", 6) == 0,
                                                .exchange_kind     = NOT_GIVEN,
                                                .queue_kind        = NOT_GIVEN,
                                                .is_mandatory      = NOT_GIVEN,
                                                .tls               = NOT_GIVEN,
+                                               .headers           = NOT_GIVEN,
+                                               .without_id        = NOT_GIVEN,
                                                .declares          = true,
                                                .connect_timeout_s = 10,
                                                .timeout_s         = 10,
                                                .heartbeat_s       = 60};
     pawl__url_kind kind = kind_of(url->is_tls);
     pawl_code      code = pawl__url_read(&kind, text, &url->parts, url, error);
-    const char    *why  = code == PAWL_OK ? clash(url) : NULL;
+    const char    *why  = code == PAWL_OK ? misplaced(url, use) : NULL;
+    if (code == PAWL_OK && why == NULL)
+        why = clash(url, use);
     if (code == PAWL_OK && why == NULL)
         why = too_long(url);
     if (code == PAWL_OK && why != NULL)
@@ -129,7 +159,7 @@ pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, const char *text, paw
     if (code == PAWL_OK && url->parts.hosts[0].name[0] == '\0')
         code = pawl__url_refuse(&kind, &url->parts, "no host is named: amqp://host/", error);
     if (code == PAWL_OK)
-        set_defaults(url);
+        set_defaults(url, use);
     return code;
 }
 

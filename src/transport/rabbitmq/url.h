@@ -1,4 +1,4 @@
-/* url.h - the URLs of routes to RabbitMQ.
+/* url.h - the URLs of routes to RabbitMQ, and of queues there that endpoints read.
  *
  *     amqp[s]://[user[:password]@]host[:port],.../[virtual host][?option=value&...]
  *
@@ -27,6 +27,18 @@ typedef enum pawl__rabbitmq_tls {
     PAWL__RABBITMQ_TLS_REQUIRED,        /* nobody is checked */
 } pawl__rabbitmq_tls;
 
+/* The end of a message without an id. */
+typedef enum pawl__rabbitmq_without_id {
+    PAWL__RABBITMQ_WITHOUT_ID_HANDLE, /* under an id made for it */
+    PAWL__RABBITMQ_WITHOUT_ID_DEAD,
+} pawl__rabbitmq_without_id;
+
+/* The use of a URL. */
+typedef enum pawl__rabbitmq_use {
+    PAWL__RABBITMQ_ROUTE,
+    PAWL__RABBITMQ_INTAKE,
+} pawl__rabbitmq_use;
+
 typedef struct pawl__rabbitmq_url {
     pawl__url   parts; /* the database is the virtual host */
     bool        is_tls;
@@ -42,10 +54,13 @@ typedef struct pawl__rabbitmq_url {
     int         headers; /* pawl__rabbitmq_headers */
     int         tls;     /* pawl__rabbitmq_tls */
     int         connect_timeout_s, timeout_s, heartbeat_s;
+    int         without_id; /* pawl__rabbitmq_without_id; of a URL to read from */
+    int         prefetch;   /* 0: by the batch; of a URL to read from */
 } pawl__rabbitmq_url;
 
 /* PAWL_ECONFIG, PAWL_EINVAL. To be freed in any case. */
-pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, const char *text, pawl_error *error);
+pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use use, const char *text,
+                                  pawl_error *error);
 void      pawl__rabbitmq_url_free(pawl__rabbitmq_url *url);
 
 #endif

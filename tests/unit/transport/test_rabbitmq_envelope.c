@@ -39,7 +39,7 @@ static void begin(sample *s, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     *s               = (sample){.arena = pawl_arena_create(4096)};
-    assert_int_equal(pawl__rabbitmq_url_read(&s->url, url, &error), PAWL_OK);
+    assert_int_equal(pawl__rabbitmq_url_read(&s->url, PAWL__RABBITMQ_ROUTE, url, &error), PAWL_OK);
     s->item.queue   = PAWL_TEXT("desk");
     s->item.message = (pawl_message){.id             = PAWL_TEXT("m-1"),
                                      .type           = PAWL_TEXT("Shop.OrderPlaced"),

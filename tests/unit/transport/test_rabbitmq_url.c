@@ -24,23 +24,33 @@ int main(void)
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/url.h"
 
-static void read_url(pawl__rabbitmq_url *url, const char *text)
+static void read_for(pawl__rabbitmq_use use, pawl__rabbitmq_url *url, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    if (pawl__rabbitmq_url_read(url, text, &error) != PAWL_OK)
+    if (pawl__rabbitmq_url_read(url, use, text, &error) != PAWL_OK)
         fail_msg("%s: %s", text, error.text);
 }
 
-static void refuse(const char *text, pawl_code code, const char *part)
+static void read_url(pawl__rabbitmq_url *url, const char *text)
+{
+    read_for(PAWL__RABBITMQ_ROUTE, url, text);
+}
+
+static void refuse_for(pawl__rabbitmq_use use, const char *text, pawl_code code, const char *part)
 {
     pawl__rabbitmq_url url;
     pawl_error         error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl__rabbitmq_url_read(&url, text, &error), code);
+    assert_int_equal(pawl__rabbitmq_url_read(&url, use, text, &error), code);
     if (strstr(error.text, part) == NULL)
         fail_msg("'%s' does not say '%s'", error.text, part);
     if (strstr(error.text, "Se-kret") != NULL)
         fail_msg("'%s' shows a password", error.text);
     pawl__rabbitmq_url_free(&url);
+}
+
+static void refuse(const char *text, pawl_code code, const char *part)
+{
+    refuse_for(PAWL__RABBITMQ_ROUTE, text, code, part);
 }
 
 static void the_shortest_url_means_a_queue_on_the_usual_server(void **state)
@@ -172,6 +182,47 @@ static void the_module_is_found_by_its_schemes(void **state)
     pawl_arena_destroy(arena);
 }
 
+static void what_is_read_from_has_a_queue_whatever_leads_into_it(void **state)
+{
+    pawl__rabbitmq_url url;
+    (void)state;
+    read_for(PAWL__RABBITMQ_INTAKE, &url, "amqp://broker");
+    assert_string_equal(url.queue_type, "quorum");
+    assert_int_equal(url.without_id, PAWL__RABBITMQ_WITHOUT_ID_HANDLE);
+    assert_int_equal(url.prefetch, 0);
+    pawl__rabbitmq_url_free(&url);
+    read_for(PAWL__RABBITMQ_INTAKE, &url,
+             "amqp://broker?exchange=events&routing-key=order.*&queue-type=classic&prefetch=7&"
+             "without-id=dead");
+    assert_string_equal(url.exchange, "events");
+    assert_string_equal(url.exchange_type, "topic");
+    assert_string_equal(url.routing_key, "order.*");
+    assert_string_equal(url.queue_type, "classic");
+    assert_int_equal(url.without_id, PAWL__RABBITMQ_WITHOUT_ID_DEAD);
+    assert_int_equal(url.prefetch, 7);
+    pawl__rabbitmq_url_free(&url);
+    read_for(PAWL__RABBITMQ_INTAKE, &url, "amqp://broker?per-type=yes");
+    assert_string_equal(url.exchange_type, "fanout");
+    assert_string_equal(url.queue_type, "quorum");
+    pawl__rabbitmq_url_free(&url);
+}
+
+static void options_are_for_one_way_alone(void **state)
+{
+    (void)state;
+    refuse("amqp://broker?prefetch=7", PAWL_ECONFIG, "this one is a route's");
+    refuse("amqp://broker?without-id=handle", PAWL_ECONFIG, "this one is a route's");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://u:Se-kret@broker?headers=none", PAWL_ECONFIG,
+               "mandatory and headers are of routes");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?mandatory=yes", PAWL_ECONFIG,
+               "mandatory and headers are of routes");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?heartbeat=0", PAWL_ECONFIG, "heartbeat is 0");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?prefetch=65536", PAWL_ECONFIG,
+               "1 to 65535 messages");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?without-id=maybe", PAWL_ECONFIG,
+               "handle or dead");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +231,8 @@ int main(void)
         cmocka_unit_test(an_exchange_is_a_topic_and_that_of_a_type_a_fanout),
         cmocka_unit_test(what_has_no_sense_is_refused),
         cmocka_unit_test(the_module_is_found_by_its_schemes),
+        cmocka_unit_test(what_is_read_from_has_a_queue_whatever_leads_into_it),
+        cmocka_unit_test(options_are_for_one_way_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,97 @@
+/* intake.h - how messages come in from a broker: what a driver must do for an endpoint that reads a
+ * queue of one.
+ *
+ *     open -> { take -> settle* | leave }* -> close
+ *
+ * An endpoint takes messages, makes them rows of its own queue in one commit, and then settles them. A
+ * message that was taken and not settled comes again, as often as it takes: rows are unique by the
+ * message's id, and the inbox mark drops what was handled. Settled before its commit it would be lost.
+ *
+ * A place is the channel on which a message came and its tag there. Messages may be settled in any
+ * order, and one by one, so that later they may be handled without becoming rows first.
+ *
+ * Threads: an intake belongs to one thread.
+ * Tests: tests/unit/runtime/test_runtime_intake.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_INTAKE_H
+#define PAWL_INTAKE_H
+
+#include "pawl/base.h"
+#include "pawl/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_intake     pawl_intake;
+typedef struct pawl_intake_ops pawl_intake_ops;
+
+/* A message as it came. */
+typedef struct pawl_taken {
+    pawl_message message; /* without an id or a type both are empty */
+    pawl_text    refusal; /* why it is a dead letter at once; empty: it is none */
+    uint64_t     channel; /* its place */
+    uint64_t     tag;
+} pawl_taken;
+
+typedef struct pawl_takings {
+    pawl_taken *items;
+    size_t      count;
+} pawl_takings;
+
+typedef struct pawl_intake_options {
+    size_t           options_size;
+    const char      *queue; /* of the broker; borrowed until close, as all here */
+    const pawl_text *types; /* types that the endpoint handles, for subscriptions */
+    size_t           type_count;
+    size_t           prefetch; /* most messages that are taken and not settled */
+} pawl_intake_options;
+
+typedef struct pawl_take {
+    size_t  count_max;
+    size_t  size_max; /* bytes of headers and bodies, as of a claim */
+    int64_t wait;     /* microseconds for the first message */
+    int     wake_fd;  /* ends the wait when it is readable; -1: there is none */
+} pawl_take;
+
+struct pawl_intake {
+    const pawl_intake_ops *ops;
+};
+
+struct pawl_intake_ops {
+    size_t      ops_size;    /* sizeof(pawl_intake_ops) */
+    size_t      intake_size; /* the core allocates this much, zeroed; begins with pawl_intake */
+    const char *scheme;      /* of the URLs it takes, "amqp" */
+
+    /* Reads the URL; connects to nobody. After a failed open the core still calls close(). */
+    pawl_code (*open)(pawl_intake *intake, const char *url, const pawl_intake_options *options,
+                      pawl_error *error);
+    void (*close)(pawl_intake *intake);
+    /* Connects, declares and subscribes when there is no connection, waits for a message and takes
+     * those that are there, in the order in which they came; none when the wait is over. Texts are in the
+     * arena. Any other code but PAWL_OK: nothing is taken, and the connection is given up. */
+    pawl_code (*take)(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+                      pawl_takings *takings, pawl_error *error);
+    /* These never come again. A place on a channel that is gone is passed over: its message comes again.
+     * Any other code but PAWL_OK: they may come again, and the connection is given up. */
+    pawl_code (*settle)(pawl_intake *intake, const pawl_taken *items, size_t count,
+                        pawl_error *error);
+    /* Gives up the connection, and with it back what is not settled. */
+    void (*leave)(pawl_intake *intake);
+};
+
+/* Adds an intake of your own for the URLs of its scheme; before any endpoint is created.
+ * PAWL_EDUPLICATE: another one has the scheme; the same again changes nothing. The table is borrowed
+ * for the life of the program. */
+PAWL_API pawl_code pawl_intake_register(const pawl_intake_ops *ops, pawl_error *error);
+#define PAWL_INTAKE_DRIVER_SYMBOL "pawl_intake_driver"
+/* The intake for the URL's scheme. PAWL_ECONFIG: there is none, and why. */
+PAWL_API pawl_code pawl_intake_find(const char *url, const pawl_intake_ops **ops,
+                                    pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,198 @@
+/* letter.c - reads properties and headers of a message that came.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "transport/rabbitmq/letter.h"
+
+#include "transport/rabbitmq/envelope.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static pawl_text text_of(amqp_bytes_t bytes)
+{
+    return (pawl_text){.data = bytes.len > 0 ? bytes.bytes : "", .size = bytes.len};
+}
+
+/* ---- Headers ------------------------------------------------------------------------------ */
+
+/* A header's value as a text; false: a table, a list or nothing, which no header of pawl's can be. */
+static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_text *text)
+{
+    switch (value->kind) {
+    case AMQP_FIELD_KIND_UTF8:
+    case AMQP_FIELD_KIND_BYTES: *text = text_of(value->value.bytes); return true;
+    case AMQP_FIELD_KIND_BOOLEAN:
+        *text = value->value.boolean ? PAWL_TEXT("true") : PAWL_TEXT("false");
+        return true;
+    case AMQP_FIELD_KIND_I8: *text = pawl_arena_printf(arena, "%d", value->value.i8); return true;
+    case AMQP_FIELD_KIND_U8: *text = pawl_arena_printf(arena, "%u", value->value.u8); return true;
+    case AMQP_FIELD_KIND_I16: *text = pawl_arena_printf(arena, "%d", value->value.i16); return true;
+    case AMQP_FIELD_KIND_U16: *text = pawl_arena_printf(arena, "%u", value->value.u16); return true;
+    case AMQP_FIELD_KIND_I32:
+        *text = pawl_arena_printf(arena, "%" PRId32, value->value.i32);
+        return true;
+    case AMQP_FIELD_KIND_U32:
+        *text = pawl_arena_printf(arena, "%" PRIu32, value->value.u32);
+        return true;
+    case AMQP_FIELD_KIND_I64:
+        *text = pawl_arena_printf(arena, "%" PRId64, value->value.i64);
+        return true;
+    case AMQP_FIELD_KIND_U64:
+    case AMQP_FIELD_KIND_TIMESTAMP:
+        *text = pawl_arena_printf(arena, "%" PRIu64, value->value.u64);
+        return true;
+    default: return false;
+    }
+}
+
+/* The value of the first of these headers that is there and not empty; names end with NULL. */
+static pawl_text header_of(const amqp_table_t *headers, const char *const *names, pawl_arena *arena)
+{
+    pawl_text text = {.data = "", .size = 0};
+    for (size_t i = 0; names[i] != NULL; i++)
+        for (int j = 0; j < headers->num_entries; j++) {
+            const amqp_table_entry_t *entry = &headers->entries[j];
+            if (pawl_text_equal(text_of(entry->key), pawl_text_of(names[i])) &&
+                value_text(&entry->value, arena, &text) && text.size > 0)
+                return text;
+        }
+    return (pawl_text){.data = "", .size = 0};
+}
+
+typedef struct header_writer {
+    yyjson_mut_doc *document;
+    yyjson_mut_val *root;
+    pawl_arena     *arena;
+    bool            has_failed; /* for want of memory */
+} header_writer;
+
+static void write_header(header_writer *to, pawl_text name, pawl_text value)
+{
+    yyjson_mut_val *key  = yyjson_mut_strn(to->document, name.data, name.size);
+    yyjson_mut_val *text = yyjson_mut_strn(to->document, value.data, value.size);
+    to->has_failed       = to->has_failed || !yyjson_mut_obj_add(to->root, key, text);
+}
+
+static bool is_text(pawl_text text)
+{
+    size_t at = 0;
+    return pawl_text_is_valid(text, &at);
+}
+
+/* A header that no store can keep is told of, and left out of what is kept. */
+static void write_entry(header_writer *to, const amqp_table_entry_t *entry, pawl_text *refusal)
+{
+    pawl_text name = text_of(entry->key), value = {.data = "", .size = 0};
+    if (!value_text(&entry->value, to->arena, &value))
+        return;
+    to->has_failed = to->has_failed || value.data == NULL;
+    if (to->has_failed)
+        return;
+    if (is_text(name) && is_text(value)) {
+        write_header(to, name, value);
+        return;
+    }
+    *refusal = is_text(name) ? pawl_arena_printf(to->arena, "header '%.*s' is no text in UTF-8",
+                                                 PAWL_TEXT_ARGS(name))
+                             : PAWL_TEXT("the name of a header is no text in UTF-8");
+}
+
+/* All headers as a JSON object, with `reply_to` as pawl.reply_to unless that is there. */
+static pawl_code write_headers(const amqp_table_t *headers, pawl_text reply_to, pawl_arena *arena,
+                               pawl_taken *taken)
+{
+    static const char *const own[]  = {"pawl.reply_to", NULL};
+    yyjson_alc               memory = pawl__rabbitmq_json_memory(arena);
+    yyjson_mut_doc          *made   = yyjson_mut_doc_new(&memory);
+    header_writer            to = {.document = made, .arena = arena, .root = yyjson_mut_obj(made)};
+    size_t                   size = 0;
+    if (made == NULL || to.root == NULL)
+        return PAWL_ENOMEM;
+    yyjson_mut_doc_set_root(made, to.root);
+    for (int i = 0; i < headers->num_entries; i++)
+        write_entry(&to, &headers->entries[i], &taken->refusal);
+    if (reply_to.size > 0 && is_text(reply_to) && header_of(headers, own, arena).size == 0)
+        write_header(&to, PAWL_TEXT("pawl.reply_to"), reply_to);
+    if (to.has_failed)
+        return PAWL_ENOMEM;
+    if (yyjson_mut_obj_size(to.root) == 0)
+        return PAWL_OK;
+    taken->message.headers.data =
+        yyjson_mut_write_opts(made, YYJSON_WRITE_NOFLAG, &memory, &size, NULL);
+    taken->message.headers.size = size;
+    return taken->message.headers.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* ---- The message ------------------------------------------------------------------------------ */
+
+/* The property when it is there, else the headers. */
+static pawl_text first_of(const amqp_basic_properties_t *properties, amqp_flags_t flag,
+                          amqp_bytes_t property, const amqp_table_t *headers,
+                          const char *const *names, pawl_arena *arena)
+{
+    if ((properties->_flags & flag) != 0 && property.len > 0)
+        return text_of(property);
+    return header_of(headers, names, arena);
+}
+
+/* "Shop.Placed, Shop, Version=1.0;Shop.Event, Shop": the first class's full name. */
+static pawl_text class_of(pawl_text type)
+{
+    size_t size = 0;
+    while (size < type.size && type.data[size] != ',' && type.data[size] != ';')
+        size++;
+    return (pawl_text){.data = type.data, .size = size};
+}
+
+/* The id of a conversation: NServiceBus has one beside the correlation id, which names a message there. */
+static pawl_text conversation_of(const amqp_basic_properties_t *properties,
+                                 const amqp_table_t *headers, pawl_arena *arena)
+{
+    static const char *const first[] = {"NServiceBus.ConversationId", NULL};
+    static const char *const last[]  = {"NServiceBus.CorrelationId", "CorrelationId", NULL};
+    pawl_text                found   = header_of(headers, first, arena);
+    return found.size > 0 ? found
+                          : first_of(properties, AMQP_BASIC_CORRELATION_ID_FLAG,
+                                     properties->correlation_id, headers, last, arena);
+}
+
+/* Copies the text, which is of the connection's memory. */
+static bool keep(pawl_arena *arena, pawl_text *text)
+{
+    *text = pawl_arena_text(arena, *text);
+    return text->data != NULL;
+}
+
+pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pawl_taken *taken)
+{
+    static const char *const ids[]     = {"NServiceBus.MessageId", "MessageId", NULL};
+    static const char *const types[]   = {"NServiceBus.EnclosedMessageTypes", "FullTypeName",
+                                          "TypeName", NULL};
+    static const char *const causes[]  = {"pawl.causation_id", "NServiceBus.RelatedTo", NULL};
+    static const char *const answers[] = {"NServiceBus.ReplyToAddress", "SourceAddress", NULL};
+    const amqp_basic_properties_t *properties = &message->properties;
+    const amqp_table_t             none       = {.num_entries = 0};
+    const amqp_table_t            *headers =
+        (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0 ? &properties->headers : &none;
+    pawl_message *to = &taken->message;
+    *taken           = (pawl_taken){.refusal = {.data = "", .size = 0}};
+    to->id = first_of(properties, AMQP_BASIC_MESSAGE_ID_FLAG, properties->message_id, headers, ids,
+                      arena);
+    to->type = class_of(
+        first_of(properties, AMQP_BASIC_TYPE_FLAG, properties->type, headers, types, arena));
+    to->correlation_id = conversation_of(properties, headers, arena);
+    to->causation_id   = header_of(headers, causes, arena);
+    to->body           = text_of(message->body);
+    pawl_text reply_to = first_of(properties, AMQP_BASIC_REPLY_TO_FLAG, properties->reply_to,
+                                  headers, answers, arena);
+    bool      is_kept  = keep(arena, &to->id) && keep(arena, &to->type) &&
+                   keep(arena, &to->correlation_id) && keep(arena, &to->causation_id) &&
+                   keep(arena, &to->body);
+    if (!is_kept)
+        return PAWL_ENOMEM;
+    if (to->type.size == 0)
+        taken->refusal = PAWL_TEXT("it has no type: neither the property of AMQP nor a header of "
+                                   "NServiceBus or ServiceConnect names one");
+    return write_headers(headers, reply_to, arena, taken);
+}

@@ -1,0 +1,528 @@
+/* test_runtime_intake.c - messages of a broker become rows of an endpoint's queue, each once, whatever fails in which order. The
+ * broker is a list in memory that counts what was settled. E26, E27, E28, E34.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/intake.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static world_log happened;
+static int       failures_left;
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    if (failures_left > 0) {
+        failures_left--;
+        return pawl_fail(ctx, PAWL_RETRY, "not yet");
+    }
+    world_note(&happened, "note(%d)", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec reader = {
+    .name     = "reader",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "intake",
+    .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+
+/* ---- A broker ------------------------------------------------------------------------ */
+
+#define LETTERS_MAX 40
+
+typedef struct letter {
+    pawl_taken taken;
+    bool       is_out, is_settled; /* taken on the channel that is open; gone for good */
+} letter;
+
+static struct broker {
+    letter   letters[LETTERS_MAX];
+    size_t   count;
+    uint64_t channel;
+    int      takes, leaves, closes, settles_to_fail;
+    char     queue[100];
+    size_t   prefetch, type_count;
+    char     type[100];
+} broker;
+
+static pawl_code open_list(pawl_intake *intake, const char *url, const pawl_intake_options *options,
+                           pawl_error *error)
+{
+    (void)intake;
+    if (strcmp(url, "list://here/") != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "list: '%s' is not here", url);
+    snprintf(broker.queue, sizeof broker.queue, "%s", options->queue);
+    broker.prefetch   = options->prefetch;
+    broker.type_count = options->type_count;
+    snprintf(broker.type, sizeof broker.type, "%s", options->types[0].data);
+    return PAWL_OK;
+}
+
+static void close_list(pawl_intake *intake)
+{
+    (void)intake;
+    broker.closes++;
+}
+
+static pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+                      pawl_takings *takings, pawl_error *error)
+{
+    (void)intake;
+    (void)error;
+    takings->items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken));
+    assert_non_null(takings->items);
+    broker.takes++;
+    for (size_t i = 0; i < broker.count && takings->count < by->count_max; i++) {
+        letter *next = &broker.letters[i];
+        if (next->is_out || next->is_settled)
+            continue;
+        next->is_out                           = true;
+        takings->items[takings->count]         = next->taken;
+        takings->items[takings->count].channel = broker.channel;
+        takings->items[takings->count++].tag   = i;
+    }
+    return PAWL_OK;
+}
+
+static void leave(pawl_intake *intake)
+{
+    (void)intake;
+    broker.leaves++;
+    broker.channel++;
+    for (size_t i = 0; i < broker.count; i++)
+        broker.letters[i].is_out = false;
+}
+
+static pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t count,
+                        pawl_error *error)
+{
+    (void)intake;
+    if (broker.settles_to_fail > 0) {
+        broker.settles_to_fail--;
+        return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
+    }
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(items[i].channel, broker.channel);
+        broker.letters[items[i].tag].is_settled = true;
+    }
+    return PAWL_OK;
+}
+
+static const pawl_intake_ops list = {.ops_size    = sizeof list,
+                                     .intake_size = sizeof(pawl_intake),
+                                     .scheme      = "list",
+                                     .open        = open_list,
+                                     .close       = close_list,
+                                     .take        = take,
+                                     .settle      = settle,
+                                     .leave       = leave};
+
+static pawl_taken *put(const char *id, const char *type, const char *body)
+{
+    assert_true(broker.count < LETTERS_MAX);
+    pawl_taken *made = &broker.letters[broker.count++].taken;
+    *made            = (pawl_taken){.message = {.id             = pawl_text_of(id),
+                                                .type           = pawl_text_of(type),
+                                                .body           = pawl_text_of(body),
+                                                .headers        = PAWL_TEXT(""),
+                                                .correlation_id = PAWL_TEXT(""),
+                                                .causation_id   = PAWL_TEXT("")},
+                                    .refusal = PAWL_TEXT("")};
+    return made;
+}
+
+static size_t count_settled(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broker.count; i++)
+        count += broker.letters[i].is_settled;
+    return count;
+}
+
+/* ---- An endpoint that reads it ---------------------------------------------------------- */
+
+typedef struct reading {
+    world         it;
+    pawl__intake *intake;
+} reading;
+
+static void open_reading(reading *r, const char *url, const pawl_endpoint_options *options)
+{
+    pawl_error            error = PAWL_ERROR_INIT;
+    pawl_endpoint_options with  = *options;
+    broker                      = (struct broker){.channel = 1};
+    failures_left               = 0;
+    world_forget(&happened);
+    world_ok(pawl_intake_register(&list, &error), &error);
+    if (with.transport == NULL)
+        with.transport = "list://here/";
+    world_open(&r->it, url, &application, "reader", &with);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+}
+
+static void close_reading(reading *r)
+{
+    pawl__intake_leave(r->intake);
+    pawl__intake_destroy(r->intake);
+    world_close(&r->it);
+}
+
+static pawl_code step(reading *r, size_t *count)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    return pawl__intake_step(r->intake, 0, -1, count, &error);
+}
+
+static void takes_in(reading *r, size_t expected)
+{
+    size_t count = 0;
+    assert_int_equal(step(r, &count), PAWL_OK);
+    assert_int_equal(count, expected);
+}
+
+static void e27_taken_messages_are_handled_and_settled(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    assert_string_equal(broker.queue, "reader");
+    assert_string_equal(broker.type, "note");
+    assert_int_equal(broker.type_count, 1);
+    assert_int_equal(broker.prefetch, 4); /* one batch in hand, one on the way */
+    put("m-1", "note", "{\"number\":1}")->message.headers        = PAWL_TEXT("{\"tone\":\"kind\"}");
+    put("m-2", "note", "{\"number\":2}")->message.correlation_id = PAWL_TEXT("talk");
+    put("m-3", "note", "{\"number\":3}");
+    takes_in(&r, 2);
+    assert_int_equal(count_settled(), 2);
+    pawl_queue_rows rows = world_queue(&r.it, "reader");
+    assert_int_equal(rows.count, 2);
+    assert_string_equal(rows.items[0].message.headers.data, "{\"tone\":\"kind\"}");
+    assert_string_equal(rows.items[0].message.correlation_id.data,
+                        "m-1"); /* a conversation begins */
+    assert_string_equal(rows.items[1].message.correlation_id.data, "talk");
+    takes_in(&r, 1);
+    takes_in(&r, 0);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) note(2) note(3) ");
+    assert_true(world_is_marked(&r.it, "m-3"));
+    close_reading(&r);
+}
+
+/* The connection is lost between the commit and the acknowledgement: all come again. */
+static void e27_what_was_not_settled_comes_again_and_is_handled_once(const char *url)
+{
+    reading r;
+    size_t  count = 0;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "note", "{\"number\":2}");
+    broker.settles_to_fail = 2;
+    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_int_equal(count, 0);
+    assert_int_equal(broker.leaves, 1);
+    assert_int_equal(world_queue(&r.it, "reader").count, 2);
+    assert_int_equal(step(&r, &count), PAWL_ELOST); /* while the rows are there */
+    assert_int_equal(world_queue(&r.it, "reader").count, 2);
+    world_drain(&r.it);
+    takes_in(&r, 2); /* while the marks are there */
+    assert_int_equal(count_settled(), 2);
+    world_drain(&r.it);
+    assert_int_equal(world_queue(&r.it, "reader").count, 0);
+    assert_string_equal(happened.text, "note(1) note(2) ");
+    close_reading(&r);
+}
+
+static void e26_retries_and_their_delays_are_rows_of_the_store(const char *url)
+{
+    reading r;
+    open_reading(&r, url,
+                 &(pawl_endpoint_options){.immediate_retries = -1,
+                                          .delayed_retries   = 2,
+                                          .retry_delay       = PAWL_SECONDS(5)});
+    failures_left = 2;
+    put("m-1", "note", "{\"number\":1}");
+    takes_in(&r, 1);
+    world_drain(&r.it);
+    assert_int_equal(count_settled(), 1); /* the broker is done with it */
+    assert_int_equal(world_queue(&r.it, "reader").items[0].attempts, 1);
+    world_go_both(&r.it, PAWL_MINUTES(1));
+    assert_string_equal(happened.text, "note(1) ");
+    assert_int_equal(failures_left, 0);
+    close_reading(&r);
+}
+
+static void dead_says(reading *r, size_t index, const char *id, const char *part)
+{
+    pawl_dead_rows dead = world_dead(&r->it);
+    assert_true(index < dead.count);
+    assert_string_equal(dead.items[index].endpoint.data, "reader");
+    assert_string_equal(dead.items[index].queue.data, "reader");
+    if (id != NULL)
+        assert_string_equal(dead.items[index].message.id.data, id);
+    if (!world_says(dead.items[index].error, part))
+        fail_msg("'%s' does not say '%s'", dead.items[index].error.data, part);
+}
+
+static void e28_without_a_type_it_is_dead_at_once_and_others_go_on(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "", "{\"number\":2}")->refusal = PAWL_TEXT("it has no type");
+    put("m-3", "note", "{\"number\":3}");
+    takes_in(&r, 3);
+    assert_int_equal(count_settled(), 3);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) note(3) ");
+    assert_int_equal(world_dead(&r.it).count, 1);
+    dead_says(&r, 0, "m-2", "it has no type");
+    assert_string_equal(world_dead(&r.it).items[0].message.body.data, "{\"number\":2}");
+    assert_string_equal(world_dead(&r.it).items[0].code.data, "EINVAL");
+    close_reading(&r);
+}
+
+/* A copy of a dead message, and the copy of one that was handled, which is without a type this time. */
+static void e34_a_copy_of_a_dead_message_is_dropped(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type");
+    takes_in(&r, 2);
+    world_drain(&r.it);
+    put("m-2", "", "{}")->refusal = PAWL_TEXT("it still has no type");
+    put("m-2", "note", "{\"number\":2}");
+    put("m-1", "", "{}")->refusal = PAWL_TEXT("it has lost its type");
+    put("m-3", "note", "{\"number\":3}");
+    takes_in(&r, 4);
+    assert_int_equal(count_settled(), 6);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) note(3) ");
+    assert_int_equal(world_dead(&r.it).count, 1);
+    dead_says(&r, 0, "m-2", "it has no type");
+    close_reading(&r);
+}
+
+static void copies_in_one_take_are_one(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type");
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type either");
+    takes_in(&r, 4);
+    assert_int_equal(count_settled(), 4);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) ");
+    assert_int_equal(world_dead(&r.it).count, 1);
+    dead_says(&r, 0, "m-2", "it has no type");
+    close_reading(&r);
+}
+
+static void e28_what_no_store_takes_is_dead_at_once(const char *url)
+{
+    static char long_id[PAWL_MESSAGE_ID_SIZE_MAX + 2], long_type[PAWL_NAME_SIZE_MAX + 2];
+    static char long_headers[PAWL_HEADERS_SIZE_MAX + 2];
+    reading     r;
+    memset(long_id, 'i', sizeof long_id - 1);
+    memset(long_type, 't', sizeof long_type - 1);
+    memset(long_headers, 'h', sizeof long_headers - 1);
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put(long_id, "note", "{}");
+    put("m-2", long_type, "{}");
+    put("m-3", "note", "{}")->message.headers        = pawl_text_of(long_headers);
+    put("m-4", "note", "{}")->message.correlation_id = pawl_text_of(long_id);
+    put("m-5", "note", "{}")->message.causation_id   = pawl_text_of("\xff");
+    put("m-6", "note", "no JSON");
+    takes_in(&r, 6);
+    assert_int_equal(count_settled(), 6);
+    assert_int_equal(world_dead(&r.it).count, 5);
+    world_drain(&r.it);
+    assert_int_equal(world_dead(&r.it).count, 6);
+    pawl_dead_rows dead = world_dead(&r.it);
+    for (size_t i = 0; i < dead.count; i++)
+        if (strcmp(dead.items[i].message.id.data, "m-3") == 0)
+            assert_true(world_says(dead.items[i].error, "message.headers: it has 65537 bytes"));
+    assert_string_equal(happened.text, "");
+    close_reading(&r);
+}
+
+static void a_body_over_the_limit_stays_with_the_broker(const char *url)
+{
+    reading r;
+    char   *large = malloc(PAWL_BODY_SIZE_MAX + 2);
+    assert_non_null(large);
+    memset(large, 'x', PAWL_BODY_SIZE_MAX + 1);
+    large[PAWL_BODY_SIZE_MAX + 1] = '\0';
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", large);
+    put("m-2", "note", "{\"number\":2}");
+    takes_in(&r, 2);
+    assert_false(broker.letters[0].is_settled);
+    assert_true(broker.letters[1].is_settled);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(2) ");
+    assert_int_equal(world_dead(&r.it).count, 0);
+    takes_in(&r, 0);
+    close_reading(&r);
+    free(large);
+}
+
+static int warnings;
+
+static void count_warnings(pawl_log_level level, const char *text, void *context)
+{
+    (void)context;
+    warnings += level == PAWL_LOG_WARNING && strstr(text, "messages without an id") != NULL;
+}
+
+static void without_an_id_each_is_handled_and_that_is_told_once(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    warnings = 0;
+    pawl_log_set(count_warnings, PAWL_LOG_WARNING, NULL);
+    put("", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":2}");
+    takes_in(&r, 2);
+    takes_in(&r, 1);
+    world_quiet();
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) note(1) note(2) ");
+    assert_int_equal(warnings, 1);
+    close_reading(&r);
+}
+
+/* Nothing is taken, only to be given back, until the store is there. */
+static void when_the_store_is_away_nothing_is_taken(const char *url)
+{
+    reading     r;
+    size_t      count = 0;
+    char        other[1000];
+    const char *there = NULL;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    there = r.it.endpoint->settings.store;
+    snprintf(other, sizeof other, "sqlite:/nowhere/at/all.db");
+    r.it.endpoint->settings.store = other;
+    assert_int_not_equal(step(&r, &count), PAWL_OK);
+    assert_int_not_equal(step(&r, &count), PAWL_OK);
+    assert_int_equal(broker.takes, 0);
+    assert_int_equal(count_settled(), 0);
+    r.it.endpoint->settings.store = there;
+    takes_in(&r, 1);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) ");
+    close_reading(&r);
+}
+
+static void the_queue_of_the_broker_may_have_another_name(const char *url)
+{
+    reading r;
+    open_reading(&r, url, &(pawl_endpoint_options){.transport = "list://here/#letters"});
+    assert_string_equal(broker.queue, "letters");
+    put("m-1", "note", "{\"number\":1}");
+    takes_in(&r, 1);
+    assert_int_equal(world_queue(&r.it, "reader").count, 1);
+    close_reading(&r);
+}
+
+static void the_pause_grows_and_half_of_it_is_chance(const char *url)
+{
+    reading r;
+    int64_t last      = 0;
+    bool    is_chance = false;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    for (int i = 0; i < 40; i++) {
+        int64_t whole = i < 9 ? PAWL_MILLISECONDS(100) << i : PAWL_SECONDS(30);
+        int64_t pause = pawl__intake_pause(r.intake, i);
+        whole         = whole > PAWL_SECONDS(30) ? PAWL_SECONDS(30) : whole;
+        assert_in_range(pause, whole / 2, whole);
+        is_chance = is_chance || (i > 12 && pause != last);
+        last      = pause;
+    }
+    assert_true(is_chance);
+    close_reading(&r);
+}
+
+/* ---- What is refused -------------------------------------------------------------------- */
+
+static void refuses(const char *transport, const char *part)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                  = "memory:refused";
+    options.transport              = transport;
+    pawl_code code = pawl_endpoint_create(&application, "reader", &options, &endpoint, &error);
+    if (code != PAWL_ECONFIG || strstr(error.text, part) == NULL)
+        fail_msg("'%s' gives %s: '%s', which does not say '%s'", transport, pawl_code_name(code),
+                 error.text, part);
+    assert_null(endpoint);
+}
+
+static void a_transport_that_nobody_knows_is_refused(void **state)
+{
+    static char long_url[PAWL_URL_SIZE_MAX + 2];
+    pawl_error  error = PAWL_ERROR_INIT;
+    (void)state;
+    memset(long_url, 'u', sizeof long_url - 1);
+    world_ok(pawl_intake_register(&list, &error), &error);
+    refuses("letters", "option transport: it is no URL");
+    refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
+    refuses("list://there/", "option transport: list: 'list://there/' is not here");
+    refuses(long_url, "it has 2001 bytes, the limit is 2000");
+}
+
+static void tables_of_intakes_are_checked(void **state)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_intake_ops other = list;
+    (void)state;
+    assert_int_equal(pawl_intake_register(&list, &error), PAWL_OK);
+    assert_int_equal(pawl_intake_register(&list, &error), PAWL_OK);
+    assert_int_equal(pawl_intake_register(&other, &error), PAWL_EDUPLICATE);
+    other.scheme   = "other";
+    other.ops_size = sizeof other - 1;
+    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
+    other.ops_size = sizeof other;
+    other.settle   = NULL;
+    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
+    other        = list;
+    other.scheme = "a:b";
+    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_intake_register(NULL, &error), PAWL_ECONFIG);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e27_taken_messages_are_handled_and_settled),
+        ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once),
+        ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store),
+        ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on),
+        ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped),
+        ON_ALL_STORES(copies_in_one_take_are_one),
+        ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
+        ON_STORES(a_body_over_the_limit_stays_with_the_broker), /* no store is asked */
+        ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
+        ON_STORES(when_the_store_is_away_nothing_is_taken),
+        ON_STORES(the_queue_of_the_broker_may_have_another_name),
+        ON_STORES(the_pause_grows_and_half_of_it_is_chance),
+        cmocka_unit_test(a_transport_that_nobody_knows_is_refused),
+        cmocka_unit_test(tables_of_intakes_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

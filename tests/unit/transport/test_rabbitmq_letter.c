@@ -1,0 +1,257 @@
+/* test_rabbitmq_letter.c - a message of AMQP as pawl has it, from producers with properties alone, NServiceBus and
+ * ServiceConnect. No server is asked. E28.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pawl/pawl.h"
+#include "transport/rabbitmq/letter.h"
+
+#define ENTRIES_MAX 20
+
+/* A message that is made up, and what is read of it. */
+typedef struct made {
+    amqp_message_t     message;
+    amqp_table_entry_t entries[ENTRIES_MAX];
+    pawl_arena        *arena;
+    pawl_taken         taken;
+} made;
+
+static void make(made *m, const char *body)
+{
+    *m              = (made){.arena = pawl_arena_create(0)};
+    m->message.body = amqp_cstring_bytes(body);
+    assert_non_null(m->arena);
+}
+
+static void end(made *m)
+{
+    pawl_arena_destroy(m->arena);
+}
+
+#define PROPERTY(m, flag, member, value)                            \
+    do {                                                            \
+        (m)->message.properties._flags |= AMQP_BASIC_##flag##_FLAG; \
+        (m)->message.properties.member = amqp_cstring_bytes(value); \
+    } while (0)
+
+static amqp_field_value_t *add(made *m, const char *key, uint8_t kind)
+{
+    amqp_table_t *headers = &m->message.properties.headers;
+    assert_true(headers->num_entries < ENTRIES_MAX);
+    m->message.properties._flags |= AMQP_BASIC_HEADERS_FLAG;
+    headers->entries          = m->entries;
+    amqp_table_entry_t *entry = &m->entries[headers->num_entries++];
+    *entry = (amqp_table_entry_t){.key = amqp_cstring_bytes(key), .value.kind = kind};
+    return &entry->value;
+}
+
+static void header(made *m, const char *key, const char *value)
+{
+    add(m, key, AMQP_FIELD_KIND_UTF8)->value.bytes = amqp_cstring_bytes(value);
+}
+
+static void read_it(made *m)
+{
+    assert_int_equal(pawl__letter_read(&m->message, m->arena, &m->taken), PAWL_OK);
+}
+
+static void is(pawl_text text, const char *expected)
+{
+    if (!pawl_text_equal(text, pawl_text_of(expected)))
+        fail_msg("'%.*s' is not '%s'", PAWL_TEXT_ARGS(text), expected);
+}
+
+static void properties_are_enough(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{\"n\":1}");
+    PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, CORRELATION_ID, correlation_id, "c-1");
+    read_it(&m);
+    is(m.taken.message.id, "m-1");
+    is(m.taken.message.type, "ping");
+    is(m.taken.message.correlation_id, "c-1");
+    is(m.taken.message.causation_id, "");
+    is(m.taken.message.body, "{\"n\":1}");
+    is(m.taken.message.headers, "");
+    is(m.taken.refusal, "");
+    end(&m);
+}
+
+static void headers_of_pawl_come_back_as_they_went(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, REPLY_TO, reply_to, "answers");
+    header(&m, "pawl.causation_id", "m-0");
+    header(&m, "pawl.version", "2");
+    header(&m, "tone", "ki\"nd");
+    read_it(&m);
+    is(m.taken.message.causation_id, "m-0");
+    is(m.taken.message.headers, "{\"pawl.causation_id\":\"m-0\",\"pawl.version\":\"2\",\"tone\":"
+                                "\"ki\\\"nd\",\"pawl.reply_to\":\"answers\"}");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, REPLY_TO, reply_to, "answers");
+    header(&m, "pawl.reply_to", "elsewhere");
+    read_it(&m);
+    is(m.taken.message.headers, "{\"pawl.reply_to\":\"elsewhere\"}");
+    end(&m);
+}
+
+static void headers_of_nservicebus_are_understood(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, CORRELATION_ID, correlation_id, "m-before"); /* names a message there */
+    header(&m, "NServiceBus.MessageId", "n-1");
+    header(&m, "NServiceBus.EnclosedMessageTypes",
+           "Shop.Placed, Shop, Version=1.0.0.0;Shop.Event, Shop");
+    header(&m, "NServiceBus.ConversationId", "talk");
+    header(&m, "NServiceBus.CorrelationId", "m-before");
+    header(&m, "NServiceBus.RelatedTo", "n-0");
+    header(&m, "NServiceBus.ReplyToAddress", "desk");
+    read_it(&m);
+    is(m.taken.message.id, "n-1");
+    is(m.taken.message.type, "Shop.Placed");
+    is(m.taken.message.correlation_id, "talk");
+    is(m.taken.message.causation_id, "n-0");
+    is(m.taken.refusal, "");
+    assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
+    end(&m);
+}
+
+static void headers_of_serviceconnect_are_understood(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    header(&m, "MessageId", "s-1");
+    header(&m, "TypeName", "Placed");
+    header(&m, "FullTypeName", "Shop.Placed, Shop");
+    header(&m, "CorrelationId", "talk");
+    header(&m, "SourceAddress", "desk");
+    read_it(&m);
+    is(m.taken.message.id, "s-1");
+    is(m.taken.message.type, "Shop.Placed");
+    is(m.taken.message.correlation_id, "talk");
+    assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
+    end(&m);
+}
+
+static void what_a_property_says_comes_before_a_header(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, REPLY_TO, reply_to, "here");
+    header(&m, "MessageId", "s-1");
+    header(&m, "TypeName", "Placed");
+    header(&m, "SourceAddress", "there");
+    read_it(&m);
+    is(m.taken.message.id, "m-1");
+    is(m.taken.message.type, "ping");
+    assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"here\""));
+    end(&m);
+}
+
+static void e28_without_a_type_it_is_refused(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
+    header(&m, "TypeName", "");
+    read_it(&m);
+    is(m.taken.message.type, "");
+    assert_non_null(strstr(m.taken.refusal.data, "it has no type"));
+    end(&m);
+}
+
+static void values_become_texts(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    add(&m, "yes", AMQP_FIELD_KIND_BOOLEAN)->value.boolean = 1;
+    add(&m, "no", AMQP_FIELD_KIND_BOOLEAN)->value.boolean  = 0;
+    add(&m, "small", AMQP_FIELD_KIND_I8)->value.i8         = -8;
+    add(&m, "byte", AMQP_FIELD_KIND_U8)->value.u8          = 200;
+    add(&m, "short", AMQP_FIELD_KIND_I16)->value.i16       = -300;
+    add(&m, "word", AMQP_FIELD_KIND_U16)->value.u16        = 60000;
+    add(&m, "int", AMQP_FIELD_KIND_I32)->value.i32         = -70000;
+    add(&m, "unsigned", AMQP_FIELD_KIND_U32)->value.u32    = 4000000000u;
+    add(&m, "long", AMQP_FIELD_KIND_I64)->value.i64        = INT64_MIN;
+    add(&m, "time", AMQP_FIELD_KIND_TIMESTAMP)->value.u64  = UINT64_MAX;
+    add(&m, "x-death", AMQP_FIELD_KIND_ARRAY);
+    add(&m, "nothing", AMQP_FIELD_KIND_VOID);
+    read_it(&m);
+    is(m.taken.message.headers,
+       "{\"yes\":\"true\",\"no\":\"false\",\"small\":\"-8\",\"byte\":\"200\",\"short\":\"-300\","
+       "\"word\":\"60000\",\"int\":\"-70000\",\"unsigned\":\"4000000000\",\"long\":"
+       "\"-9223372036854775808\",\"time\":\"18446744073709551615\"}");
+    end(&m);
+}
+
+static void e28_a_header_that_is_no_text_is_left_out_and_told(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    header(&m, "good", "yes");
+    header(&m, "bad", "\xff");
+    read_it(&m);
+    is(m.taken.message.headers, "{\"good\":\"yes\"}");
+    is(m.taken.refusal, "header 'bad' is no text in UTF-8");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    header(&m, "\xfe", "yes");
+    read_it(&m);
+    is(m.taken.refusal, "the name of a header is no text in UTF-8");
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties_are_enough),
+        cmocka_unit_test(headers_of_pawl_come_back_as_they_went),
+        cmocka_unit_test(headers_of_nservicebus_are_understood),
+        cmocka_unit_test(headers_of_serviceconnect_are_understood),
+        cmocka_unit_test(what_a_property_says_comes_before_a_header),
+        cmocka_unit_test(e28_without_a_type_it_is_refused),
+        cmocka_unit_test(values_become_texts),
+        cmocka_unit_test(e28_a_header_that_is_no_text_is_left_out_and_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
