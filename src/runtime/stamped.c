@@ -270,6 +270,18 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
     return code;
 }
 
+/* A process that dies now leaves the name of the timeout as its last line. */
+static void say_in_hand(const pawl__worker *worker, const pawl_timeout_row *row)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1], saga[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, id);
+    pawl_uuid_format(row->saga_id.uuid, saga);
+    pawl_log(PAWL_LOG_INFO,
+             "endpoint %s: after a death timeout %s, '%.*s' of %.*s %s, is in hand alone",
+             worker->endpoint->model->endpoint.data, id, PAWL_TEXT_ARGS(row->name),
+             PAWL_TEXT_ARGS(row->saga_type), saga);
+}
+
 /* Timeouts are leased, and have no count of deaths. */
 static pawl_code run_timeout(pawl__worker *worker, pawl_time due_max, bool *did_run,
                              pawl_step *step, pawl_error *error)
@@ -283,7 +295,8 @@ static pawl_code run_timeout(pawl__worker *worker, pawl_time due_max, bool *did_
     if (code != PAWL_OK || rows.count == 0)
         return code;
     *did_run = true;
-    code     = pawl__batch_add_timeout(worker->batch, &rows.items[0]);
+    say_in_hand(worker, &rows.items[0]);
+    code = pawl__batch_add_timeout(worker->batch, &rows.items[0]);
     if (code == PAWL_OK)
         code = pawl__worker_finish(worker, step, error);
     if (code == PAWL_OK)

@@ -11,6 +11,7 @@
 #include "pawl/operations.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -435,6 +436,39 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
 }
 
 /* Under a virtual clock, message by message, too. */
+static char line_of_timeout[400];
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    if (strstr(text, " timeout ") != NULL)
+        snprintf(line_of_timeout, sizeof line_of_timeout, "%s", text);
+}
+
+static void e26_a_timeout_after_a_death_is_named(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 1);
+    assert_int_equal(world_drain(&it).handled, 3);
+    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(&it);
+    for (int i = 1; i <= 3; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
+    world_close(&it);
+    die(url, hold_all);
+    open_world(&it, url, 1);
+    line_of_timeout[0] = '\0';
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world_go_both(&it, PAWL_SECONDS(30));
+    world_quiet();
+    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a death timeout "));
+    assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
+    assert_non_null(strstr(line_of_timeout, ", is in hand alone"));
+    finish(&it, kept);
+}
+
 static void e26_care_keeps_to_due_times(const char *url)
 {
     world       it;
@@ -470,6 +504,7 @@ int main(void)
         ON_ALL_STORES(e26_no_number_of_deaths_is_too_many),
         ON_ALL_STORES(e26_who_ended_in_order_did_not_die),
         ON_ALL_STORES(e26_a_message_in_hand_is_left_alone),
+        ON_ALL_STORES(e26_a_timeout_after_a_death_is_named),
         ON_ALL_STORES(e26_care_keeps_to_due_times),
     };
     return cmocka_run_group_tests_name("runtime deaths", tests, NULL, NULL);
