@@ -50,15 +50,23 @@ typedef struct pawl_dead_counts {
     size_t           count;
 } pawl_dead_counts;
 
+/* Whether a queue is paused, and the operator who paused or resumed it last. */
+typedef struct pawl_queue_pause {
+    bool      is_paused;
+    pawl_time since;      /* of the pause, or of the end of the last one; 0: never paused */
+    pawl_text by, reason; /* or empty */
+} pawl_queue_pause;
+
 /* A queue that has messages or dead letters, is read, or is subscribed. */
 typedef struct pawl_queue_info {
-    pawl_text queue;
-    int64_t   ready;   /* messages that are due, those in a worker's hand among them */
-    int64_t   delayed; /* not yet due: sent so, or retried */
-    pawl_time oldest;  /* due time of the oldest one that is due, 0 */
-    int64_t   workers; /* alive, of the endpoint that reads it */
-    int64_t   types;   /* of messages that are published to it */
-    int64_t   dead;    /* letters */
+    pawl_text        queue;
+    int64_t          ready;   /* messages that are due, those in a worker's hand among them */
+    int64_t          delayed; /* not yet due: sent so, or retried */
+    pawl_time        oldest;  /* due time of the oldest one that is due, 0 */
+    int64_t          workers; /* alive, of the endpoint that reads it */
+    int64_t          types;   /* of messages that are published to it */
+    int64_t          dead;    /* letters */
+    pawl_queue_pause pause;
 } pawl_queue_info;
 
 typedef struct pawl_queue_infos {

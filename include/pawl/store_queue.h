@@ -1,11 +1,13 @@
 /* store_queue.h - queues, as an operator sees them: which there are, how much is in each, who reads
- * it, and its messages without claiming them. operations.h says what is the same for all of these
- * calls.
+ * it, and its messages without claiming them; and what an operator does with one: pause, resume.
+ * operations.h says what is the same for all of these calls.
  *
  *     queue_infos -> queue_find, page by page
+ *     queue_pause -> { queue_pause_find } -> queue_resume; queue_actions: who, when and why
  *
  * Threads: as the handle's.
- * Tests: src/conformance/store/queue_find.c, tests/system/command_queue.sh
+ * Tests: src/conformance/store/queue_find.c, src/conformance/operation/pause.c,
+ *     tests/unit/engine/test_engine_pause.c, tests/system/command_queue.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,6 +37,39 @@ PAWL_API pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_que
 /* How many dead letters each queue has, by queue. PAWL_EUNSUPPORTED: the driver has no dead_count. */
 PAWL_API pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena,
                                          pawl_dead_counts *counts, pawl_error *error);
+
+/* ---- Pausing ------------------------------------------------------------ */
+
+/* Workers whose endpoint reads the queue, in whatever process, claim neither its messages nor
+ * timeouts that it is the destination of, from two seconds later at the latest, until it is
+ * resumed; what a worker has in hand then it finishes. Messages and timeouts gather meanwhile, and
+ * nothing of them is lost. The endpoint's aggregators, projections and outbox go on. A queue that
+ * nothing names yet can be paused, too. One that is paused stays so, as the first who did it said.
+ *
+ * PAWL_ECONFLICT  somebody else pauses or resumes it at this moment
+ * PAWL_EINVAL, PAWL_ELIMIT  `queue` or `by` is empty; `by` and `reason` have more than
+ *                 PAWL_ERROR_TEXT_SIZE_MAX bytes together */
+PAWL_API pawl_code pawl_store_queue_pause(pawl_store *store, pawl_text queue, pawl_text by,
+                                          pawl_text reason, pawl_time now, pawl_error *error);
+/* Its endpoint's workers claim again, two seconds later at the latest. Nothing happens to a queue
+ * that is not paused. The errors of pause. */
+PAWL_API pawl_code pawl_store_queue_resume(pawl_store *store, pawl_text queue, pawl_text by,
+                                           pawl_text reason, pawl_time now, pawl_error *error);
+
+/* Is the queue paused, and since when? One read by an index. PAWL_EINVAL: `queue` is empty. */
+PAWL_API pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queue,
+                                               pawl_arena *arena, pawl_queue_pause *pause,
+                                               pawl_error *error);
+
+/* Types of the events that pausing and resuming leave, one stream for each queue. Headers: "by" and
+ * "reason". The last of them says whether the queue is paused; such events are never swept. */
+#define PAWL_QUEUE_STREAMS "pawl.queue" /* the name of a stream begins so, then a slash */
+#define PAWL_QUEUE_PAUSED "pawl.queue_paused"
+#define PAWL_QUEUE_RESUMED "pawl.queue_resumed"
+
+/* Pauses and resumptions of the queue, oldest first. */
+PAWL_API pawl_code pawl_store_queue_actions(pawl_store *store, pawl_text queue, pawl_arena *arena,
+                                            pawl_event_rows *rows, pawl_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* queue.c - `pawl queue list|show|peek`: which queues there are, who reads them, and their messages
- * without claiming them.
+/* queue.c - `pawl queue list|show|peek|pause|resume`: which queues there are, who reads them, and their
+ * messages without claiming them; a queue is paused and resumed by queue_pause.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,11 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_LIST, ACTION_PEEK, ACTION_SHOW };
-static const char *const action_names[] = {"list", "peek", "show", NULL};
+enum { ACTION_LIST, ACTION_PAUSE, ACTION_PEEK, ACTION_RESUME, ACTION_SHOW };
+static const char *const action_names[] = {"list", "pause", "peek", "resume", "show", NULL};
 
 #define FOR_PEEK (1U << ACTION_PEEK)
+#define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME)
 
 const pawl__argument pawl__queue_verb_arguments[] = {
     {.name = "ACTION", .offset = offsetof(pawl__queue_fields, action), .choices = action_names},
@@ -43,6 +44,7 @@ const pawl__option pawl__queue_verb_options[] = {
     QUEUE_OPTION("limit", COUNT, limit, "N", FOR_PEEK,
                  "at most N messages; default 100, with --json all"),
     PAWL__OPTION_PREFIX(pawl__queue_fields, at),
+    QUEUE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
     QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
     QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK, "messages of this type"),
@@ -51,13 +53,15 @@ const pawl__option pawl__queue_verb_options[] = {
 
 /* ---- Columns --------------------------------------------------------------- */
 
-typedef enum queue_state { STATE_READ, STATE_UNREAD } queue_state;
+typedef enum queue_state { STATE_READ, STATE_UNREAD, STATE_PAUSED } queue_state;
 static const char *const state_names[] = {
-    [STATE_READ] = "read", [STATE_UNREAD] = "nobody reads it", NULL};
+    [STATE_READ] = "read", [STATE_UNREAD] = "nobody reads it", [STATE_PAUSED] = "paused", NULL};
 
 typedef struct queue_row {
     pawl_queue_info info;
     queue_state     state;
+    pawl_time       paused; /* since when; 0: it is not */
+    pawl_text       paused_by, paused_reason;
     pawl_text       next;
 } queue_row;
 
@@ -75,6 +79,9 @@ static const pawl__column queue_columns[] = {
      state_names},
     QUEUE("dead", COUNT, info.dead, "dead letters"),
     QUEUE("types", COUNT, info.types, NULL),
+    QUEUE("paused", TIME, paused, NULL),
+    QUEUE("paused_by", TEXT, paused_by, NULL),
+    QUEUE("paused_reason", TEXT, paused_reason, NULL),
     {"next", PAWL__COLUMN_TEXT, offsetof(queue_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
     {.key = NULL},
 };
@@ -113,6 +120,8 @@ const pawl__report pawl__queue_verb_reports[] = {
     {"list, show", queue_columns, NULL},
     {"peek", message_columns, NULL},
     {"history, of peek", NULL, "attempt at code error"},
+    {"pause, resume", NULL, "done queue"},
+    {"actions, of show", pawl__action_columns, NULL},
     {.what = NULL},
 };
 
@@ -127,7 +136,14 @@ static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *
 /* A queue that only has dead letters needs no reader until they are retried. */
 static queue_row row_of(const pawl_queue_info *info)
 {
-    return (queue_row){.info = *info, .state = info->workers > 0 ? STATE_READ : STATE_UNREAD};
+    queue_row row = {.info = *info, .state = info->workers > 0 ? STATE_READ : STATE_UNREAD};
+    if (!info->pause.is_paused)
+        return row;
+    row.state         = STATE_PAUSED;
+    row.paused        = info->pause.since;
+    row.paused_by     = info->pause.by;
+    row.paused_reason = info->pause.reason;
+    return row;
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -152,6 +168,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
 {
     int64_t count = info->ready + info->delayed;
+    if (info->pause.is_paused)
+        return PAWL_TEXT("nothing: it is paused, until `pawl queue resume`");
     if (info->workers == 0 && count > 0)
         return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
                                         "start one, as with `pawl run`");
@@ -167,23 +185,6 @@ static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
                      : PAWL_TEXT("nothing: it is empty");
 }
 
-pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
-                                pawl_arena *arena, pawl_queue_info *info, pawl_error *error)
-{
-    pawl_queue_infos infos = {.count = 0};
-    pawl_code        code  = pawl_store_queue_infos(store, now, arena, &infos, error);
-    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
-        if (pawl_text_equal(infos.items[i].queue, pawl_text_of(queue))) {
-            *info = infos.items[i];
-            return PAWL_OK;
-        }
-    return code != PAWL_OK ? code
-                           : pawl_error_set(error, PAWL_ENOTFOUND,
-                                            "there is no queue %s: it has no message and no dead "
-                                            "letter, and nobody reads it",
-                                            queue);
-}
-
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__queue_fields *fields = context;
@@ -197,8 +198,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     row.next      = next_of(&info, arena);
     if (row.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    return fields->is_json ? pawl__rows_print(&view, &row, 1, error)
-                           : pawl__row_page(&view, &row, error);
+    return pawl__queue_show(store, &view, &row, info.queue, error);
 }
 
 /* ---- Peek ------------------------------------------------------------------ */
@@ -300,16 +300,21 @@ static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error
     pawl_code code = pawl__filter_check("QUEUE", fields->queue, error);
     if (code == PAWL_OK)
         code = pawl__filter_check("--id", fields->id, error);
-    return code == PAWL_OK ? pawl__filter_check("--type", fields->type, error) : code;
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--type", fields->type, error);
+    return code == PAWL_OK ? pawl__reason_check(fields->reason, error) : code;
 }
 
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {
-        [ACTION_LIST] = list, [ACTION_PEEK] = peek, [ACTION_SHOW] = show};
-    pawl__queue_fields fields = {.action = NULL};
-    pawl_error         error  = PAWL_ERROR_INIT;
-    size_t             i      = 0;
+    pawl__look_fn *const looks[] = {[ACTION_LIST]   = list,
+                                    [ACTION_PAUSE]  = pawl__queue_settle,
+                                    [ACTION_PEEK]   = peek,
+                                    [ACTION_RESUME] = pawl__queue_settle,
+                                    [ACTION_SHOW]   = show};
+    pawl__queue_fields   fields  = {.action = NULL};
+    pawl_error           error   = PAWL_ERROR_INIT;
+    size_t               i       = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code == PAWL_OK)

@@ -5,12 +5,12 @@
 #ifndef PAWL_CLI_QUEUE_H
 #define PAWL_CLI_QUEUE_H
 
-#include "cli/cli.h"
+#include "cli/actions.h"
 
 typedef struct pawl__queue_fields {
     pawl__store_fields at;
     const char        *action, *queue;
-    const char        *due, *id, *type; /* as they were given, or NULL */
+    const char        *due, *id, *type, *reason; /* as they were given, or NULL */
     int64_t            limit;
     bool               is_json, is_revealed;
 } pawl__queue_fields;
@@ -18,5 +18,11 @@ typedef struct pawl__queue_fields {
 /* PAWL_ENOTFOUND: nothing in the store names the queue. */
 pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
                                 pawl_arena *arena, pawl_queue_info *info, pawl_error *error);
+
+/* Prints the row of a queue, and what operators did with it. */
+pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void *row,
+                           pawl_text queue, pawl_error *error);
+/* pause and resume. */
+pawl__look_fn pawl__queue_settle;
 
 #endif

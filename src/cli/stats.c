@@ -61,7 +61,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
 const pawl__report pawl__stats_verb_reports[] = {
     {"the object", NULL,
      "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
-    {"one of queues", NULL, "queue ready future oldest retried retried_since"},
+    {"one of queues", NULL, "queue ready future oldest retried retried_since paused"},
     {"one of checks", NULL, "name status value reason"},
     {.what = NULL},
 };
@@ -143,9 +143,10 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
                 "oldest");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
-        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
+        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s%s\n",
                 PAWL_TEXT_ARGS(queue->queue), queue->ready, queue->future, queue->retried,
-                format_time(queue->oldest, text));
+                format_time(queue->oldest, text),
+                pawl__watch_is_paused(sample, i) ? "  paused" : "");
     }
 }
 
@@ -191,6 +192,7 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
         pawl__json_add_time(doc, object, "oldest", queue->oldest);
         yyjson_mut_obj_add_sint(doc, object, "retried", queue->retried);
         pawl__json_add_time(doc, object, "retried_since", queue->retried_since);
+        yyjson_mut_obj_add_bool(doc, object, "paused", pawl__watch_is_paused(sample, i));
     }
     add_health(doc, root, &sample->health);
     return pawl__json_print(doc, out, error);

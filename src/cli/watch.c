@@ -196,10 +196,31 @@ typedef struct watching {
     int64_t             took; /* of the last look */
 } watching;
 
+static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__watch_sample *sample,
+                                 pawl_error *error)
+{
+    const pawl_stats *stats = &sample->figures.stats;
+    bool             *found = pawl_arena_take(arena, (stats->queue_count + 1) * sizeof *found);
+    pawl_code         code  = PAWL_OK;
+    if (found == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues",
+                              stats->queue_count);
+    for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
+        pawl_queue_pause pause;
+        code     = pawl_store_queue_pause_find(store, stats->queues[i].queue, arena, &pause, error);
+        found[i] = pause.is_paused;
+    }
+    sample->paused = found;
+    return code;
+}
+
 pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
                            pawl__watch_sample *sample, pawl_error *error)
 {
+    sample->paused = NULL;
     pawl_code code = pawl_health_look(store, sample->at, arena, &sample->figures, error);
+    if (code == PAWL_OK)
+        code = look_for_pauses(store, arena, sample, error);
     if (code == PAWL_OK)
         pawl_health_judge(&sample->figures, limits, sample->at, &sample->health);
     else

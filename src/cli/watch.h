@@ -21,7 +21,13 @@ typedef struct pawl__watch_sample {
     pawl_time           at; /* 0: there is none */
     pawl_health_figures figures;
     pawl_health         health;
+    bool               *paused; /* for each queue of the figures; NULL: not looked */
 } pawl__watch_sample;
+
+static inline bool pawl__watch_is_paused(const pawl__watch_sample *sample, size_t queue)
+{
+    return sample->paused != NULL && sample->paused[queue];
+}
 
 typedef struct pawl__watch_picture {
     const char               *store; /* its URL, masked */

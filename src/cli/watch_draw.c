@@ -210,6 +210,7 @@ static void draw_counts(drawing *to)
 typedef struct queue_row {
     const pawl_queue_stats *queue;
     size_t                  readers;
+    bool                    is_paused;
 } queue_row;
 
 static bool is_unread(const queue_row *row)
@@ -243,7 +244,9 @@ static void draw_queue(drawing *to, const queue_row *row)
     add(to, "%-32s %9s %9s %9s %8zu%s", name, format_count(queue->ready, ready),
         format_count(queue->future, delayed),
         format_age(queue->oldest, to->picture->sample->at, age), row->readers,
-        is_unread(row) ? "  unread" : "");
+        row->is_paused   ? "  paused"
+        : is_unread(row) ? "  unread"
+                         : "");
 }
 
 static void draw_queues(drawing *to)
@@ -257,7 +260,8 @@ static void draw_queues(drawing *to)
     }
     for (size_t i = 0; i < count; i++)
         rows[i] = (queue_row){&figures->stats.queues[i],
-                              pawl_health_readers(figures, figures->stats.queues[i].queue)};
+                              pawl_health_readers(figures, figures->stats.queues[i].queue),
+                              pawl__watch_is_paused(to->picture->sample, i)};
     qsort(rows, count, sizeof *rows, compare_queues);
     add(to, "%-32s %9s %9s %9s %8s", "queue", "ready", "delayed", "oldest", "workers");
     for (size_t i = 0; i < count; i++)

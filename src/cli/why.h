@@ -52,6 +52,9 @@ pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint);
 /* The last failure in the JSON of a history, and when it was. */
 pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at);
 
+/* Where the queue is paused: by whom, why, and the command that ends it, in place of the answer's. */
+pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused);
+
 typedef pawl_code pawl__why_fn(pawl__why *why);
 
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;

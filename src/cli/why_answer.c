@@ -4,6 +4,8 @@
  */
 #include "cli/why.h"
 
+#include "pawl/operations.h"
+
 #include <string.h>
 
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
@@ -85,4 +87,23 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
         (void)pawl_time_parse(pawl_text_of(time), at, NULL);
     yyjson_doc_free(doc);
     return made;
+}
+
+pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused)
+{
+    pawl_queue_pause pause;
+    char             since[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_code code = pawl_store_queue_pause_find(why->store, queue, why->arena, &pause, why->error);
+    *is_paused     = code == PAWL_OK && pause.is_paused;
+    if (!*is_paused)
+        return code;
+    pawl_time_format(pause.since, since);
+    answer->waits_for = pawl_arena_printf(
+        why->arena, "%.*s; queue %.*s is paused since %s, by %.*s%s%.*s",
+        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since, PAWL_TEXT_ARGS(pause.by),
+        pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
+    answer->next        = PAWL_TEXT("nothing, until the queue is resumed");
+    answer->commands[0] = pawl_arena_printf(why->arena, "pawl queue resume %.*s",
+                                            PAWL_TEXT_ARGS(pawl__why_word(queue, why->arena)));
+    return PAWL_OK;
 }

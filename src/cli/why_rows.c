@@ -132,6 +132,7 @@ static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
     char         span[PAWL__SPAN_SIZE], id[PAWL_UUID_TEXT_SIZE + 1];
     bool         is_leased = row->lease_expires > why->now;
     bool         is_over   = row->lease_expires != 0 && !is_leased;
+    bool         is_paused = false;
     pawl_text    workers   = pawl__why_workers(why, row->destination);
     pawl__answer answer    = {.place = "timeout", .since = row->due};
     pawl_uuid_format(row->id.uuid, id);
@@ -152,7 +153,8 @@ static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
                                        : PAWL_TEXT("nothing, until a worker of the endpoint runs");
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
-    return pawl__why_add(why, &answer);
+    pawl_code code = pawl__why_pause(why, row->destination, &answer, &is_paused);
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
 /* A page behind the id right before begins with the id. */

@@ -205,6 +205,15 @@ static pawl_time find_retry(const pawl_endpoint *endpoint)
     return pawl_time_add(pawl__business_now(endpoint), rest > 0 ? rest : 0);
 }
 
+/* Messages of a paused queue wait. Under a virtual clock each step looks, and time alone does not
+ * resume a queue. */
+static pawl_time find_look(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.business != NULL
+               ? PAWL_TIME_MAX
+               : pawl_time_add(pawl__business_now(endpoint), PAWL__PAUSE_PERIOD);
+}
+
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
 {
     pawl_store        *store = endpoint->worker->store;
@@ -213,6 +222,8 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl_code          code  = pawl_store_next_due(store, model->queue, model->aggregator_names,
                                                    model->aggregator_count, &next, error);
     step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
+    if (atomic_load(&endpoint->pause.is_paused))
+        step->next_due = find_look(endpoint);
     if (next.flush < step->next_due)
         step->next_due = next.flush;
     pawl__foreign_note(endpoint->worker, next.timeout);

@@ -206,6 +206,16 @@ static bool only_checks(const pawl__thread *self)
            now < self->check_due && time_to_next(self) > 0;
 }
 
+/* A wake-up for messages that are not claimed would end each wait of a server at once: no wait but
+ * for the sign of life. */
+static void sleep_paused(pawl__thread *self)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    rest(self->endpoint, PAWL__PAUSE_PERIOD);
+}
+
 static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
 {
     pawl__worker  *worker   = self->worker;
@@ -213,6 +223,10 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
     pawl_error     error    = PAWL_ERROR_INIT;
     if (step->is_taken) {
         sleep_until(self, worker->store, ELSEWHERE_SLEEP);
+        return;
+    }
+    if (atomic_load(&endpoint->pause.is_paused)) {
+        sleep_paused(self);
         return;
     }
     if (!has_looked && look_ahead(self, &error) != PAWL_OK)

@@ -20,6 +20,7 @@
 #include "runtime/deaths.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
+#include "runtime/pause.h"
 #include "runtime/pulse.h"
 #include "workflow/model.h"
 
@@ -56,19 +57,19 @@ struct pawl_endpoint {
     struct pawl__service *service;     /* of step mode */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
-    atomic_bool           is_stopping, had_store; /* opened once: it is not made again */
-    atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
-    _Atomic pawl_time     flush_check;            /* machine time: a worker checks all partitions */
-    _Atomic pawl_time     foreign_check; /* machine time of the next check for foreign timeouts */
-    pawl_time             begin;         /* business time at which it was made */
-    _Atomic pawl_time     strange_due, stuck_due; /* machine times of log lines */
-    atomic_bool           is_taken;               /* logged: another process works the queue */
+    atomic_bool           is_stopping, had_store;     /* opened once: it is not made again */
+    atomic_bool           has_worked, has_served;     /* in run(): a worker, the service */
+    _Atomic pawl_time     flush_check, foreign_check; /* machine times of the next ones */
+    pawl_time             begin;                      /* business time at which it was made */
+    _Atomic pawl_time     strange_due, stuck_due;     /* machine times of log lines */
+    atomic_bool           is_taken;                   /* logged: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count, lost_count;
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     pawl__deaths          deaths;
     pawl__breaker         breaker;
+    pawl__pause           pause;
     pawl__metrics         metrics;
     _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
     pawl__pulse     pulse; /* beats in the thread that watches run(); none under virtual clocks */
@@ -256,10 +257,9 @@ typedef struct pawl__service {
     pawl_time                 outbox_due;    /* machine time of the next check of the outbox */
     pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
-    pawl_time                 sweep_due;
+    pawl_time                 sweep_due, reap_due;
     int                       sweep_failures; /* in a row */
-    pawl_time                 reap_due;
-    struct pawl__projections *projections; /* NULL: the endpoint has none */
+    struct pawl__projections *projections;    /* NULL: the endpoint has none */
 } pawl__service;
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,

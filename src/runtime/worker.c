@@ -110,12 +110,16 @@ static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
                  PAWL_TEXT_ARGS(name));
 }
 
-/* Gives all claims back: one of the messages has deaths, and these run one by one. */
-static pawl_code give_way_to_care(pawl__worker *worker, pawl_step *step, pawl_error *error)
+static bool is_paused(const pawl__worker *worker)
+{
+    return atomic_load(&worker->endpoint->pause.is_paused);
+}
+
+/* Gives all claims back. */
+static pawl_code give_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     static const pawl__way back = {.how = PAWL__COMMIT_BACK};
     pawl__outcome          none;
-    pawl__deaths_meet(worker->endpoint, worker->batch->unit_count);
     pawl_arena_reset(worker->kept);
     pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
     pawl__batch_reset(worker->batch);
@@ -129,9 +133,13 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl_queue_rows    messages   = {.count = 0};
     pawl_timeout_rows  timeouts   = {.count = 0};
     bool               has_deaths = false;
+    bool               is_claimed = !is_paused(worker);
+    pawl_code          code       = PAWL_OK;
     pawl__batch_reset(worker->batch);
-    pawl_code code = pawl__claim_messages(worker, due_max, &messages, error);
-    if (code == PAWL_OK)
+    worker->cut_count = 0;
+    if (is_claimed)
+        code = pawl__claim_messages(worker, due_max, &messages, error);
+    if (code == PAWL_OK && is_claimed)
         say_where(worker, &messages);
     if (code == PAWL_OK && messages.is_taken) {
         step->is_taken = true;
@@ -139,7 +147,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         return PAWL_OK;
     }
     pawl_time horizon = horizon_of(worker, &messages, due_max);
-    if (code == PAWL_OK && pawl__model_has_timeouts(model))
+    if (code == PAWL_OK && is_claimed && pawl__model_has_timeouts(model))
         code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,
                                     error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
@@ -148,13 +156,20 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
         has_deaths |= messages.items[i].deaths > 0;
     }
-    if (code == PAWL_OK && has_deaths)
-        return give_way_to_care(worker, step, error);
+    /* Behind the claim, so that an idle endpoint pays nothing for it. */
+    bool is_found = worker->batch->unit_count > 0;
+    if (code == PAWL_OK && is_found)
+        code = pawl__pause_look(worker, error);
+    if (code == PAWL_OK && is_found && is_paused(worker))
+        return give_back(worker, step, error);
+    if (code == PAWL_OK && has_deaths) { /* such messages run one by one */
+        pawl__deaths_meet(worker->endpoint, worker->batch->unit_count);
+        return give_back(worker, step, error);
+    }
     /* A full claim: more timeouts may be due with the last of it, or after it. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
-    bool is_idle = worker->batch->unit_count == 0;
-    if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, is_idle))
+    if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, !is_found))
         code = pawl__foreign_claim(worker, horizon, worker->claim_count, error);
     return code;
 }
@@ -174,6 +189,8 @@ static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_
     pawl_next_due next = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
     pawl_code     code = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
                                              model->aggregator_count, &next, error);
+    if (is_paused(worker)) /* nothing of the queue comes before it */
+        next.queue = next.timeout = PAWL_TIME_MAX;
     bool is_first = next.flush <= now && next.flush < PAWL_TIME_MAX && next.flush <= next.queue &&
                     next.flush <= next.timeout;
     *is_flush |= is_first;
@@ -200,11 +217,13 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
 static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                            pawl_error *error)
 {
-    pawl_code code = fill_batch(worker, due_max, step, error);
+    bool      was_paused = is_paused(worker);
+    pawl_code code       = fill_batch(worker, due_max, step, error);
     if (code != PAWL_OK)
         return code;
     if (worker->batch->unit_count == 0) {
-        step->is_idle = !pawl__deaths_has_left(worker->endpoint);
+        /* A worker that just saw the pause comes once more, for what does not stand still. */
+        step->is_idle = is_paused(worker) ? was_paused : !pawl__deaths_has_left(worker->endpoint);
         return pawl__worker_correct(worker, error);
     }
     worker->was_alone = false;
@@ -221,13 +240,17 @@ static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *s
     pawl_time due_max   = now;
     bool      is_flush  = false;
     bool      did_flush = false;
-    pawl_code code      = find_limit(worker, now, &due_max, &is_flush, error);
+    pawl_code code      = PAWL_OK;
+    if (is_alone || is_paused(worker))
+        code = pawl__pause_look(worker, error);
+    if (code == PAWL_OK)
+        code = find_limit(worker, now, &due_max, &is_flush, error);
     if (code == PAWL_OK && is_flush)
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
     if (code != PAWL_OK || did_flush)
         return code;
     worker->gave_way = pawl__worker_is_pausing(worker);
-    if (worker->gave_way || worker->is_checking) {
+    if (worker->gave_way || worker->is_checking || (is_alone && is_paused(worker))) {
         step->is_idle = true;
         return PAWL_OK;
     }

@@ -50,10 +50,10 @@ send m-2 parcel
 send m-3 charge --delay 2h
 expect 0 '^queue +ready +delayed +oldest +workers +state +dead letters$' pawl queue list
 expect 0 '^billing +2 +1 +[^ ]+ .*ago\) +0 +nobody reads it +0$' pawl queue list
-expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"nobody reads it","dead":0,"types":0\}$' \
+expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"nobody reads it","dead":0,"types":0,"paused":null,"paused_by":null,"paused_reason":null\}$' \
     pawl queue list --json
 expect 0 '^next +nothing: no worker of an endpoint that reads it is alive' pawl queue show billing
-expect 0 '"types":0,"next":"nothing: no worker' pawl queue show billing --json
+expect 0 '"types":0,.*"next":"nothing: no worker' pawl queue show billing --json
 
 echo "== peek"
 peeked 'm-1 m-2 m-3 '
@@ -71,6 +71,26 @@ expect 0 '"body":"\{\\"n\\":1\}"\}$' pawl queue peek billing --json --reveal --i
 expect 0 '^body +\{"n":1\}$' pawl queue peek billing --reveal --id m-2
 peeked 'm-1 m-2 m-3 '
 
+echo "== pause and resume"
+expect 2 "pawl queue pause needs a QUEUE" pawl queue pause
+expect 2 "pawl queue show has no option --reason: it is for pause, resume" pawl queue show billing --reason x
+expect 6 "there is no queue biling" pawl queue pause biling
+expect 0 '^resumed queue billing$' pawl queue resume billing
+grep -qx 'queue billing is not paused' "$work/err" || die "it does not say that it was not paused"
+expect 0 '^paused queue billing$' pawl queue pause billing --reason 'the bank is away'
+expect 0 '^\{"done":"paused","queue":"billing"\}$' pawl queue pause billing --json --reason again
+grep -q 'queue billing is paused since 2.*, by ' "$work/err" || die "it does not say that it is paused"
+expect 0 '^billing +2 +1 .* 0 +paused +0$' pawl queue list
+expect 0 '"state":"paused",.*"paused":"2[^"]*Z","paused_by":"[^"]+","paused_reason":"the bank is away","next":"nothing: it is paused.*"actions":\[\{"action":"paused","at":"2[^"]*","by":"[^"]+","reason":"the bank is away"\}\]' \
+    pawl queue show billing --json
+expect 0 '^paused +2.*the bank is away' pawl queue show billing
+expect 0 '^next +nothing: it is paused' pawl queue show billing
+expect 0 'queue billing is paused since 2[^ ]*Z, by .*: the bank is away' pawl why m-3
+grep -q '^run: pawl queue resume billing' "$work/out" || die "why does not say how to go on"
+expect 0 '^billing +2 +1 .*  paused$' pawl stats
+expect 0 '"queue":"billing",.*"paused":true' pawl stats --json
+expect 0 '^resumed queue billing$' pawl queue resume billing --reason mended
+
 echo "== dead letters, and a reader"
 fill letters 3
 expect 0 '^billing .* 3$' pawl queue list
@@ -80,4 +100,16 @@ poll 60 has_ready billing 0 || die "the queue is not empty"
 expect 0 '^\{"queue":"billing","ready":0,"delayed":[1-9][0-9]*,"oldest":null,"workers":[1-9][0-9]*,"state":"read",' \
     pawl queue list --json
 expect 0 'nothing is due now: `pawl queue peek` says what each waits for' pawl queue show billing
+stop "$pid" TERM 0
+
+echo "== a paused queue and its worker"
+expect 0 '^paused queue billing$' pawl queue pause billing
+send m-9 charge
+start app "$work/dead.so"
+poll 60 grep -q 'queue billing is paused: nothing more' "$work/app.log" ||
+    die "the worker does not say that it is paused"
+expect 0 '^\{"queue":"billing","ready":1,' pawl queue show billing --json
+expect 0 '^resumed queue billing$' pawl queue resume billing --reason 'it goes on'
+poll 60 has_ready billing 0 || die "it does not go on"
+expect 0 '"reason":"mended"\},.*"reason":"it goes on"\}\]' pawl queue show billing --json
 stop "$pid" TERM 0

@@ -84,7 +84,8 @@ extern const suite_cases cases_aggregator, cases_concurrent, cases_dead, cases_d
     cases_queue_find, cases_random, cases_saga, cases_saga_lock, cases_saga_value, cases_set,
     cases_size, cases_snapshot, cases_stats, cases_subscription, cases_sweep, cases_text,
     cases_timeout, cases_timeout_set, cases_walk, cases_worker;
-extern const suite_cases cases_op_partition, cases_op_projection, cases_op_saga_remove;
+extern const suite_cases cases_op_partition, cases_op_pause, cases_op_projection,
+    cases_op_saga_remove;
 
 /* ---- Expectations ------------------------------------------------------- */
 

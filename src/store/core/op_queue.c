@@ -125,6 +125,15 @@ static pawl_code add_letters(gathering *g)
     return code;
 }
 
+static pawl_code add_pauses(gathering *g)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < g->count; i++)
+        code = pawl_store_queue_pause_find(g->store, g->items[i].queue, g->arena,
+                                           &g->items[i].pause, g->error);
+    return code;
+}
+
 static int by_name(const void *left, const void *right)
 {
     const pawl_queue_info *a = left, *b = right;
@@ -143,6 +152,8 @@ pawl_code pawl_store_queue_infos(pawl_store *store, pawl_time now, pawl_arena *a
         code = add_workers(&g);
     if (code == PAWL_OK)
         code = add_letters(&g);
+    if (code == PAWL_OK)
+        code = add_pauses(&g);
     if (code != PAWL_OK)
         return code;
     if (g.count > 1)

@@ -1,0 +1,265 @@
+/* test_engine_pause.c - an endpoint whose queue an operator paused: it claims nothing of it, loses
+ * nothing, and goes on when it is resumed. E26.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/operations.h"
+#include "runtime/runtime.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+#define ORDER_STATE(F) F(TEXT, order_id)
+PAWL_RECORD(order_state, ORDER_STATE)
+#define PLACE(F) F(TEXT, order_id)
+PAWL_RECORD(place, PLACE)
+#define PART(F) F(INT32, number)
+PAWL_RECORD(part, PART)
+
+static world_log seen;
+
+static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
+{
+    (void)order;
+    world_note(&seen, "place(%.*s)", PAWL_TEXT_ARGS(message->order_id));
+    return pawl_timeout(ctx, "payment", PAWL_MINUTES(15));
+}
+PAWL_HANDLER(on_place, order_state, place);
+
+static pawl_code on_payment(pawl_context *ctx, order_state *order)
+{
+    (void)ctx;
+    world_note(&seen, "late(%.*s)", PAWL_TEXT_ARGS(order->order_id));
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_payment, order_state);
+
+static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    world_note(&seen, "parts(%zu)", count);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_parts, part);
+
+static const pawl_saga order_saga = {
+    .name        = "Order",
+    .state       = PAWL_RECORD_OF(order_state),
+    .correlation = "order_id",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+                            {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"},
+                            {.handle = NULL}}};
+static const pawl_aggregator parts = {
+    .name = "Parts", .handle = PAWL_HANDLE(on_parts), .period = PAWL_MINUTES(30), .max = 50};
+static const pawl_endpoint_spec desk = {
+    .name = "desk", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&parts)};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "pause",
+                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+
+#define LOOK PAWL__PAUSE_PERIOD
+
+static void open_world(world *it, const char *url)
+{
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, NULL);
+    world_drain(it);
+}
+
+static void pause(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_queue_pause(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"),
+                                    PAWL_TEXT("the bank is away"), pawl_clock_now(it->machine),
+                                    &error),
+             &error);
+}
+
+static void resume(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_queue_resume(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                     pawl_clock_now(it->machine), &error),
+             &error);
+}
+
+static void post(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(place, .order_id = pawl_text_of(id)));
+}
+
+/* ---- Messages and timeouts ---------------------------------------------------- */
+
+static void e26_a_paused_queue_gathers_what_comes(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    pause(&it);
+    world_go_machine(&it, LOOK);
+    post(&it, "a");
+    post(&it, "b");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 0);
+    assert_true(step.is_idle);
+    assert_int_equal(world_queue(&it, "desk").count, 2);
+    resume(&it);
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(a) place(b) ");
+    assert_int_equal(world_queue(&it, "desk").count, 0);
+    world_close(&it);
+}
+
+/* An hour in which nothing came, and nobody looked. */
+static void e26_an_idle_endpoint_looks_before_its_first_message(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    pause(&it);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_HOURS(1));
+    post(&it, "a");
+    assert_int_equal(world_step(&it).handled, 0);
+    assert_string_equal(seen.text, "");
+    world_close(&it);
+}
+
+static void e26_a_look_is_made_once_in_a_period(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post(&it, "a");
+    world_drain(&it);
+    pause(&it);
+    post(&it, "b");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK - 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(a) place(b) ");
+    post(&it, "c");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(a) place(b) ");
+    world_close(&it);
+}
+
+static void e26_timeouts_of_a_paused_queue_wait_too(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post(&it, "a");
+    world_drain(&it);
+    pause(&it);
+    world_go_both(&it, PAWL_MINUTES(20));
+    assert_string_equal(seen.text, "place(a) ");
+    assert_int_equal(world_timeouts(&it).count, 1);
+    resume(&it);
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(a) late(a) ");
+    world_close(&it);
+}
+
+static void e26_an_aggregator_of_a_paused_queue_goes_on(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(part, .number = 1));
+    world_drain(&it);
+    pause(&it);
+    post(&it, "a");
+    world_go_both(&it, PAWL_MINUTES(31));
+    assert_string_equal(seen.text, "parts(1) ");
+    world_close(&it);
+}
+
+/* Another endpoint of the process, or a new one, reads the pause from the store. */
+static void e26_a_pause_outlives_the_process(const char *url)
+{
+    world          it;
+    pawl_store    *held  = world_hold(url);
+    pawl_endpoint *other = NULL;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_step      step;
+    open_world(&it, url);
+    pause(&it);
+    post(&it, "a");
+    pawl_endpoint_destroy(it.endpoint);
+    it.endpoint = NULL;
+    world_ok(pawl_endpoint_create(&application, NULL, &it.options, &other, &error), &error);
+    it.endpoint = other;
+    world_ok(pawl_endpoint_drain(other, &step, &error), &error);
+    assert_int_equal(step.handled, 0);
+    resume(&it);
+    world_ok(pawl_endpoint_drain(other, &step, &error), &error);
+    assert_int_equal(step.handled, 1);
+    world_close(&it);
+    pawl_store_close(held);
+}
+
+static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
+{
+    world       it;
+    pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
+    open_world(&it, url);
+    it.endpoint->settings.machine = earlier;
+    pause(&it);
+    post(&it, "a");
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    world_close(&it);
+    pawl_clock_destroy(earlier);
+}
+
+/* ---- When to come again ------------------------------------------------------- */
+
+/* By the system's clock a caller that sleeps until the next due time looks again soon; by a virtual
+ * one only a step can tell. */
+static void e26_the_next_due_time_is_that_of_a_look(const char *url)
+{
+    world     it;
+    pawl_step step;
+    open_world(&it, url);
+    pause(&it);
+    post(&it, "a");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
+    step = world_drain(&it);
+    assert_true(step.next_due == PAWL_TIME_MAX);
+    it.endpoint->settings.business = NULL;
+    step                           = world_drain(&it);
+    assert_true(step.next_due > pawl_clock_now(NULL));
+    assert_true(step.next_due <= pawl_clock_now(NULL) + LOOK);
+    it.endpoint->settings.business = it.business;
+    world_close(&it);
+}
+
+/* While messages of dead workers would run one by one, a paused queue rests, too. */
+static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    pause(&it);
+    post(&it, "a");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
+    atomic_store(&it.endpoint->deaths.left, 3);
+    assert_true(world_drain(&it).is_idle);
+    assert_string_equal(seen.text, "");
+    resume(&it);
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(a) ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e26_a_paused_queue_gathers_what_comes),
+        ON_ALL_STORES(e26_an_idle_endpoint_looks_before_its_first_message),
+        ON_ALL_STORES(e26_a_look_is_made_once_in_a_period),
+        ON_ALL_STORES(e26_timeouts_of_a_paused_queue_wait_too),
+        ON_ALL_STORES(e26_an_aggregator_of_a_paused_queue_goes_on),
+        ON_ALL_STORES(e26_a_pause_outlives_the_process),
+        ON_ALL_STORES(e26_a_clock_set_back_keeps_no_look_away),
+        ON_ALL_STORES(e26_the_next_due_time_is_that_of_a_look),
+        ON_ALL_STORES(e26_no_message_runs_alone_out_of_a_paused_queue),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* test_runtime_queue_pause.c - workers in threads whose queue is paused and resumed while they run.
+ * E26.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/thread.h"
+
+#include "pawl/operations.h"
+#include "runtime/runtime.h"
+
+#define WORKERS 3
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+
+static atomic_int handled;
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    (void)message;
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "paused",
+                                             .endpoints = PAWL_ENDPOINTS(&plain)};
+
+static void send_some(const char *url, int count)
+{
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_sender *sender = NULL;
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    for (int i = 0; i < count; i++)
+        world_ok(pawl_sender_send(sender, "plain", NULL, PAWL_MESSAGE(ping, .number = i), &error),
+                 &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+/* A message that comes within a period of the last look is handled yet; later ones wake a worker that
+ * looks. The number that was sent. */
+static int send_until_paused(const runner *it, const char *url)
+{
+    patience left = patience_of(THREAD_SECONDS);
+    int      sent = 0;
+    while (!atomic_load(&it->endpoint->pause.is_paused)) {
+        send_some(url, 1);
+        sent++;
+        patience_wait(&left, "the queue is not paused");
+    }
+    return sent;
+}
+
+static void e26_threads_pause_and_go_on(const char *url)
+{
+    runner      it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *held = world_hold(url), *store = NULL;
+    atomic_store(&handled, 0);
+    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = WORKERS});
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    send_some(url, 5);
+    wait_for_count(&handled, 5);
+    world_ok(pawl_store_queue_pause(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                    pawl_clock_now(NULL), &error),
+             &error);
+    int sent = send_until_paused(&it, url);
+    send_some(url, 20);
+    world_ok(pawl_store_queue_resume(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                     pawl_clock_now(NULL), &error),
+             &error);
+    wait_for_count(&handled, 5 + sent + 20);
+    assert_false(atomic_load(&it.endpoint->pause.is_paused));
+    runner_close(&it);
+    assert_int_equal(atomic_load(&handled), 5 + sent + 20);
+    pawl_store_close(store);
+    pawl_store_close(held);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {ON_ALL_STORES(e26_threads_pause_and_go_on)};
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
