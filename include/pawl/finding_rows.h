@@ -27,6 +27,8 @@ typedef struct pawl_finding {
     pawl_finding_level level;
     pawl_text          text;   /* for people: what was found, with its value */
     pawl_text          remedy; /* a command to paste, or empty */
+    int64_t            value;  /* microseconds by which clocks differ, or for which a transaction is
+                                  open; else 0 */
 } pawl_finding;
 
 typedef struct pawl_finding_rows {
@@ -38,6 +40,7 @@ typedef struct pawl_diagnosis {
     pawl_time now;             /* the caller's clock, which the server's is compared with */
     int64_t   transaction_age; /* microseconds: a transaction that is as old, or older, is found */
     bool      is_thorough;     /* checks that read all of the data, too */
+    bool      is_brief;        /* clocks and open transactions, and nothing else */
 } pawl_diagnosis;
 
 /* Clocks that differ by more: leases and due times are told by both. */

@@ -61,6 +61,10 @@ typedef struct pawl_health_options {
     int64_t behind_unhealthy;     /* [-1] */
     int64_t failing_degraded;     /* how long a projection has failed at one event [10 s] */
     int64_t failing_unhealthy;    /* [-1] */
+    int64_t clock_degraded;       /* difference of the server's clock and this machine's [1 s] */
+    int64_t clock_unhealthy;      /* [-1] */
+    int64_t open_degraded;        /* how long a transaction of the database is open [10 min] */
+    int64_t open_unhealthy;       /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 16
@@ -88,6 +92,8 @@ typedef struct pawl_health_figures {
     size_t                  worker_count;
     pawl_time               timeout_first; /* due time of the earliest timeout; 0: there is none */
     pawl_projection_rows    projections;
+    int64_t                 clock_offset;    /* of the server and this machine, microseconds */
+    int64_t                 transaction_age; /* of the oldest that is open and can be seen */
 } pawl_health_figures;
 
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store

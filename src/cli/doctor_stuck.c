@@ -194,7 +194,7 @@ static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *r
     const pawl_projection_failure *failure = &row->failure;
     return pawl__doctor_find(
         doctor, "projections", PAWL_FINDING_FAIL,
-        command(doctor, "pawl projection show", row->name),
+        command(doctor, "pawl projection restart", row->name),
         "projection %.*s fails at event %" PRId64 " (%.*s of stream %.*s), first %s: %.*s: %.*s",
         PAWL_TEXT_ARGS(row->name), failure->position, PAWL_TEXT_ARGS(failure->type),
         PAWL_TEXT_ARGS(failure->stream), pawl__age_text(failure->since, doctor->now, since),

@@ -64,8 +64,8 @@ const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.wha
 /* ---- Looking and printing ----------------------------------------------- */
 
 static pawl__why_fn *const places[] = {
-    pawl__why_letters, pawl__why_queues, pawl__why_outbox,  pawl__why_timeout,
-    pawl__why_saga,    pawl__why_stream, pawl__why_handled,
+    pawl__why_letters, pawl__why_queues,     pawl__why_outbox,    pawl__why_timeout, pawl__why_saga,
+    pawl__why_stream,  pawl__why_projection, pawl__why_partition, pawl__why_handled,
 };
 
 static pawl_code print(const pawl__why *why, bool is_json)

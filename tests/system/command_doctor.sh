@@ -123,7 +123,7 @@ failing() { pawl projection list --json | grep -q '"EPERSIST"'; }
 poll 60 failing || die "the projection does not fail"
 sick
 finds fail projections "projection names fails at event [0-9]+ .noted of stream Box/b-1., first .* ago: EPERSIST: the bank is closed for number 7" \
-    "pawl projection show names --store"
+    "pawl projection restart names --store"
 rm "$PAWL_TEST_CLOSED"
 is_well() { pawl doctor >/dev/null 2>&1; }
 poll 60 is_well || die "the projection goes on failing"

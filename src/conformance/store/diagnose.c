@@ -44,9 +44,29 @@ static void it_changes_nothing(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9).count, 1);
 }
 
+/* The clock's value is how far the suite's time is from the server's. */
+static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
+{
+    pawl_store       *a     = suite_open(s);
+    pawl_finding_rows rows  = {0};
+    pawl_diagnosis    asked = {.now = SUITE_NOW, .is_brief = true};
+    (void)diagnose(s, a);
+    EXPECT_OK(s, pawl_store_diagnose(a, &asked, s->arena, &rows, &s->error));
+    for (size_t i = 0; i < rows.count; i++) {
+        const pawl_finding *found    = &rows.items[i];
+        bool                is_clock = pawl_text_equal(found->name, TEXT("clock"));
+        EXPECT(s, is_clock || pawl_text_equal(found->name, TEXT("transactions")) ||
+                      pawl_text_equal(found->name, TEXT("prepared")));
+        if (is_clock)
+            EXPECT(s, found->value > PAWL_SECONDS(5));
+    }
+}
+
 static const suite_case cases[] = {
     {"O23 a new store has nothing wrong but the time", a_new_store_has_nothing_wrong_but_the_time},
     {"O23 a diagnosis changes nothing", it_changes_nothing},
+    {"O23 a brief diagnosis looks at the clock and transactions alone",
+     a_brief_one_looks_at_the_clock_and_transactions_alone},
 };
 
 const suite_cases cases_diagnose = SUITE_CASES("diagnose", cases);

@@ -7,6 +7,7 @@
 #include "runtime/observe/health_rows.h"
 
 #include "base/cut.h"
+#include "pawl/endpoint.h"
 
 #include <stdio.h>
 
@@ -54,6 +55,23 @@ static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_aren
     return or_none(code, error);
 }
 
+/* The machine's clock is the one that is compared, whatever time the caller looks for. */
+static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                pawl_error *error)
+{
+    const pawl_diagnosis asked = {.now = pawl_clock_now(NULL), .is_brief = true};
+    pawl_finding_rows    rows  = {.count = 0};
+    pawl_code code = or_none(pawl_store_diagnose(store, &asked, arena, &rows, error), error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        int64_t  value = rows.items[i].value;
+        int64_t *to    = pawl_text_equal(rows.items[i].name, PAWL_TEXT("clock"))
+                             ? &figures->clock_offset
+                             : &figures->transaction_age;
+        *to            = value > *to ? value : *to;
+    }
+    return code;
+}
+
 pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
                            pawl_health_figures *figures, pawl_error *error)
 {
@@ -63,7 +81,9 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
         code = look_at_workers(store, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_timeouts(store, arena, figures, error);
-    return code == PAWL_OK ? look_at_projections(store, now, arena, figures, error) : code;
+    if (code == PAWL_OK)
+        code = look_at_projections(store, now, arena, figures, error);
+    return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
 }
 
 /* How long ago a time was; 0 for no time, and for one of a clock before ours. */
@@ -184,6 +204,18 @@ static measure projection_failing(const pawl_health_figures *figures, pawl_time 
             worst = (measure){span, row->name};
     }
     return worst;
+}
+
+static measure clock_offset(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->clock_offset};
+}
+
+static measure transaction_age(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->transaction_age};
 }
 
 typedef struct check_row {

@@ -52,7 +52,13 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "events that a projection has not read yet")                                             \
     X(projection_failing, failing, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,               \
       "projection %.*s: fails at an event for %lld s, the limit is %lld s",                    \
-      "how long a projection has failed at one event")
+      "how long a projection has failed at one event")                                         \
+    X(clock_offset, clock, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                        \
+      "%.*sthe server's clock and this machine's differ by %lld s, the limit is %lld s",       \
+      "difference of the server's clock and this machine's")                                   \
+    X(transaction_age, open, DURATION, PAWL_MINUTES(10), PAWL__HEALTH_OFF,                     \
+      "%.*sa transaction of the database is open for %lld s, the limit is %lld s",             \
+      "how long a transaction of the database has been open")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

@@ -275,10 +275,10 @@ pawl_code pawl__pg_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
-    pawl_code        code   = check_rights(&doctor);
+    pawl_code        code   = asked->is_brief ? PAWL_OK : check_rights(&doctor);
     if (code == PAWL_OK)
         code = pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0]);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK && !asked->is_brief)
         code = check_pooler(&doctor);
-    return code == PAWL_OK ? check_notify(&doctor) : code;
+    return code == PAWL_OK && !asked->is_brief ? check_notify(&doctor) : code;
 }

@@ -104,18 +104,32 @@ static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_tim
         seconds_of(offset), offset > 0 ? "before" : "behind");
 }
 
+/* Of the finding that was added last. */
+static pawl_code set_value(pawl__sql_doctor *doctor, pawl_code code, int64_t value)
+{
+    if (code == PAWL_OK)
+        doctor->rows->items[doctor->rows->count - 1].value = value;
+    return code;
+}
+
 static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check,
                           const pawl__sql_found *found, size_t *count)
 {
     if (check->measure == PAWL__SQL_MEASURE_AGE && found->number < doctor->asked->transaction_age)
         return PAWL_OK;
     ++*count;
-    if (check->measure == PAWL__SQL_MEASURE_CLOCK)
-        return find_clock(doctor, check->name, found->number);
-    pawl_finding_level level = check->measure == PAWL__SQL_MEASURE_AGE
-                                   ? PAWL_FINDING_FAIL
-                                   : (pawl_finding_level)found->number;
-    return pawl__sql_find(doctor, check->name, level, found->text, found->remedy);
+    if (check->measure == PAWL__SQL_MEASURE_CLOCK) {
+        int64_t offset = found->number - doctor->asked->now;
+        return set_value(doctor, find_clock(doctor, check->name, found->number),
+                         offset < 0 ? -offset : offset);
+    }
+    if (check->measure == PAWL__SQL_MEASURE_AGE)
+        return set_value(
+            doctor,
+            pawl__sql_find(doctor, check->name, PAWL_FINDING_FAIL, found->text, found->remedy),
+            found->number);
+    return pawl__sql_find(doctor, check->name, (pawl_finding_level)found->number, found->text,
+                          found->remedy);
 }
 
 /* A check that may not be made is not known to be right; data that cannot be read is wrong. */
@@ -154,11 +168,18 @@ static pawl_code run_check(pawl__sql_doctor *doctor, const pawl__sql_check *chec
     return code;
 }
 
+static bool is_wanted(const pawl_diagnosis *asked, const pawl__sql_check *check)
+{
+    if (asked->is_brief)
+        return check->measure != PAWL__SQL_MEASURE_LEVEL;
+    return !check->is_thorough || asked->is_thorough;
+}
+
 pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *checks, size_t count)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (!checks[i].is_thorough || doctor->asked->is_thorough)
+        if (is_wanted(doctor->asked, &checks[i]))
             code = run_check(doctor, &checks[i]);
     return code;
 }

@@ -158,10 +158,10 @@ pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, p
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
-    pawl_code        code   = check_rights(&doctor, store);
-    if (code == PAWL_OK)
+    pawl_code        code   = asked->is_brief ? PAWL_OK : check_rights(&doctor, store);
+    if (code == PAWL_OK && !asked->is_brief)
         code = check_disk(&doctor, store);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK && !asked->is_brief)
         code = check_log(&doctor, store);
     return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
                            : code;

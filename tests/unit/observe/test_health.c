@@ -159,6 +159,14 @@ static const struct {
     {"projection_failing",
      {PROJECTIONS(far_projections)},
      "projection totals: fails at an event for 30 s, the limit is 10 s"},
+    {"clock_offset", {.clock_offset = SECOND - 1}, NULL},
+    {"clock_offset",
+     {.clock_offset = 7 * SECOND},
+     "the server's clock and this machine's differ by 7 s, the limit is 1 s"},
+    {"transaction_age", {.transaction_age = 600 * SECOND - 1}, NULL},
+    {"transaction_age",
+     {.transaction_age = 600 * SECOND},
+     "a transaction of the database is open for 600 s, the limit is 600 s"},
     {"dead_letters", {.stats = {.dead = 0}}, NULL},
     {"dead_letters", {.stats = {.dead = 1000000}}, "dead letters: 1000000, the limit is 1"},
 };
@@ -189,12 +197,14 @@ static void o23_checks_that_only_warn(void **state)
 /* Limits of an operator's own hold for these, too. */
 static void o23_own_limits_of_every_check(void **state)
 {
-    static const pawl_health_figures all    = {.stats         = {.queues       = two_queues,
-                                                                 .queue_count  = 2,
-                                                                 .outbox_held  = 5,
-                                                                 .flushes_dead = 5,
-                                                                 .dead         = 5},
-                                               .timeout_first = NOW - 5,
+    static const pawl_health_figures all    = {.stats           = {.queues       = two_queues,
+                                                                   .queue_count  = 2,
+                                                                   .outbox_held  = 5,
+                                                                   .flushes_dead = 5,
+                                                                   .dead         = 5},
+                                               .timeout_first   = NOW - 5,
+                                               .clock_offset    = 5 * SECOND,
+                                               .transaction_age = 600 * SECOND,
                                                PROJECTIONS(far_projections),
                                                ORDERS_READS};
     two_queues[0].retried_since             = NOW - 5;
@@ -213,7 +223,11 @@ static void o23_own_limits_of_every_check(void **state)
                                                .behind_degraded      = 1,
                                                .behind_unhealthy     = 5,
                                                .failing_degraded     = 1,
-                                               .failing_unhealthy    = 5};
+                                               .failing_unhealthy    = 5,
+                                               .clock_degraded       = 1,
+                                               .clock_unhealthy      = 5,
+                                               .open_degraded        = 1,
+                                               .open_unhealthy       = 5};
     static const pawl_health_options off    = {.held_degraded       = -1,
                                                .retried_degraded    = -1,
                                                .queue_age_degraded  = -1,
@@ -222,7 +236,9 @@ static void o23_own_limits_of_every_check(void **state)
                                                .partitions_degraded = -1,
                                                .letters_degraded    = -1,
                                                .behind_degraded     = -1,
-                                               .failing_degraded    = -1};
+                                               .failing_degraded    = -1,
+                                               .clock_degraded      = -1,
+                                               .open_degraded       = -1};
     pawl_health                      health;
     (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);

@@ -1,0 +1,111 @@
+/* why_stuck.c - an id that is the name of a projection, or of a partition of an aggregator.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/why.h"
+
+#include <inttypes.h>
+
+static void offer(pawl__answer *answer, size_t at, pawl_arena *arena, const char *command,
+                  pawl_text name)
+{
+    answer->commands[at] =
+        pawl_arena_printf(arena, "%s %.*s", command, PAWL_TEXT_ARGS(pawl__why_word(name, arena)));
+}
+
+/* ---- Projections -------------------------------------------------------- */
+
+static void say_failing(const pawl__why *why, const pawl_projection_row *row, pawl__answer *answer)
+{
+    char                           span[PAWL__SPAN_SIZE];
+    const pawl_projection_failure *failure = &row->failure;
+    answer->waits_for                      = pawl_arena_printf(
+                             why->arena, "event %" PRId64 ", %.*s of stream %.*s, which it fails at: %" PRId64 " behind",
+                             failure->position, PAWL_TEXT_ARGS(failure->type), PAWL_TEXT_ARGS(failure->stream),
+                             row->lag);
+    answer->since = failure->since;
+    answer->error = pawl_arena_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(failure->code),
+                                      PAWL_TEXT_ARGS(failure->error));
+    if (answer->held_by.size != 0)
+        answer->next = pawl_arena_printf(why->arena, "tried again %s",
+                                         pawl__age_text(failure->next, why->now, span));
+    offer(answer, 1, why->arena, "pawl projection restart", row->name);
+}
+
+static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
+{
+    char         id[PAWL_UUID_TEXT_SIZE + 1];
+    bool         is_read = !pawl_uuid_is_zero(row->worker.uuid);
+    pawl__answer answer  = {
+         .place     = "projection",
+         .name      = pawl_arena_printf(why->arena, "%.*s, at position %" PRId64,
+                                        PAWL_TEXT_ARGS(row->name), row->position),
+         .waits_for = row->lag > 0
+                          ? pawl_arena_printf(why->arena, "its worker: %" PRId64 " behind", row->lag)
+                          : PAWL_TEXT("the next event"),
+    };
+    pawl_uuid_format(row->worker.uuid, id);
+    if (is_read)
+        answer.held_by = pawl_arena_printf(why->arena, "worker %s, which reads", id);
+    answer.next = is_read ? PAWL_TEXT("its worker reads on")
+                          : PAWL_TEXT("nothing, until a worker that runs it is alive");
+    offer(&answer, 0, why->arena, "pawl projection show", row->name);
+    if (row->failure.position != 0)
+        say_failing(why, row, &answer);
+    if (!is_read)
+        answer.held_by = PAWL_TEXT("nobody");
+    return pawl__why_add(why, &answer);
+}
+
+pawl_code pawl__why_projection(pawl__why *why)
+{
+    pawl_projection_rows rows = {.count = 0};
+    pawl_code            code =
+        pawl_store_projection_list(why->store, why->now, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].name, why->word))
+            code = add_projection(why, &rows.items[i]);
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+/* ---- Partitions --------------------------------------------------------- */
+
+static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
+{
+    char         span[PAWL__SPAN_SIZE];
+    pawl__answer answer = {
+        .place     = "partition",
+        .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " messages",
+                                       PAWL_TEXT_ARGS(row->partition), row->count),
+        .waits_for = PAWL_TEXT("more messages, or its time"),
+        .since     = row->oldest,
+        .error     = row->error,
+        .held_by   = PAWL_TEXT("nobody, or the worker that hands it over"),
+        .next      = PAWL_TEXT("handed over when it is full"),
+    };
+    if (row->is_dead) {
+        answer.waits_for =
+            pawl_arena_printf(why->arena, "somebody who releases it: it is dead after %d flushes",
+                              (int)row->attempts);
+        answer.held_by = PAWL_TEXT("nobody");
+        answer.next    = PAWL_TEXT("nothing");
+    } else if (row->due != PAWL_TIME_MAX)
+        answer.next = pawl_arena_printf(why->arena, "handed over %s at the latest",
+                                        pawl__age_text(row->due, why->now, span));
+    offer(&answer, 0, why->arena, "pawl aggregator show", row->partition);
+    offer(&answer, 1, why->arena, "pawl aggregator release", row->partition);
+    return pawl__why_add(why, &answer);
+}
+
+pawl_code pawl__why_partition(pawl__why *why)
+{
+    pawl_partition_row row;
+    pawl_error         none = PAWL_ERROR_INIT;
+    if (why->word.size == 0 || why->word.size > PAWL_PARTITION_SIZE_MAX)
+        return PAWL_OK;
+    pawl_code code = pawl_store_partition_find(why->store, why->word, why->arena, &row, &none);
+    if (code == PAWL_ENOTFOUND || code == PAWL_EUNSUPPORTED)
+        return PAWL_OK;
+    return code == PAWL_OK ? add_partition(why, &row)
+                           : pawl_error_set(why->error, code, "%s", none.text);
+}
