@@ -28,6 +28,7 @@ build library expat        libexpat1-dev
 build library zlib         zlib1g-dev
 build library libpq        libpq-dev
 build library libmariadb   libmariadb-dev
+build library odbc         unixodbc-dev
 build library libmicrohttpd libmicrohttpd-dev
 build library libcurl      libcurl4-openssl-dev
 build library librabbitmq  librabbitmq-dev
@@ -42,6 +43,7 @@ servers file /usr/lib/postgresql/*/bin/postgres postgresql
 servers file /usr/sbin/pgbouncer pgbouncer
 servers file /usr/sbin/mariadbd mariadb-server-core
 servers file /usr/bin/mariadb mariadb-client-core
+servers file /usr/lib/*/odbc/libmaodbc.so odbc-mariadb
 servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server

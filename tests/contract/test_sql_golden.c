@@ -12,7 +12,7 @@
 #include "store/sqlite/sqlite.h"
 #endif
 #ifdef PAWL_HAVE_MYSQL
-#include "store/mysql/statements.h"
+#include "store/sql/dialects/mysql_statements.h"
 #endif
 #ifdef PAWL_HAVE_POSTGRES
 #include "store/postgres/postgres.h"

@@ -9,7 +9,7 @@ unset PAWL_DRIVER_PATH
 
 echo "== no database's library"
 for file in pawl libpawl.so libpawl-bench.so; do
-    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libmariadb|libmysqlclient|libcurl|libmicrohttpd|librabbitmq' ||
+    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libmariadb|libmysqlclient|libodbc|libcurl|libmicrohttpd|librabbitmq' ||
         die "$file starts with that"
 done
 

@@ -2,6 +2,7 @@
  *
  *     scheme://user:password@host:port,host:port/path?name=value&name=value#rest
  *     sqlite:path?name=value                 memory:name
+ *     odbc:name?name=value                   odbc:Name=value;PWD=password;Name={value}?name=value
  *
  * A password stands between the user's name and '@', and in parameters such as
  * "password=". Only a text that has one of these forms is shown, without it; where it can
@@ -178,6 +179,9 @@ static bool is_known(const char *name)
                                         "database",
                                         "dbname",
                                         "defaults-file",
+                                        "dialect",
+                                        "driver",
+                                        "dsn",
                                         "encrypt",
                                         "host",
                                         "hostaddr",
@@ -267,9 +271,8 @@ static bool put_parameter(sink *out, pawl_text pair, bool *is_behind_secret)
     return true;
 }
 
-static void put_parameters(sink *out, const char *text)
+static void put_parameters(sink *out, const char *text, bool is_behind_secret)
 {
-    bool is_behind_secret = false;
     while (*text != '\0') {
         pawl_text separator = between(text, text + 1);
         pawl_text pair      = between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
@@ -344,7 +347,7 @@ static void put_location(sink *out, const char *text)
 {
     const char *parameters = text + strcspn(text, "?#");
     put(out, between(text, parameters));
-    put_parameters(out, parameters);
+    put_parameters(out, parameters, false);
 }
 
 /* ---- The user ------------------------------------------------------------------------------------ */
@@ -421,6 +424,49 @@ static bool put_path(sink *out, const char *text, bool is_any)
     return true;
 }
 
+/* ---- ODBC ------------------------------------------------------------------------------------------------- */
+
+/* The last of these characters outside of braces, or the first; the end where there is none. */
+static const char *find_outside(pawl_text text, char wanted, bool is_last)
+{
+    const char *end = text.data + text.size, *found = end;
+    bool        is_inside = false;
+    for (const char *at = text.data; at < end && (is_last || found == end); at++) {
+        if (*at == '{' && at > text.data && at[-1] == '=')
+            is_inside = true;
+        else if (*at == '}')
+            is_inside = false;
+        else if (*at == wanted && !is_inside)
+            found = at;
+    }
+    return found;
+}
+
+/* A data source's name, or a connection string: behind a password the first thing that is no known attribute
+ * hides the rest. */
+static bool put_connection(sink *out, const char *text)
+{
+    const char *end              = find_outside(between(text, text + strlen(text)), '?', true);
+    bool        is_behind_secret = false;
+    if (find_char(between(text, end), '=') == NULL) {
+        if (!are_all(between(text, end), " "))
+            return false;
+        put(out, between(text, end));
+        text = end;
+    }
+    while (text < end) {
+        const char *stop = find_outside(between(text, end), ';', false);
+        if (!put_parameter(out, between(text, stop), &is_behind_secret)) {
+            put_mask(out);
+            break;
+        }
+        put(out, between(stop, stop < end ? stop + 1 : stop));
+        text = stop < end ? stop + 1 : stop;
+    }
+    put_parameters(out, end, is_behind_secret);
+    return true;
+}
+
 static bool put_url(sink *out, const char *url)
 {
     size_t scheme = any_scheme_size(url);
@@ -430,6 +476,8 @@ static bool put_url(sink *out, const char *url)
     put(out, between(url, rest));
     if (has_control(rest))
         return false;
+    if (scheme == 4 && strncasecmp(url, "odbc", scheme) == 0)
+        return put_connection(out, rest);
     if (strncmp(rest, "//", 2) != 0)
         return put_path(out, rest, is_path_scheme(url, scheme));
     put(out, PAWL_TEXT("//"));

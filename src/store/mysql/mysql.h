@@ -28,9 +28,6 @@
 #include "store/sql/queue_lock.h"
 #include "store/sql/schema.h"
 
-/* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
-extern const int pawl__mysql_overrides[];
-
 #define PAWL__MYSQL_DATABASE_ID_SIZE 33
 
 typedef struct pawl__mysql {

@@ -16,14 +16,6 @@
 #define DAY (INT64_C(86400) * MICROSECONDS)
 #define MONTHS_A_YEAR 12
 
-static const char *const templates[] = {
-#define TEXT_OF(name, text) text,
-    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__MYSQL_STATEMENTS(TEXT_OF)
-#undef TEXT_OF
-};
-_Static_assert(sizeof templates / sizeof templates[0] == PAWL__MYSQL_STATEMENT_COUNT,
-               "one template for each statement");
-
 static int own_of(int statement)
 {
     bool is_own = statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0;
@@ -33,7 +25,7 @@ static int own_of(int statement)
 const char *pawl__mysql_template(int statement, bool is_saga)
 {
     return is_saga ? pawl__sql_saga_template_of((pawl__sql_saga_statement)statement)->text
-                   : templates[own_of(statement)];
+                   : pawl__mysql_templates[own_of(statement)];
 }
 
 /* ---- Preparing ---------------------------------------------------------- */
@@ -155,13 +147,14 @@ static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_err
     const pawl__mysql     *store     = connection->store;
     pawl__sql_text         text      = {0};
     statement->marker_count          = (unsigned)pawl__sql_parameter_order(
-                 templates[which], statement->order, PAWL__MYSQL_MARKERS_MAX);
-    statement->ignores = strstr(templates[which], "{ignore:") != NULL;
-    pawl__mysql_set_shape(statement, templates[which]);
+                 pawl__mysql_templates[which], statement->order, PAWL__MYSQL_MARKERS_MAX);
+    statement->ignores = strstr(pawl__mysql_templates[which], "{ignore:") != NULL;
+    pawl__mysql_set_shape(statement, pawl__mysql_templates[which]);
     statement->streams = which == PAWL__MYSQL_QUEUE_CLAIM ||
                          which == PAWL__MYSQL_QUEUE_CLAIM_MORE ||
                          which == PAWL__MYSQL_QUEUE_CLAIM_FREE;
-    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, templates[which]);
+    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix,
+                     pawl__mysql_templates[which]);
     pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);
     return code;

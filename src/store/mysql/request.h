@@ -13,9 +13,9 @@
 #ifndef PAWL_STORE_MYSQL_REQUEST_H
 #define PAWL_STORE_MYSQL_REQUEST_H
 
-#include "store/mysql/error.h"
-#include "store/mysql/statements.h"
 #include "store/sql/connection.h"
+#include "store/sql/dialects/mysql_error.h"
+#include "store/sql/dialects/mysql_statements.h"
 #include "store/sql/saga_text.h"
 
 #include <mysql.h>

@@ -39,6 +39,16 @@ static void passwords_are_masked(void **state)
          "mongodb://host/?tlsCertificateKeyFilePassword=***"},
         {"mssql://host/db?PWD=x;Encrypt=yes", "mssql://host/db?PWD=***;Encrypt=yes"},
         {"mysql://host/db?password_file=/etc/pw", "mysql://host/db?password_file=/etc/pw"},
+        {"odbc:My Shop?dialect=mysql", "odbc:My Shop?dialect=mysql"},
+        {"odbc:Driver={MariaDB Unicode};Server=h;UID=app;PWD=x;Port=3306?dialect=mysql",
+         "odbc:Driver={MariaDB Unicode};Server=h;UID=app;PWD=***;Port=3306?dialect=mysql"},
+        {"odbc:DSN=shop;Password={x;Server=?y};Database=d?dialect=mysql",
+         "odbc:DSN=shop;Password=***;Database=d?dialect=mysql"},
+        {"odbc:DSN=shop;PWD=x;y=z;Server=h?dialect=mysql",
+         "odbc:DSN=shop;PWD=***;***?dialect=mysql"},
+        {"odbc:DSN=shop;PWD=x?y", "odbc:DSN=shop;PWD=***"},
+        {"odbc:DSN=shop;PWD={x;y?dialect=mysql", "odbc:DSN=shop;PWD=***"},
+        {"odbc:app:x@shop?dialect=mysql", "odbc:***"},
     };
     pawl_arena *arena = pawl_arena_create(0);
     for (size_t i = 0; i < COUNT(cases); i++)

@@ -1,4 +1,4 @@
-/* error.h - failures of MySQL, MariaDB and of their client library as codes of pawl, and what a
+/* mysql_error.h - failures of MySQL, MariaDB and of their client library as codes of pawl, and what a
  * failure left of the transaction. The number decides, never the text or the SQLSTATE (D37): texts
  * are translated, and one state stands for many failures.
  *
@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_MYSQL_ERROR_H
-#define PAWL_STORE_MYSQL_ERROR_H
+#ifndef PAWL_STORE_SQL_DIALECTS_MYSQL_ERROR_H
+#define PAWL_STORE_SQL_DIALECTS_MYSQL_ERROR_H
 
 #include "pawl/base.h"
 

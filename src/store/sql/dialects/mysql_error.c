@@ -1,10 +1,11 @@
-/* error.c - numbers of failures, in their order.
+/* mysql_error.c - numbers of failures, in their order.
  *
- * Numbers below 2000 and from 3000 on are the server's, those between the client library's.
+ * Numbers below 2000 and from 3000 on are the server's, those between, and from 5000 on, the client
+ * library's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mysql/error.h"
+#include "store/sql/dialects/mysql_error.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,8 @@ static const number_row rows[] = {
     {3572, PAWL_EBUSY, STATEMENT},         /* NOWAIT (MySQL) */
     {4025, PAWL_EINVAL, STATEMENT},        /* a check: no JSON (MariaDB) */
     {4031, PAWL_ELOST, CONNECTION},        /* idle for too long (MySQL) */
+    {5013, PAWL_ELOST, CONNECTION},        /* the library could not read */
+    {5014, PAWL_ELOST, CONNECTION},        /* ... or write */
 };
 
 static int compare(const void *number, const void *row)

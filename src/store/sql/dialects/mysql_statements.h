@@ -1,11 +1,12 @@
-/* statements.h - what MySQL and MariaDB say in another way than the shared statements: they have
+/* mysql_statements.h - what MySQL and MariaDB say in another way than the shared statements: they have
  * no `update ... from` and no `on conflict`, and a statement that writes a table may not read it in a
- * subquery. Counted on from the shared ones.
+ * subquery. Counted on from the shared ones. They are here for both connections to such a server: the
+ * client library's (store/mysql) and ODBC's (store/odbc).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_MYSQL_STATEMENTS_H
-#define PAWL_STORE_MYSQL_STATEMENTS_H
+#ifndef PAWL_STORE_SQL_DIALECTS_MYSQL_STATEMENTS_H
+#define PAWL_STORE_SQL_DIALECTS_MYSQL_STATEMENTS_H
 
 #include "store/sql/row_statements.h"
 
@@ -96,5 +97,10 @@ enum {
     PAWL__MYSQL_BEFORE = PAWL__SQL_ROW_STATEMENT_END - 1,
     PAWL__MYSQL_STATEMENTS(PAWL__MYSQL_NAME_OF) PAWL__MYSQL_STATEMENT_COUNT
 };
+
+/* For a shared statement (row statements included), the one of these that stands for it; or 0. */
+extern const int pawl__mysql_overrides[];
+/* By number: the shared statements, those of rows, and these. */
+extern const char *const pawl__mysql_templates[];
 
 #endif

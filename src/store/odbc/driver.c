@@ -1,0 +1,80 @@
+/* driver.c - the table of drivers, and states of failures that have no number.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/odbc/driver.h"
+
+#include <string.h>
+
+#define STATEMENT PAWL__MYSQL_STATEMENT_UNDONE
+#define CONNECTION PAWL__MYSQL_CONNECTION_LOST
+
+/* OPTION 2: an update counts the rows that it found, not those that it changed. */
+const char pawl__odbc_attributes[] =
+    ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld";
+
+static const pawl__odbc_driver drivers[] = {
+    {"libmaodbc", pawl__mysql_code_of, pawl__mysql_commit_code_of}, /* MariaDB Connector/ODBC */
+};
+
+const pawl__odbc_driver *pawl__odbc_driver_find(const char *library)
+{
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+        if (strncmp(library, drivers[i].library, strlen(drivers[i].library)) == 0)
+            return &drivers[i];
+    return NULL;
+}
+
+typedef struct state_row {
+    const char      *state; /* begins so */
+    pawl_code        code;
+    pawl__mysql_left left;
+} state_row;
+
+/* The first that fits. */
+static const state_row states[] = {
+    {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
+    {"08004", PAWL_EDENIED, CONNECTION},      /* the server refuses the connection */
+    {"08", PAWL_ELOST, CONNECTION},
+    {"28", PAWL_EDENIED, CONNECTION},     /* user or password */
+    {"HY001", PAWL_ENOMEM, STATEMENT},    /* out of memory, here */
+    {"HY013", PAWL_ENOMEM, STATEMENT},    /* the same */
+    {"HYT00", PAWL_ETIMEOUT, CONNECTION}, /* a time-out of the driver: nobody knows what runs on */
+    {"HYT01", PAWL_ETIMEOUT, CONNECTION}, /* the same of the connection */
+    {"IM", PAWL_ECONFIG, CONNECTION},     /* no such data source or driver */
+    {"01000", PAWL_ECONFIG, CONNECTION},  /* a driver that could not be loaded */
+    {"22003", PAWL_EINVAL, STATEMENT},    /* number out of range */
+};
+
+static const state_row *find_state(const char *state)
+{
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0)
+            return &states[i];
+    return NULL;
+}
+
+pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
+                             pawl__mysql_left *left)
+{
+    pawl__mysql_left  any   = STATEMENT;
+    const state_row  *row   = find_state(diagnosis->state);
+    pawl__mysql_left *found = left != NULL ? left : &any;
+    *found                  = CONNECTION;
+    if (diagnosis->state[0] == '\0')
+        return PAWL_ELOST;
+    if (diagnosis->number != 0 && driver != NULL)
+        return driver->code_of(diagnosis->number, found);
+    *found = row != NULL ? row->left : STATEMENT;
+    return row != NULL ? row->code : PAWL_EPERSIST;
+}
+
+pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
+                                    const pawl__odbc_diagnosis *diagnosis)
+{
+    pawl__mysql_left left;
+    if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && driver != NULL)
+        return driver->commit_code_of(diagnosis->number);
+    pawl_code code = pawl__odbc_code_of(driver, diagnosis, &left);
+    return left == CONNECTION ? PAWL_EUNKNOWN : code;
+}

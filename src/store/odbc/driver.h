@@ -1,0 +1,41 @@
+/* driver.h - ODBC drivers by name: what their numbers mean, and what they have to be told. A driver's
+ * own word for what it can do is not asked for: the row is.
+ *
+ * Threads: plain data. Tests: tests/contract/test_odbc_url.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_ODBC_DRIVER_H
+#define PAWL_STORE_ODBC_DRIVER_H
+
+#include "store/sql/dialects/mysql_error.h"
+
+typedef struct pawl__odbc_driver {
+    const char *library; /* the name that it gives itself begins so */
+    pawl_code (*code_of)(unsigned number, pawl__mysql_left *left);
+    pawl_code (*commit_code_of)(unsigned number);
+} pawl__odbc_driver;
+
+/* Put behind every connection string: each driver passes over what is none of its own. %lld is a
+ * number of seconds, longer than any call may take. */
+extern const char pawl__odbc_attributes[];
+
+/* NULL: none of that name is known. */
+const pawl__odbc_driver *pawl__odbc_driver_find(const char *library);
+
+/* A failure as its driver tells it. */
+typedef struct pawl__odbc_diagnosis {
+    char     state[6];  /* SQLSTATE; "": there is no record at all */
+    unsigned number;    /* native; 0: of the driver itself, or of its manager */
+    char     text[400]; /* for people */
+} pawl__odbc_diagnosis;
+
+/* The native number decides. Where there is none the driver, or the driver manager, failed by itself, and
+ * the state is all that is known. A failure without any record is a lost connection. */
+pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
+                             pawl__mysql_left *left);
+/* The same of a commit: where the connection was lost the outcome is not known. */
+pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
+                                    const pawl__odbc_diagnosis *diagnosis);
+
+#endif

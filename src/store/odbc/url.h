@@ -1,0 +1,31 @@
+/* url.h - the URL of a store behind an ODBC driver.
+ *
+ *     odbc:DSN?dialect=mysql
+ *     odbc:Driver={MariaDB Unicode};Server=db;Database=shop;UID=pawl;PWD=...?dialect=mysql
+ *
+ * The text before the last '?' outside of braces is the name of a data source, or, where it has a '=', a
+ * connection string: it goes to the driver as it stands, without any decoding.
+ *
+ * Threads: plain data. Tests: tests/contract/test_odbc_url.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_ODBC_URL_H
+#define PAWL_STORE_ODBC_URL_H
+
+#include "pawl/base.h"
+
+typedef struct pawl__odbc_url {
+    char *text;       /* owned: the options stand in it */
+    char *connection; /* owned: the connection string, with the password */
+    char *given;      /* owned: the URL for people, without it */
+    int   dialect;    /* 0: mysql, the only one so far */
+    int   creates;    /* always 0 */
+} pawl__odbc_url;
+
+/* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
+ * freed in any case. */
+pawl_code pawl__odbc_url_read(pawl__odbc_url *url, const char *text, pawl_error *error);
+void      pawl__odbc_url_free(pawl__odbc_url *url);
+
+#endif

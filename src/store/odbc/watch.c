@@ -1,0 +1,162 @@
+/* watch.c - deadlines and interrupts of calls that block.
+ *
+ * A call tells the thread whose it is and until when it may take. At the deadline, and at an interrupt, the
+ * thread asks the server to end the statement; the answer to the statement decides, since a commit may be
+ * through already. The call's end waits for a kill that is under way, so that no later statement is hit.
+ * A server that does not answer any more is left by the driver's own time-out (driver.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/odbc/odbc.h"
+
+#include "store/sql/operations.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static void wake(const pawl__odbc_watch *watch)
+{
+    const uint64_t one     = 1;
+    ssize_t        written = watch->wake_fd >= 0 ? write(watch->wake_fd, &one, sizeof one) : 0;
+    (void)written;
+}
+
+static bool take_interrupt(const pawl__odbc *store)
+{
+    uint64_t count;
+    return read(atomic_load(&store->server.interrupt_fd), &count, sizeof count) == sizeof count;
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+/* With the mutex. */
+static void look(pawl__odbc *store)
+{
+    pawl__odbc_watch *watch = &store->watch;
+    pawl_code         why   = PAWL_OK;
+    watch->wakes_ms         = INT64_MAX;
+    if (watch->connection == NULL || watch->is_broken)
+        return;
+    if (take_interrupt(store))
+        why = PAWL_EINTERRUPTED;
+    else if (pawl__sql_clock_ms() >= watch->until_ms)
+        why = PAWL_ETIMEOUT;
+    if (why == PAWL_OK) {
+        watch->wakes_ms = watch->until_ms;
+        return;
+    }
+    watch->is_broken       = true;
+    watch->connection->why = why;
+    (void)pawl__odbc_kill_query(store, watch->connection->id);
+}
+
+static void *run(void *context)
+{
+    pawl__odbc       *store = context;
+    pawl__odbc_watch *watch = &store->watch;
+    uint64_t          count;
+    (void)pthread_mutex_lock(&watch->mutex);
+    while (!watch->is_ending) {
+        look(store);
+        int64_t       rest = watch->wakes_ms - pawl__sql_clock_ms();
+        struct pollfd item = {.fd = watch->wake_fd, .events = POLLIN};
+        int           wait = watch->wakes_ms == INT64_MAX ? -1 : rest > 0 ? (int)rest : 0;
+        (void)pthread_mutex_unlock(&watch->mutex);
+        if (poll(&item, 1, wait) > 0 && read(watch->wake_fd, &count, sizeof count) < 0)
+            count = 0;
+        (void)pthread_mutex_lock(&watch->mutex);
+    }
+    (void)pthread_mutex_unlock(&watch->mutex);
+    return NULL;
+}
+
+pawl_code pawl__odbc_watch_start(pawl__odbc *store, pawl_error *error)
+{
+    pawl__odbc_watch *watch = &store->watch;
+    sigset_t          all, old;
+    int               failed = pthread_mutex_init(&watch->mutex, NULL);
+    watch->wakes_ms          = INT64_MAX;
+    watch->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (watch->wake_fd < 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "odbc: no descriptor: %s", strerror(errno));
+    /* Signals are the application's threads'. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    failed = failed != 0 ? failed : pthread_create(&watch->thread, NULL, run, store);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    watch->is_started = failed == 0;
+    return failed == 0
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "odbc: no thread that watches deadlines: %s",
+                                strerror(failed));
+}
+
+void pawl__odbc_watch_stop(pawl__odbc *store)
+{
+    pawl__odbc_watch *watch = &store->watch;
+    if (watch->is_started) {
+        (void)pthread_mutex_lock(&watch->mutex);
+        watch->is_ending = true;
+        (void)pthread_mutex_unlock(&watch->mutex);
+        wake(watch);
+        (void)pthread_join(watch->thread, NULL);
+        watch->is_started = false;
+        (void)pthread_mutex_destroy(&watch->mutex);
+        (void)close(watch->wake_fd);
+    }
+}
+
+void pawl__odbc_interrupt(pawl_store *base)
+{
+    pawl__odbc *store = pawl__odbc_of(base);
+    pawl__sql_interrupt(base);
+    if (store->watch.is_started && pawl__sql_server_is_ours(&store->server))
+        wake(&store->watch);
+}
+
+/* ---- The calls ----------------------------------------------------------- */
+
+pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *error)
+{
+    pawl__odbc       *store = connection->store;
+    pawl__odbc_watch *watch = &store->watch;
+    int64_t           until = store->server.until_ms;
+    if (connection->dbc == NULL || connection->is_lost)
+        return pawl_error_set(error, PAWL_ELOST, "odbc: the connection was lost before");
+    if (connection->is_undone)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              "odbc: the server rolled the transaction back before");
+    connection->why = PAWL_OK;
+    if (connection->is_callers || !watch->is_started)
+        return PAWL_OK;
+    until = until != 0 ? until : pawl__sql_clock_ms() + store->sql.base.deadline_ms;
+    (void)pthread_mutex_lock(&watch->mutex);
+    bool is_asleep = until < watch->wakes_ms;
+    bool is_ended  = take_interrupt(store);
+    if (!is_ended) {
+        watch->connection = connection;
+        watch->until_ms   = until;
+        watch->is_broken  = false;
+    }
+    (void)pthread_mutex_unlock(&watch->mutex);
+    if (is_ended)
+        return pawl_error_set(error, PAWL_EINTERRUPTED, "odbc: the call was interrupted");
+    if (is_asleep)
+        wake(watch);
+    return PAWL_OK;
+}
+
+void pawl__odbc_call_end(pawl__odbc_connection *connection)
+{
+    pawl__odbc_watch *watch = &connection->store->watch;
+    if (connection->is_callers || !watch->is_started)
+        return;
+    (void)pthread_mutex_lock(&watch->mutex);
+    watch->connection = NULL;
+    watch->ended_ms   = pawl__sql_clock_ms();
+    (void)pthread_mutex_unlock(&watch->mutex);
+}

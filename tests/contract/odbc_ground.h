@@ -1,0 +1,42 @@
+/* odbc_ground.h - MariaDB through its ODBC driver, for tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_ODBC_GROUND_H
+#define PAWL_TESTS_CONTRACT_ODBC_GROUND_H
+
+#include "support/required.h"
+
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ODBC_URL_SIZE 1000
+
+/* The library's file, as apt's odbc-mariadb has it: no odbcinst.ini is needed then. */
+static inline bool odbc_driver(char *path, size_t size)
+{
+    glob_t found;
+    bool   is_there = glob("/usr/lib/*/odbc/libmaodbc.so", 0, NULL, &found) == 0;
+    snprintf(path, size, "%s", is_there ? found.gl_pathv[0] : "");
+    globfree(&found);
+    return is_there;
+}
+
+/* The server of PAWL_TEST_MARIADB; `more` is put behind its attributes. False: there is none, or no driver. */
+static inline bool odbc_url(const char *more, char url[ODBC_URL_SIZE])
+{
+    const char *server = getenv("PAWL_TEST_MARIADB");
+    char        driver[200], user[100], host[100], database[100];
+    unsigned    port = 0;
+    if (!odbc_driver(driver, sizeof driver) || server == NULL ||
+        sscanf(server, "%*[a-z]://%99[^@:]@%99[^:]:%u/%99[^?]", user, host, &port, database) != 4)
+        return false;
+    snprintf(url, ODBC_URL_SIZE,
+             "odbc:Driver=%s;Server=%s;Port=%u;UID=%s;Database=%s%s?dialect=mysql", driver, host,
+             port, user, database, more);
+    return true;
+}
+
+#endif

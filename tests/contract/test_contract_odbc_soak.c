@@ -1,0 +1,17 @@
+/* test_contract_odbc_soak.c - the whole contract suite on MariaDB through its ODBC driver; test_contract_odbc
+ * has the part of every day.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/odbc_ground.h"
+#include "contract/server_suite.h"
+
+int main(int argument_count, char **arguments)
+{
+    char url[ODBC_URL_SIZE] = "";
+#ifdef PAWL_HAVE_ODBC
+    (void)odbc_url("", url);
+#endif
+    setenv("PAWL_TEST_ODBC", url, 1);
+    return server_suite_main("PAWL_TEST_ODBC", "mariadb", argument_count, arguments);
+}

@@ -1,0 +1,267 @@
+/* test_odbc_open.c - a server behind an ODBC driver: what is refused at open and in which words, sessions that
+ * are lost, calls that are broken off at their deadline or by an interrupt, values that are long, and a
+ * transaction of the application's own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#if !defined(PAWL_HAVE_MYSQL) || !defined(PAWL_HAVE_ODBC)
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb, or without unixODBC");
+    return 77;
+}
+#else
+
+#include "contract/mysql_ground.h"
+
+#include "contract/odbc_ground.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sql.h>
+#include <sqlext.h>
+
+#define TRIES 400
+#define FRESH_MS 150 /* the server shows the same again to a reader that comes sooner */
+
+static ground *ground_with(void **state, const char *more, char url[ODBC_URL_SIZE])
+{
+    ground *p = ground_of(state);
+    char    attributes[300];
+    snprintf(attributes, sizeof attributes, ";Database=%s%s", p->database, more);
+    if (!odbc_url(attributes, url))
+        skip();
+    return p;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static void refused_with(ground *p, const char *url, pawl_code code, const char *words)
+{
+    pawl_store *store;
+    expect_code(p, open_at(p, url, 5000, &store), code);
+    expect_text(p, words);
+    if (strstr(p->error.text, "secret") != NULL)
+        fail_msg("%s", p->error.text);
+}
+
+static void a_refusal_says_why(void **state)
+{
+    char    url[ODBC_URL_SIZE];
+    ground *p = ground_with(state, ";Port=1;PWD=secret", url);
+    refused_with(p, url, PAWL_EUNREACHABLE, "error 2002");
+    p = ground_with(state, ";UID=nobody;PWD=secret", url);
+    refused_with(p, url, PAWL_EDENIED, "error 1045");
+    p = ground_with(state, ";Database=pawl_none", url);
+    refused_with(p, url, PAWL_ENOTSTORE, "error 1049");
+    p = ground_with(state, "", url);
+    refused_with(p, url, PAWL_ESCHEMA, "pawl schema apply");
+    refused_with(p, "odbc:Driver=/nowhere.so;PWD=secret?dialect=mysql", PAWL_ECONFIG,
+                 "Can't open lib '/nowhere.so'");
+    refused_with(p, "odbc:pawl none?dialect=mysql", PAWL_ECONFIG, "IM002");
+    refused_with(p, "odbc:DSN=pawl none;PWD=secret?dialect=mysql", PAWL_ECONFIG, "PWD=***");
+}
+
+/* ---- Sessions -------------------------------------------------------------- */
+
+static pawl_store *open_applied(ground *p, const char *url, int64_t deadline_ms)
+{
+    pawl_store *store;
+    apply(p);
+    expect_code(p, open_at(p, url, deadline_ms, &store), PAWL_OK);
+    return store;
+}
+
+static pawl_code send_one(ground *p, pawl_store *store, const char *id, pawl_text body)
+{
+    pawl_queue_send send     = {.queue   = TEXT("orders"),
+                                .due     = NOW,
+                                .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = body}};
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+/* A session that was ended is made anew by the operation after the one that noticed. */
+static void a_lost_session_is_made_anew(void **state)
+{
+    char        url[ODBC_URL_SIZE], sql[100];
+    ground     *p     = ground_with(state, "", url);
+    pawl_store *store = open_applied(p, url, 5000);
+    expect_code(p, send_one(p, store, "m-1", TEXT("{}")), PAWL_OK);
+    long long session = raw_number(p->raw, "select max(id) from information_schema.processlist "
+                                           "where db = database() and id <> connection_id()");
+    snprintf(sql, sizeof sql, "kill %lld", session);
+    raw_run(p->raw, sql);
+    pawl_code code = send_one(p, store, "m-2", TEXT("{}"));
+    if (code != PAWL_OK)
+        expect_code(p, code, PAWL_ELOST);
+    if (code != PAWL_OK)
+        expect_code(p, send_one(p, store, "m-2", TEXT("{}")), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 2);
+    pawl_store_close(store);
+}
+
+/* ---- Calls that wait --------------------------------------------------------- */
+
+typedef struct job {
+    pthread_t   thread;
+    ground     *p;
+    pawl_store *store;
+    pawl_code   code;
+} job;
+
+static void *run_job(void *context)
+{
+    job *j  = context;
+    j->code = send_one(j->p, j->store, "m-1", TEXT("{}"));
+    return NULL;
+}
+
+/* Somebody else has the lock of the whole table. */
+static void start_job(ground *p, job *j, pawl_store *store)
+{
+    *j = (job){.p = p, .store = store};
+    raw_run(p->raw, "lock tables pawl_queue write");
+    assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
+}
+
+static void end_job(ground *p, job *j, pawl_code code)
+{
+    assert_int_equal(pthread_join(j->thread, NULL), 0);
+    raw_run(p->raw, "unlock tables");
+    expect_code(p, j->code, code);
+    /* The session is as good as before. */
+    expect_code(p, send_one(p, j->store, "m-2", TEXT("{}")), PAWL_OK);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
+    pawl_store_close(j->store);
+}
+
+static void a_call_ends_at_its_deadline(void **state)
+{
+    char        url[ODBC_URL_SIZE];
+    ground     *p     = ground_with(state, "", url);
+    pawl_store *store = open_applied(p, url, 700);
+    job         j;
+    start_job(p, &j, store);
+    end_job(p, &j, PAWL_ETIMEOUT);
+}
+
+static void an_interrupt_ends_a_call(void **state)
+{
+    char        url[ODBC_URL_SIZE];
+    ground     *p     = ground_with(state, "", url);
+    pawl_store *store = open_applied(p, url, 60000);
+    job         j;
+    start_job(p, &j, store);
+    MYSQL *watcher = raw_connect(p, NULL);
+    for (int i = 0; raw_number(watcher, "select count(*) from information_schema.processlist "
+                                        "where state like 'Waiting for table metadata lock'") < 1;
+         i++) {
+        assert_true(i < TRIES);
+        (void)poll(NULL, 0, FRESH_MS);
+    }
+    mysql_close(watcher);
+    pawl_store_interrupt(store);
+    end_job(p, &j, PAWL_EINTERRUPTED);
+}
+
+/* ---- Values ------------------------------------------------------------------- */
+
+/* Longer than a piece that is read at once, with bytes that are no text. */
+static void long_values_come_back(void **state)
+{
+    char        url[ODBC_URL_SIZE];
+    ground     *p     = ground_with(state, "", url);
+    pawl_store *store = open_applied(p, url, 20000);
+    size_t      size  = 3000000;
+    char       *body  = malloc(size);
+    assert_non_null(body);
+    for (size_t i = 0; i < size; i++)
+        body[i] = (char)(i * 7 % 256);
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    expect_code(p, send_one(p, store, "m-1", (pawl_text){.data = body, .size = size}), PAWL_OK);
+    pawl_queue_claim how  = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 3, .now = NOW};
+    pawl_queue_rows  rows = {0};
+    expect_code(p, pawl_store_queue_claim(store, &how, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].message.body.size, size);
+    assert_memory_equal(rows.items[0].message.body.data, body, size);
+    free(body);
+    pawl_store_close(store);
+}
+
+/* ---- A transaction of the application's own ------------------------------------- */
+
+static SQLHDBC dial(SQLHENV *env, const char *url)
+{
+    SQLHDBC dbc = NULL;
+    char    text[ODBC_URL_SIZE];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(url + 5, "?"), url + 5);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
+    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, *env, &dbc);
+    assert_true(SQL_SUCCEEDED(
+        SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)));
+    return dbc;
+}
+
+static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
+{
+    pawl_queue_send send     = {.queue   = TEXT("orders"),
+                                .due     = NOW,
+                                .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    expect_code(p, pawl_store_enlist(store, dbc, &changes, &p->error), code);
+}
+
+static void messages_are_sent_with_ones_own_transaction(void **state)
+{
+    char        url[ODBC_URL_SIZE];
+    ground     *p     = ground_with(state, "", url);
+    pawl_store *store = open_applied(p, url, 5000);
+    SQLHENV     env   = NULL;
+    SQLHDBC     dbc   = dial(&env, url);
+    enlist_one(p, store, dbc, PAWL_EINVAL);
+    expect_text(p, "no open transaction");
+    SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
+    enlist_one(p, store, dbc, PAWL_OK);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    enlist_one(p, store, dbc, PAWL_OK);
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
+    SQLDisconnect(dbc);
+    SQLFreeHandle(SQL_HANDLE_DBC, dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, env);
+    pawl_store_close(store);
+}
+
+#define ON_MARIADB(function) ON_SERVER_OF(function, "mariadb")
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_MARIADB(a_refusal_says_why),
+        ON_MARIADB(a_lost_session_is_made_anew),
+        ON_MARIADB(a_call_ends_at_its_deadline),
+        ON_MARIADB(an_interrupt_ends_a_call),
+        ON_MARIADB(long_values_come_back),
+        ON_MARIADB(messages_are_sent_with_ones_own_transaction),
+    };
+    char path[200];
+    if (ground_server("mariadb") == NULL || !odbc_driver(path, sizeof path)) {
+        puts("skipped: PAWL_TEST_MARIADB names no server, or odbc-mariadb is not installed");
+        return server_may_be_missing("mariadb") ? SKIPPED : 1;
+    }
+    return cmocka_run_group_tests_name("odbc_open", tests, NULL, NULL);
+}
+
+#endif

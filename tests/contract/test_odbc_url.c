@@ -1,0 +1,189 @@
+/* test_odbc_url.c - connection strings and failures of ODBC, without a server: what goes to the driver, what
+ * is refused, no error text that holds a password, and codes of native numbers and of states.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#ifdef PAWL_HAVE_ODBC
+#include "store/odbc/driver.h"
+#include "store/odbc/url.h"
+
+#include <dlfcn.h>
+
+static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *error);
+static void (*url_free)(pawl__odbc_url *url);
+static const pawl__odbc_driver *(*driver_find)(const char *library);
+static pawl_code (*code_of)(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
+                            pawl__mysql_left *left);
+static pawl_code (*commit_code_of)(const pawl__odbc_driver    *driver,
+                                   const pawl__odbc_diagnosis *diagnosis);
+
+static int load(void **state)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-odbc.so", folder != NULL ? folder : ".");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return -1;
+    *(void **)&url_read       = dlsym(module, "pawl__odbc_url_read");
+    *(void **)&url_free       = dlsym(module, "pawl__odbc_url_free");
+    *(void **)&driver_find    = dlsym(module, "pawl__odbc_driver_find");
+    *(void **)&code_of        = dlsym(module, "pawl__odbc_code_of");
+    *(void **)&commit_code_of = dlsym(module, "pawl__odbc_commit_code_of");
+    return url_read == NULL || url_free == NULL || driver_find == NULL || code_of == NULL ||
+                   commit_code_of == NULL
+               ? -1
+               : 0;
+}
+
+/* ---- URLs ----------------------------------------------------------------- */
+
+static void expect_connection(const char *text, const char *connection)
+{
+    pawl__odbc_url url;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_code      code  = url_read(&url, text, &error);
+    if (code != PAWL_OK || strcmp(url.connection, connection) != 0)
+        fail_msg("%s: %s, '%s'", text, error.text, code == PAWL_OK ? url.connection : "");
+    url_free(&url);
+}
+
+/* Refused with this code and these words; "secret" is in no text. */
+static void refused(const char *text, pawl_code code, const char *words)
+{
+    pawl__odbc_url url;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_code      found = url_read(&url, text, &error);
+    if (found != code || strstr(error.text, words) == NULL || strstr(error.text, "secret") != NULL)
+        fail_msg("%s: %s, '%s', expected %s, '%s'", text, pawl_code_name(found), error.text,
+                 pawl_code_name(code), words);
+    url_free(&url);
+}
+
+static void connection_strings_go_to_the_driver_as_they_are(void **state)
+{
+    (void)state;
+    expect_connection("odbc:shop?dialect=mysql", "DSN=shop");
+    expect_connection("odbc:My Shop?dialect=mysql&create=no", "DSN=My Shop");
+    expect_connection("odbc:DSN=shop;PWD=a%20b?dialect=mysql", "DSN=shop;PWD=a%20b");
+    expect_connection("odbc:Driver={A?B};PWD={x;y?dialect=z};Server=h?dialect=mysql",
+                      "Driver={A?B};PWD={x;y?dialect=z};Server=h");
+    expect_connection("odbc:DSN=shop;PWD=a?b?dialect=mysql", "DSN=shop;PWD=a?b");
+}
+
+static void others_are_refused(void **state)
+{
+    char *text = malloc(5000);
+    (void)state;
+    assert_non_null(text);
+    refused("odbc:DSN=shop;PWD=secret", PAWL_ECONFIG, "PWD=***: '?dialect=mysql' is missing");
+    refused("odbc:?dialect=mysql", PAWL_EINVAL, "neither a data source nor a connection string");
+    refused("odbc:shop?dialect=oracle", PAWL_ECONFIG, "dialect is 'oracle', may be mysql");
+    refused("odbc:shop?dialect=mysql&create=yes", PAWL_ECONFIG, "pawl schema apply");
+    refused("odbc:DSN=shop;PWD=secret?dialects=mysql", PAWL_ECONFIG, "dialect");
+    memset(text, 'a', 4999);
+    memcpy(text, "odbc:", 5);
+    memcpy(text + 4900, "?dialect=mysql", sizeof "?dialect=mysql");
+    refused(text, PAWL_EINVAL, "4895 bytes, limit 4000");
+    free(text);
+}
+
+/* ---- Failures --------------------------------------------------------------- */
+
+static pawl__odbc_diagnosis record(const char *state, unsigned number)
+{
+    pawl__odbc_diagnosis made = {.number = number};
+    snprintf(made.state, sizeof made.state, "%s", state);
+    return made;
+}
+
+static void expect(const char *state, unsigned number, pawl_code code, pawl__mysql_left left)
+{
+    const pawl__odbc_diagnosis given  = record(state, number);
+    const pawl__odbc_driver   *driver = driver_find("libmaodbc.so");
+    pawl__mysql_left           found;
+    pawl_code                  is = code_of(driver, &given, &found);
+    if (is != code || found != left || code_of(driver, &given, NULL) != code)
+        fail_msg("%s %u is %s and leaves %d, not %s and %d", state, number, pawl_code_name(is),
+                 (int)found, pawl_code_name(code), (int)left);
+}
+
+/* States of one kind stand beside numbers of another: the number decides. */
+static void d37_the_native_number_decides(void **state)
+{
+    (void)state;
+    expect("23000", 1062, PAWL_EDUPLICATE, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("23000", 1048, PAWL_EINVAL, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("40001", 1213, PAWL_EBUSY, PAWL__MYSQL_TRANSACTION_UNDONE);
+    expect("HY000", 1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("08S01", 1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("HY000", 2013, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
+    expect("28000", 1045, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
+    expect("HY000", 9999, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
+}
+
+static void d37_without_a_number_the_state_does(void **state)
+{
+    (void)state;
+    expect("", 0, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
+    expect("08001", 0, PAWL_EUNREACHABLE, PAWL__MYSQL_CONNECTION_LOST);
+    expect("08004", 0, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
+    expect("08S01", 0, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
+    expect("28000", 0, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
+    expect("HY001", 0, PAWL_ENOMEM, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("HY013", 0, PAWL_ENOMEM, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("HYT00", 0, PAWL_ETIMEOUT, PAWL__MYSQL_CONNECTION_LOST);
+    expect("HYT01", 0, PAWL_ETIMEOUT, PAWL__MYSQL_CONNECTION_LOST);
+    expect("IM002", 0, PAWL_ECONFIG, PAWL__MYSQL_CONNECTION_LOST);
+    expect("01000", 0, PAWL_ECONFIG, PAWL__MYSQL_CONNECTION_LOST);
+    expect("22003", 0, PAWL_EINVAL, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("HY000", 0, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
+}
+
+static void expect_commit(const char *state, unsigned number, pawl_code code)
+{
+    const pawl__odbc_diagnosis given = record(state, number);
+    assert_int_equal(commit_code_of(driver_find("libmaodbc.so"), &given), code);
+}
+
+static void d37_a_commit_that_is_lost_is_unknown(void **state)
+{
+    (void)state;
+    expect_commit("", 0, PAWL_EUNKNOWN);
+    expect_commit("08S01", 0, PAWL_EUNKNOWN);
+    expect_commit("HYT00", 0, PAWL_EUNKNOWN);
+    expect_commit("HY000", 2013, PAWL_EUNKNOWN);
+    expect_commit("40001", 1213, PAWL_EBUSY);
+    expect_commit("HY000", 0, PAWL_EPERSIST);
+    assert_null(driver_find("psqlodbcw.so"));
+    assert_null(driver_find("lib"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connection_strings_go_to_the_driver_as_they_are),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(d37_the_native_number_decides),
+        cmocka_unit_test(d37_without_a_number_the_state_does),
+        cmocka_unit_test(d37_a_commit_that_is_lost_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, load, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif
