@@ -100,7 +100,7 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
                         .endpoint = model->endpoint,
                         .queue    = model->queue,
                         .message  = message,
-                        .code     = pawl_text_of(pawl_code_name(PAWL_EINVAL)),
+                        .code     = pawl_text_of(pawl_code_name(PAWL_EDECODE)),
                         .error    = why,
                         .attempts = 1,
                         .history  = PAWL_TEXT("[]"),

@@ -286,7 +286,7 @@ static void e28_without_a_type_it_is_dead_at_once_and_others_go_on(const char *u
     assert_int_equal(world_dead(&r.it).count, 1);
     dead_says(&r, 0, "m-2", "it has no type");
     assert_string_equal(world_dead(&r.it).items[0].message.body.data, "{\"number\":2}");
-    assert_string_equal(world_dead(&r.it).items[0].code.data, "EINVAL");
+    assert_string_equal(world_dead(&r.it).items[0].code.data, "EDECODE");
     close_reading(&r);
 }
 

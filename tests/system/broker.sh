@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# broker.sh - an endpoint on SQLite reads a queue of RabbitMQ that a program in Python writes into: the process is killed and
+# RabbitMQ crashes in the middle, and each message is handled once; those that nobody can read are dead letters. E27, E28.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+[ -n "${PAWL_TEST_RABBITMQ:-}" ] || skip "PAWL_TEST_RABBITMQ names no server, so that none is started here"
+[ -e "$build_dir/libpawl-rabbitmq.so" ] || skip "the module for RabbitMQ is not built"
+/usr/bin/python3 -c 'import pika' 2>/dev/null || skip "python3-pika is not installed"
+export PAWL_STORE=sqlite:$work/pair.db PAWL_DRIVER_PATH=$build_dir
+build_app app_pair.c pair.so
+server=$source_dir/tests/servers/rabbitmq.sh
+# In memory where that is to be had: no power is lost, and each message is confirmed by itself.
+folder=$(mktemp -d /dev/shm/pawl-rabbit-XXXXXX 2>/dev/null) || folder=$work/rabbit
+
+# begin_server: at a port of which the three behind it are free, too; somebody else may take one first.
+begin_server()
+{
+    local tries=3
+    until port=$((20000 + (RANDOM * 4) % 12000)) &&
+        bash "$server" start "$folder" $port >"$work/said" 2>&1; do
+        [ $((tries--)) -gt 0 ] || { cp "$work/said" "$work/err"; die "no RabbitMQ"; }
+    done
+}
+control()
+{
+    bash "$server" control "$folder" "$port" "$@"
+}
+end_server()
+{
+    kill "${producers[@]}" 2>/dev/null
+    bash "$server" crash "$folder" "$port" >/dev/null 2>&1
+    rm -rf "$folder"
+    finish
+}
+producers=()
+begin_server
+trap end_server EXIT
+url=amqp://guest:guest@127.0.0.1:$port
+
+# produce TYPE FIRST COUNT: 25 at a time, until they are confirmed, again under the same ids.
+produce()
+{
+    local kind=$1 first=$2 last=$(($2 + $3)) size=25
+    for (( ; first < last; first += size)); do
+        until timeout 60 /usr/bin/python3 "$source_dir/examples/interop/producer.py" "$url/%2F" left \
+            "$kind" "$first" $size >>"$work/produced" 2>&1; do
+            sleep 5 # RabbitMQ is away, and needs the machine to come back
+        done
+    done
+}
+count=2000 part=500
+has_handled()
+{
+    local handled
+    handled=$(number messages)
+    [ "${handled:-0}" -ge "$1" ]
+}
+
+echo "== $count messages, and a kill in the middle"
+expect 0 "" pawl schema apply
+start first "$work/pair.so" --transport "$url/"
+for ((i = 0; i < count; i += part)); do
+    produce ping $((i + 1)) $part &
+    producers+=($!)
+done
+poll 60 has_handled 400 || die "400 are not handled: $(number messages), $(tail -n 3 "$work/first.log")"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+start second "$work/pair.so" --transport "$url/"
+
+echo "== RabbitMQ crashes"
+poll 60 has_handled 1000 || die "1000 are not handled: $(number messages), $(tail -n 3 "$work/second.log")"
+bash "$server" crash "$folder" "$port" || die "no crash"
+poll 60 grep -q "nothing is taken from queue left of the broker" "$work/second.log" || die "the log does not tell"
+bash "$server" start "$folder" "$port" >"$work/said" 2>&1 || die "RabbitMQ does not come back"
+# Of one node, RabbitMQ 3.10 leaves the queue without a leader now and then.
+control eval 'ra:trigger_election({list_to_atom("%2F_left"), node()}).' >/dev/null 2>&1
+wait "${producers[@]}"
+# ping and pong of each
+poll 60 has_handled $((count * 2)) || die "not all are handled: $(number messages)"
+poll 20 grep -q "queue left of the broker is read again" "$work/second.log" || die "the log does not tell the end"
+
+echo "== messages that cannot be handled"
+cat >"$work/odd.py" <<'END'
+import sys
+import pika
+connection = pika.BlockingConnection(pika.URLParameters(sys.argv[1]))
+channel = connection.channel()
+channel.confirm_delivery()
+for id, kind, body in (("odd-1", None, b'{"n": 1}'), ("odd-2", "ping", b"\x00\xff no JSON"), ("odd-3", "unheard", b"{}")):
+    channel.basic_publish("", "left", body, pika.BasicProperties(message_id=id, type=kind, delivery_mode=2))
+channel.basic_publish("", "left", b'{"n": 2001}', pika.BasicProperties(type="ping"))
+connection.close()
+END
+timeout 60 /usr/bin/python3 "$work/odd.py" "$url/%2F" >"$work/said" 2>&1 || { cp "$work/said" "$work/err"; die "no odd messages"; }
+dead_are()
+{
+    [ "$(pawl dead list --json | grep -oE '^.{15}odd-[0-9]' | cut -c 16- | sort | tr '\n' ' ')" = "odd-1 odd-2 odd-3 " ]
+}
+poll 60 dead_are || { pawl dead list >"$work/err"; die "other dead letters"; }
+# The two that no handler reads are counted, too.
+poll 60 has_handled $((count * 2 + 4)) || die "the one without an id is not handled: $(number messages)"
+grep -q "messages without an id come from queue left" "$work/second.log" || die "the log does not tell of messages without an id"
+
+echo "== each once"
+stop "$pid" TERM 0
+# own "finished": a message for each, which its handler sent
+/usr/bin/python3 - "$work/pair.db" $((count + 1)) >"$work/err" 2>&1 <<'END' || die "not each once"
+import json
+import sqlite3
+import sys
+rows = sqlite3.connect(sys.argv[1]).execute("select body from pawl_queue where queue = 'finished'").fetchall()
+numbers = sorted(json.loads(row[0])["n"] for row in rows)
+expected = list(range(1, int(sys.argv[2]) + 1))
+missing = [n for n in expected if n not in set(numbers)]
+if numbers != expected:
+    sys.exit(f"{len(rows)} messages, missing {missing[:10]}, of {len(set(numbers))} numbers")
+END
+left=$(control list_queues name messages | awk '$1 == "left" { print $2 }')
+[ "$left" = 0 ] || die "$left messages are left in RabbitMQ"
+lines=$(cat "$work/first.log" "$work/second.log" | wc -l)
+[ "$lines" -lt 100 ] || die "$lines lines of the log"
+echo "$count messages handled once; $lines lines of the log"
