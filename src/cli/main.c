@@ -48,7 +48,7 @@ static const pawl__verb verbs[] = {
                  "print who handles, sends, publishes and times what, by an application's tables"),
     VERB_REPORTS(version, "say which pawl this is"),
     VERB_REPORTS(why, "say what an id waits for, who has it, and what an operator can do"),
-    VERB_REPORTS(worker, "look at the workers that are alive"),
+    VERB_REPORTS(worker, "look at the workers that are alive, and what one has in hand"),
 };
 #undef VERB_REPORTS
 #undef VERB

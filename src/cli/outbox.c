@@ -50,6 +50,8 @@ const pawl__option pawl__outbox_verb_options[] = {
      .max     = INT64_MAX,
      .actions = FOR_LIST},
     OUTBOX_OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
+    OUTBOX_OPTION("app", TEXT, application, "APP.so", 0,
+                  "the program that has the sagas: they are named by their values"),
     {.name    = "attempts",
      .kind    = PAWL__OPTION_COUNT,
      .offset  = offsetof(pawl__outbox_fields, attempts),
@@ -71,6 +73,10 @@ const pawl__option pawl__outbox_verb_options[] = {
     PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
     OUTBOX_OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
     OUTBOX_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    OUTBOX_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+                  "from this saga; by its value with --app"),
+    OUTBOX_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", 0,
+                  "what the names of saga tables begin with; default the endpoint's name and _"),
     OUTBOX_OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
     {.name    = "state",
      .kind    = PAWL__OPTION_TEXT,
@@ -101,6 +107,7 @@ static const char *const outcome_names[] = {
 typedef struct shown_row {
     pawl_outbox_row row; /* first: list and show have columns of it in common */
     pawl_text       next;
+    pawl_text       saga; /* TYPE/VALUE of the source */
 } shown_row;
 
 #define ROW(key, kind, member, heading)                                                         \
@@ -117,6 +124,7 @@ static const pawl__column row_columns[] = {
     ROW("dispatch_id", ID, dispatch_id, NULL),
     ROW("endpoint", TEXT, endpoint, "endpoint"),
     ROW("source", TEXT, source, "source"),
+    {"saga", PAWL__COLUMN_TEXT, offsetof(shown_row, saga), NULL, PAWL__LEVEL_LIST, NULL},
     ROW("version", COUNT, version, NULL),
     ROW("index", COUNT_32, index, NULL),
     ROW("destination", TEXT, destination, "destination"),
@@ -187,6 +195,19 @@ static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_e
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--dispatch-id");
 }
 
+/* The source of a row has the type, so that an id alone finds nothing. */
+static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    if (fields->saga != NULL && fields->source != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--saga and --source both say whose rows: give "
+                              "one of them");
+    if (fields->saga != NULL && fields->saga[0] != '\0' && strchr(fields->saga, '/') == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is no TYPE/VALUE or TYPE/ID",
+                              fields->saga);
+    return pawl__saga_word_check(fields->saga, fields->application != NULL, error);
+}
+
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
                              pawl_error *error)
 {
@@ -200,8 +221,60 @@ pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_quer
                                          .attempts_min = (int32_t)fields->attempts};
     query->states  = pawl__choices_of(state_names, fields->states);
     pawl_code code = check_filters(fields, error);
+    if (code == PAWL_OK)
+        code = check_saga(fields, error);
     if (code == PAWL_OK && fields->dispatch_id != NULL)
         code = read_dispatch_id(fields->dispatch_id, &query->dispatch_id, error);
+    return code;
+}
+
+/* "TYPE/ID"; data NULL: out of memory. */
+static pawl_text source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
+}
+
+pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl_outbox_query *query, pawl_error *error)
+{
+    pawl_text    type;
+    pawl_saga_id id;
+    if (fields->saga == NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
+    if (code == PAWL_OK)
+        query->source = source_of(type, id, arena);
+    if (code == PAWL_OK && query->source.data == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return code;
+}
+
+/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
+ * in the place of the source. */
+static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
+                           const pawl_outbox_row *rows, size_t count, pawl_arena *arena,
+                           shown_row **shown, pawl_error *error)
+{
+    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
+    if (sagas == NULL || *shown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", count);
+    for (size_t i = 0; i < count; i++) {
+        pawl_text id;
+        sagas[i] = (pawl__saga_named){.type = {.data = NULL}};
+        if (!pawl__saga_split(rows[i].source, &sagas[i].type, &id) ||
+            pawl_uuid_parse(id, &sagas[i].id.uuid, NULL) != PAWL_OK)
+            sagas[i].type = (pawl_text){0};
+    }
+    pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
+    for (size_t i = 0; i < count; i++) {
+        (*shown)[i] = (shown_row){.row = rows[i], .saga = sagas[i].name};
+        if (sagas[i].name.size > 0 && !fields->is_json)
+            (*shown)[i].row.source = sagas[i].name;
+    }
     return code;
 }
 
@@ -239,8 +312,9 @@ pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena 
 /* ---- List ------------------------------------------------------------------ */
 
 typedef struct list_cursor {
-    pawl_store       *store;
-    pawl_outbox_query query;
+    const pawl__outbox_fields *fields;
+    pawl_store                *store;
+    pawl_outbox_query          query;
 } list_cursor;
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
@@ -253,28 +327,35 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     if (code != PAWL_OK)
         return code;
     forget_past(&found);
-    *rows  = found.items;
-    *count = found.count;
     if (found.count > 0)
         cursor->query.after = found.items[found.count - 1].id;
-    return PAWL_OK;
+    shown_row *shown = NULL;
+    code = show_rows(cursor->fields, cursor->store, found.items, found.count, arena, &shown, error);
+    *rows  = shown;
+    *count = found.count;
+    return code;
 }
 
 static pawl__view view_of(const pawl__outbox_fields *fields, pawl_arena *arena)
 {
-    return pawl__view_of(row_columns, "outbox row", sizeof(pawl_outbox_row), fields->is_json,
-                         arena);
+    return pawl__view_of(row_columns, "outbox row", sizeof(shown_row), fields->is_json, arena);
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__outbox_fields *fields = context;
     pawl__view                 view   = view_of(fields, arena);
-    list_cursor                cursor = {.store = store};
+    list_cursor                cursor = {.fields = fields, .store = store};
+    pawl_arena                *kept   = pawl_arena_create(0); /* beyond a page */
     pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
-    if (code != PAWL_OK)
-        return code;
-    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    if (code == PAWL_OK && kept == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl__outbox_query_saga(fields, store, kept, &cursor.query, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl_arena_destroy(kept);
+    return code;
 }
 
 /* ---- What happens next ----------------------------------------------------- */
@@ -400,16 +481,19 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__outbox_fields *fields   = context;
     pawl__view                 view     = view_of(fields, arena);
-    shown_row                  shown    = {.row.id = 0};
+    shown_row                 *shown    = NULL;
+    pawl_outbox_row            row      = {.id = 0};
     pawl_attempt_rows          attempts = {.count = 0};
     int64_t                    blocker  = 0;
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
-    pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &shown.row, error);
+    pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &row, error);
     if (code == PAWL_OK)
-        code = pawl_store_outbox_attempts(store, shown.row.id, arena, &attempts, error);
+        code = pawl_store_outbox_attempts(store, row.id, arena, &attempts, error);
     if (code == PAWL_OK)
-        code = pawl__outbox_next(store, &shown.row, view.now, arena, &shown.next, &blocker, error);
-    return code == PAWL_OK ? print_shown(&view, &shown, &attempts, error) : code;
+        code = show_rows(fields, store, &row, 1, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = pawl__outbox_next(store, &row, view.now, arena, &shown->next, &blocker, error);
+    return code == PAWL_OK ? print_shown(&view, shown, &attempts, error) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -445,9 +529,12 @@ int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
         code = check_ids(&fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
         code = pawl__outbox_query(&fields, &query, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    while (strcmp(action_names[i], fields.action) != 0)
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
         i++;
-    return pawl__store_look(&fields.at, looks[i], &fields);
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
 }

@@ -6,7 +6,7 @@
 #ifndef PAWL_CLI_OUTBOX_H
 #define PAWL_CLI_OUTBOX_H
 
-#include "cli/cli.h"
+#include "cli/saga_find.h"
 
 typedef struct pawl__outbox_fields {
     pawl__store_fields at;
@@ -16,6 +16,8 @@ typedef struct pawl__outbox_fields {
     const char        *dispatch_id;
     const char        *endpoint, *source, *destination, *type, *causation_id;
     const char        *reason;
+    const char        *application, *saga_prefix, *saga;
+    pawl__saga_book    book; /* of the application */
     int64_t            id, after, limit, attempts;
     bool               is_all, is_agreed, is_json, is_revealed;
 } pawl__outbox_fields;
@@ -23,6 +25,9 @@ typedef struct pawl__outbox_fields {
 /* The selection of list and retry --all. PAWL_EINVAL names the option. */
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
                              pawl_error *error);
+/* Adds --saga to it, which is looked up. PAWL_ENOTFOUND: there is none. */
+pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl_outbox_query *query, pawl_error *error);
 /* Finds the row of a number or dispatch id; PAWL_ENOTFOUND. */
 pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
                                 pawl_outbox_row *row, pawl_error *error);

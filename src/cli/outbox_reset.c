@@ -87,9 +87,14 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
 {
     pawl_outbox_query query;
     pawl_outbox_rows  rows = {.count = 0};
+    pawl_arena       *kept = pawl_arena_create(0); /* beyond a page */
     pawl_code         code = pawl__outbox_query(fields, &query, error);
-    query.states           = 1U << PAWL_OUTBOX_DEAD;
-    query.count_max        = COMMIT_ROWS;
+    if (code == PAWL_OK && kept == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl__outbox_query_saga(fields, store, kept, &query, error);
+    query.states    = 1U << PAWL_OUTBOX_DEAD;
+    query.count_max = COMMIT_ROWS;
     do {
         pawl_arena_reset(arena);
         if (code == PAWL_OK)
@@ -99,6 +104,7 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
             code        = select_row(chosen, rows.items[i].id, error);
         }
     } while (code == PAWL_OK && rows.count == query.count_max);
+    pawl_arena_destroy(kept);
     return code;
 }
 

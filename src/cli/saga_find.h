@@ -8,6 +8,7 @@
 #define PAWL_CLI_SAGA_FIND_H
 
 #include "cli/cli.h"
+#include "pawl/upgrade.h"
 
 typedef struct pawl__saga_tables {
     const pawl_saga_table *const *items;
@@ -25,5 +26,43 @@ pawl_code pawl__saga_find_in(pawl_store *store, const pawl_saga_table *table, pa
 pawl_code pawl__saga_find(pawl_store *store, const pawl__saga_tables *tables, pawl_text type,
                           pawl_text value, pawl_arena *arena, const pawl_saga_table **table,
                           pawl_saga_row *row, pawl_error *error);
+
+/* The saga of that name; an application's sagas of one name have one state. */
+const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text type);
+/* Is its correlation value a secret? NULL: no. */
+bool pawl__saga_is_secret(const pawl_saga *saga);
+
+/* ---- For verbs that only name sagas: --app, --saga-prefix, --saga ---------- */
+
+/* The tables of --app; without it there are none, and no saga has a name. */
+typedef struct pawl__saga_book {
+    pawl__loaded      loaded;
+    pawl_upgrade     *upgrade;
+    pawl__saga_tables tables;
+} pawl__saga_book;
+
+/* `application` may be NULL. Closed in any case. */
+pawl_code pawl__saga_book_open(const char *application, const char *prefix, pawl__saga_book *book,
+                               pawl_error *error);
+void      pawl__saga_book_close(pawl__saga_book *book);
+
+/* Before the store is opened: is the word of --saga an id, TYPE/ID, or with tables TYPE/VALUE? NULL is
+ * fine. */
+pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *error);
+/* The id of such a word; the type is empty when it has none. PAWL_ENOTFOUND: no saga has the
+ * value. */
+pawl_code pawl__saga_word_find(const pawl__saga_book *book, pawl_store *store, const char *word,
+                               pawl_arena *arena, pawl_text *type, pawl_saga_id *id,
+                               pawl_error *error);
+
+typedef struct pawl__saga_named {
+    pawl_text    type;
+    pawl_saga_id id;
+    pawl_text name; /* "TYPE/VALUE", or as it was: the saga ended, has no value, or a secret one */
+} pawl__saga_named;
+
+/* Names them all, with one load for each table. */
+pawl_code pawl__saga_names(const pawl__saga_book *book, pawl_store *store, pawl__saga_named *items,
+                           size_t count, pawl_arena *arena, pawl_error *error);
 
 #endif

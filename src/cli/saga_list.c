@@ -7,7 +7,6 @@
  */
 #include "cli/actions.h"
 #include "cli/saga.h"
-#include "pawl/upgrade.h"
 
 #include <string.h>
 
@@ -86,33 +85,13 @@ typedef struct look {
     bool                          is_behind;
 } look;
 
-/* The saga of that name; an application's sagas of one name have one state. */
-static const pawl_saga *saga_of(const pawl_application *application, pawl_text type)
-{
-    for (size_t i = 0; application->endpoints[i] != NULL; i++) {
-        const pawl_saga *const *sagas = application->endpoints[i]->sagas;
-        for (size_t j = 0; sagas != NULL && sagas[j] != NULL; j++)
-            if (pawl_text_equal(pawl_text_of(sagas[j]->name), type))
-                return sagas[j];
-    }
-    return NULL;
-}
-
-static bool is_secret(const pawl_saga *saga)
-{
-    const pawl_field *field = saga != NULL && saga->correlation != NULL
-                                  ? pawl_record_field(saga->state(), saga->correlation)
-                                  : NULL;
-    return field != NULL && field->secret;
-}
-
 static pawl_code no_type(const look *it, pawl_text type, pawl_error *error)
 {
     char        hint[300], shown[PAWL__WORD_SIZE];
     const char *names[PAWL__TEXTS_MAX + 1] = {NULL};
     size_t      count                      = 0;
     for (size_t i = 0; i < it->table_count && count < PAWL__TEXTS_MAX; i++) {
-        const pawl_saga *saga = saga_of(it->application, it->tables[i]->type);
+        const pawl_saga *saga = pawl__saga_of(it->application, it->tables[i]->type);
         if (saga != NULL)
             names[count++] = saga->name;
     }
@@ -178,7 +157,7 @@ static bool fill(const look *it, const pawl_walk_row *walked, const pawl_saga_ro
                  pawl_arena *arena, shown_saga *saga)
 {
     const pawl_saga_table *table = it->tables[it->at];
-    const pawl_saga       *spec  = saga_of(it->application, table->type);
+    const pawl_saga       *spec  = pawl__saga_of(it->application, table->type);
     char                   id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(walked->id, id);
     *saga = (shown_saga){.type                = table->type,
@@ -192,14 +171,15 @@ static bool fill(const look *it, const pawl_walk_row *walked, const pawl_saga_ro
                          .begun               = time_of(walked->id),
                          .state_size          = (int64_t)row->data.size,
                          .metadata            = row->metadata};
-    if (is_secret(spec) && !it->fields->is_revealed)
+    if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
         saga->value = PAWL_TEXT(PAWL_MASKED);
     saga->state               = state_text(it, spec, row->data, arena);
     saga->originator          = metadata_member(row->metadata, "Originator", arena);
     saga->original_message_id = metadata_member(row->metadata, "OriginalMessageId", arena);
     saga->name                = pawl_arena_printf(
                        arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
-                       PAWL_TEXT_ARGS(saga->value.size == 0 || is_secret(spec) ? pawl_text_of(id) : saga->value));
+                       PAWL_TEXT_ARGS(saga->value.size == 0 || pawl__saga_is_secret(spec) ? pawl_text_of(id)
+                                                                                          : saga->value));
     return saga->state.data != NULL && saga->originator.data != NULL &&
            saga->original_message_id.data != NULL && saga->name.data != NULL;
 }

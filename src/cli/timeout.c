@@ -34,6 +34,8 @@ const pawl__argument pawl__timeout_verb_arguments[] = {
     }
 const pawl__option pawl__timeout_verb_options[] = {
     TIMEOUT_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
+    TIMEOUT_OPTION("app", TEXT, application, "APP.so", 0,
+                   "the program that has the sagas: they are named by their values"),
     TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE, "later by that: 15m 2h 2d"),
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
     TIMEOUT_OPTION("destination", TEXT, destination, "NAME", FOR_MANY,
@@ -45,7 +47,10 @@ const pawl__option pawl__timeout_verb_options[] = {
     TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
     TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK, "why, for the record"),
-    TIMEOUT_OPTION("saga", TEXT, saga, "SAGA-ID", FOR_MANY, "of this saga, by its id"),
+    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|ID", FOR_MANY,
+                   "of this saga; by its value with --app"),
+    TIMEOUT_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", 0,
+                   "what the names of saga tables begin with; default the endpoint's name and _"),
     TIMEOUT_OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
     TIMEOUT_OPTION("since", TEXT, since, "TIME", FOR_MANY,
                    "due at this time or after: 2026-11-22T08:00:00Z"),
@@ -61,6 +66,7 @@ const pawl__option pawl__timeout_verb_options[] = {
 typedef struct shown_timeout {
     pawl_timeout_row row; /* first: list and show have columns of it in common */
     pawl_text        next;
+    pawl_text        saga; /* TYPE/VALUE */
 } shown_timeout;
 
 #define TIMEOUT(key, kind, member, heading, level)                             \
@@ -74,6 +80,7 @@ static const pawl__column timeout_columns[] = {
     TIMEOUT("name", TEXT, name, "name", LIST),
     TIMEOUT("saga_type", TEXT, saga_type, "saga", LIST),
     TIMEOUT("saga_id", ID, saga_id, "saga id", LIST),
+    {"saga", PAWL__COLUMN_TEXT, offsetof(shown_timeout, saga), NULL, PAWL__LEVEL_LIST, NULL},
     TIMEOUT("destination", TEXT, destination, "destination", LIST),
     TIMEOUT("attempts", COUNT_32, attempts, "attempts", LIST),
     TIMEOUT("generation", COUNT, generation, NULL, LIST),
@@ -92,9 +99,30 @@ const pawl__report pawl__timeout_verb_reports[] = {
     {.what = NULL},
 };
 
-static pawl__view view_of(const pawl__timeout_fields *fields, size_t row_size, pawl_arena *arena)
+static pawl__view view_of(const pawl__timeout_fields *fields, pawl_arena *arena)
 {
-    return pawl__view_of(timeout_columns, "timeout", row_size, fields->is_json, arena);
+    return pawl__view_of(timeout_columns, "timeout", sizeof(shown_timeout), fields->is_json, arena);
+}
+
+/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
+ * in the place of the saga's type. */
+static pawl_code show_rows(const pawl__timeout_fields *fields, pawl_store *store,
+                           const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                           shown_timeout **shown, pawl_error *error)
+{
+    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
+    if (sagas == NULL || *shown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
+    for (size_t i = 0; i < count; i++)
+        sagas[i] = (pawl__saga_named){.type = rows[i].saga_type, .id = rows[i].saga_id};
+    pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
+    for (size_t i = 0; i < count; i++) {
+        (*shown)[i] = (shown_timeout){.row = rows[i], .saga = sagas[i].name};
+        if (sagas[i].name.size > 0 && !fields->is_json)
+            (*shown)[i].row.saga_type = sagas[i].name;
+    }
+    return code;
 }
 
 /* ---- List ------------------------------------------------------------------ */
@@ -102,7 +130,8 @@ static pawl__view view_of(const pawl__timeout_fields *fields, size_t row_size, p
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = view_of(fields, sizeof(pawl_timeout_row), arena);
+    pawl__view                  view   = view_of(fields, arena);
+    shown_timeout              *shown  = NULL;
     pawl__timeout_query         query;
     pawl_timeout_rows           rows = {.count = 0};
     pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
@@ -114,7 +143,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
                    : fields->is_json  ? rows.count
                                       : PAWL__LINES_DEFAULT;
     size_t count = rows.count < limit ? rows.count : limit;
-    code         = pawl__rows_print(&view, rows.items, count, error);
+    code         = show_rows(fields, store, rows.items, count, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_print(&view, shown, count, error);
     if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
         fprintf(stderr, "the first %zu of %zu timeouts; --limit N shows more\n", count, rows.count);
     return code;
@@ -149,8 +180,8 @@ static pawl_code find_next(pawl_store *store, shown_timeout *shown, pawl_time no
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = view_of(fields, sizeof(shown_timeout), arena);
-    shown_timeout               shown  = {.next.size = 0};
+    pawl__view                  view   = view_of(fields, arena);
+    shown_timeout              *shown  = NULL;
     pawl_timeout_rows           rows   = {.count = 0};
     pawl__timeout_query         query;
     pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
@@ -158,13 +189,14 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
-    shown.row  = rows.items[0];
     view.level = PAWL__LEVEL_SHOW;
-    code       = find_next(store, &shown, view.now, arena, error);
+    code       = show_rows(fields, store, rows.items, 1, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = find_next(store, shown, view.now, arena, error);
     if (code != PAWL_OK)
         return code;
-    return fields->is_json ? pawl__rows_print(&view, &shown, 1, error)
-                           : pawl__row_page(&view, &shown, error);
+    return fields->is_json ? pawl__rows_print(&view, shown, 1, error)
+                           : pawl__row_page(&view, shown, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -207,9 +239,12 @@ int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
                                          &fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
         code = check_words(&fields, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    while (strcmp(action_names[i], fields.action) != 0)
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
         i++;
-    return pawl__store_look(&fields.at, looks[i], &fields);
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
 }

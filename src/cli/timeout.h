@@ -6,7 +6,7 @@
 #ifndef PAWL_CLI_TIMEOUT_H
 #define PAWL_CLI_TIMEOUT_H
 
-#include "cli/cli.h"
+#include "cli/saga_find.h"
 
 typedef struct pawl__timeout_fields {
     pawl__store_fields at;
@@ -15,6 +15,8 @@ typedef struct pawl__timeout_fields {
     const char        *destination, *name, *saga, *saga_type;
     const char        *since, *until, *to; /* times, as they were given */
     const char        *reason;
+    const char        *application, *saga_prefix;
+    pawl__saga_book    book; /* of the application */
     int64_t            by, limit;
     bool               is_all, is_agreed, is_dry, is_json;
 } pawl__timeout_fields;
@@ -22,7 +24,7 @@ typedef struct pawl__timeout_fields {
 /* The selection of the words. */
 typedef struct pawl__timeout_query {
     pawl_text    destination, name, saga_type; /* empty: any */
-    pawl_saga_id saga_id;                      /* zero: any */
+    pawl_saga_id saga_id;                      /* zero: any; --saga is read with the store */
     pawl_time    due_min, due_max;
     pawl_time    to; /* move --to, or 0 */
 } pawl__timeout_query;

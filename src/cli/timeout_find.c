@@ -40,11 +40,8 @@ pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__tim
                                            .due_min     = PAWL_TIME_MIN,
                                            .due_max     = PAWL_TIME_MAX};
     pawl_code code = check_filters(fields, error);
-    if (code == PAWL_OK && fields->saga != NULL) {
-        code = pawl_uuid_parse(pawl_text_of(fields->saga), &query->saga_id.uuid, error);
-        if (code != PAWL_OK)
-            code = pawl_error_wrap(error, code, "--saga");
-    }
+    if (code == PAWL_OK)
+        code = pawl__saga_word_check(fields->saga, fields->application != NULL, error);
     if (code == PAWL_OK)
         code = read_time("--since", fields->since, &query->due_min, error);
     if (code == PAWL_OK)
@@ -104,8 +101,14 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__t
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error)
 {
-    size_t    count = 0;
-    pawl_code code  = pawl_store_timeout_list(store, query->saga_id, 0, arena, rows, error);
+    size_t       count = 0;
+    pawl_saga_id id    = query->saga_id;
+    pawl_text    type;
+    pawl_code    code = PAWL_OK;
+    if (fields->saga != NULL)
+        code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
+    if (code == PAWL_OK)
+        code = pawl_store_timeout_list(store, id, 0, arena, rows, error);
     if (code != PAWL_OK)
         return code;
     if (fields->ids.count > 0)

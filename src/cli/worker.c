@@ -1,29 +1,40 @@
-/* worker.c - `pawl worker list`: the workers, their leases and their counts.
+/* worker.c - `pawl worker list|show`: the workers, their leases and their counts, and what one has in
+ * hand as far as the store tells.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
 
+#include "engine/stamp.h"
+
+#include <string.h>
+
+#define HEAD_ROWS 1000 /* of a queue that are read: a message that runs alone is among the oldest */
+
 typedef struct verb_fields {
     pawl__store_fields at;
     const char        *action;
+    const char        *id;
     const char        *endpoint;
     bool               is_json;
 } verb_fields;
 
-static const char *const action_names[] = {"list", NULL};
+enum { ACTION_LIST, ACTION_SHOW };
+static const char *const action_names[] = {"list", "show", NULL};
 
 const pawl__argument pawl__worker_verb_arguments[] = {
     {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = "ID", .offset = offsetof(verb_fields, id), .is_optional = true},
     {.name = NULL},
 };
 const pawl__option pawl__worker_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name   = "endpoint",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, endpoint),
-     .value  = "NAME",
-     .help   = "of this endpoint only"},
+    {.name    = "endpoint",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, endpoint),
+     .value   = "NAME",
+     .actions = 1U << ACTION_LIST,
+     .help    = "of this endpoint only"},
     {.name   = "json",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_json),
@@ -36,6 +47,7 @@ const pawl__option pawl__worker_verb_options[] = {
 typedef struct worker_row {
     pawl_worker_info info;
     pawl__text_list  leads;
+    pawl_text        next; /* of show: what it has in hand, in words */
 } worker_row;
 
 #define WORKER(key, kind, member, heading)                                                      \
@@ -56,9 +68,32 @@ static const pawl__column columns[] = {
     WORKER("dead", COUNT, info.counters.dead, "dead letters"),
     WORKER("seen", TIME, info.seen, "last seen"),
     WORKER("types", JSON, info.types, NULL),
+    {"in_hand", PAWL__COLUMN_TEXT, offsetof(worker_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
     {.key = NULL},
 };
-const pawl__report pawl__worker_verb_reports[] = {{"list", columns, NULL}, {.what = NULL}};
+
+/* A message that the worker runs alone. */
+typedef struct stamped_row {
+    pawl_text message_id, type, queue;
+    pawl_time since;
+    int32_t   deaths; /* before */
+} stamped_row;
+
+#define STAMPED(key, kind, member, heading)                                                      \
+    {                                                                                            \
+        key, PAWL__COLUMN_##kind, offsetof(stamped_row, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column stamped_columns[] = {
+    STAMPED("message_id", TEXT, message_id, "message"),
+    STAMPED("type", TEXT, type, "type"),
+    STAMPED("queue", TEXT, queue, "queue"),
+    STAMPED("since", TIME, since, "since"),
+    STAMPED("deaths", COUNT_32, deaths, "deaths"),
+    {.key = NULL},
+};
+
+const pawl__report pawl__worker_verb_reports[] = {
+    {"list, show", columns, NULL}, {"alone, of show", stamped_columns, NULL}, {.what = NULL}};
 
 typedef struct lead_rows {
     pawl_lead_row *items;
@@ -101,31 +136,31 @@ static pawl_code make_rows(const pawl_worker_info *items, size_t *count, const c
                : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
 }
 
-static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+/* The rows of `list`, or the one of `show`. */
+static pawl_code find_rows(const verb_fields *fields, pawl_store *store, pawl_time now,
+                           pawl_arena *arena, worker_row **rows, size_t *count, pawl_error *error)
 {
-    const verb_fields *fields = context;
-    pawl_worker_info  *items  = NULL;
-    worker_row        *rows   = NULL;
-    size_t             count  = 0;
-    lead_rows          leads  = {.is_known = true};
-    pawl_time          now    = pawl_clock_now(NULL);
-    pawl_code          code   = pawl_store_worker_list(store, arena, &items, &count, error);
+    pawl_worker_info *items = NULL;
+    lead_rows         leads = {.is_known = true};
+    pawl_code         code  = pawl_store_worker_list(store, arena, &items, count, error);
     if (code == PAWL_OK)
         code = pawl_store_lead_list(store, now, arena, &leads.items, &leads.count, error);
     leads.is_known = code != PAWL_EUNSUPPORTED;
     if (!leads.is_known)
         code = PAWL_OK;
-    if (code == PAWL_OK)
-        code = make_rows(items, &count, fields->endpoint, &leads, arena, &rows, error);
+    return code == PAWL_OK ? make_rows(items, count, fields->endpoint, &leads, arena, rows, error)
+                           : code;
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    worker_row        *rows   = NULL;
+    size_t             count  = 0;
+    pawl__view view = pawl__view_of(columns, "worker", sizeof *rows, fields->is_json, arena);
+    pawl_code  code = find_rows(fields, store, view.now, arena, &rows, &count, error);
     if (code != PAWL_OK)
         return code;
-    pawl__view view = {.columns  = columns,
-                       .noun     = "worker",
-                       .row_size = sizeof *rows,
-                       .is_json  = fields->is_json,
-                       .now      = now,
-                       .arena    = arena,
-                       .out      = stdout};
     if (count == 0 && !fields->is_json)
         fputs(fields->endpoint == NULL ? "no worker is alive\n"
                                        : "no worker of this endpoint is alive\n",
@@ -133,17 +168,142 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     return pawl__rows_print(&view, rows, count, error);
 }
 
+/* ---- Show ------------------------------------------------------------------ */
+
+typedef struct stamped_rows {
+    stamped_row *items;
+    size_t       count, capacity;
+} stamped_rows;
+
+/* Adds the message when its row is stamped by the worker. */
+static pawl_code add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
+                             pawl_uuid worker, pawl_arena *arena, pawl_error *error)
+{
+    pawl__stamp stamp;
+    if (row->deaths == 0 || !pawl__stamp_read(arena, row->history, &stamp) ||
+        pawl_uuid_compare(stamp.worker, worker) != 0)
+        return PAWL_OK;
+    stamped_row *grown =
+        pawl_arena_grow(arena, rows->items, rows->count, &rows->capacity, sizeof *grown);
+    if (grown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for messages");
+    rows->items          = grown;
+    grown[rows->count++] = (stamped_row){.message_id = row->message.id,
+                                         .type       = row->message.type,
+                                         .queue      = queue,
+                                         .since      = stamp.at,
+                                         .deaths     = row->deaths - 1};
+    return PAWL_OK;
+}
+
+/* Looks at the oldest messages of each queue that has some which are due. */
+static pawl_code find_stamped(pawl_store *store, pawl_uuid worker, pawl_time now, pawl_arena *arena,
+                              stamped_rows *rows, pawl_error *error)
+{
+    pawl_queue_infos infos = {.count = 0};
+    pawl_code        code  = pawl_store_queue_infos(store, now, arena, &infos, error);
+    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++) {
+        const pawl_queue_query query = {
+            .queue = infos.items[i].queue, .due_max = now, .count_max = HEAD_ROWS};
+        pawl_queue_messages messages = {.count = 0};
+        if (infos.items[i].ready > 0)
+            code = pawl_store_queue_find(store, &query, arena, &messages, error);
+        for (size_t j = 0; code == PAWL_OK && j < messages.count; j++)
+            code = add_stamped(rows, &messages.items[j].row, query.queue, worker, arena, error);
+    }
+    return code;
+}
+
+static pawl_code print_shown(const pawl__view *view, const worker_row *row,
+                             const stamped_rows *stamped, pawl_error *error)
+{
+    pawl__view inner = *view;
+    inner.columns    = stamped_columns;
+    inner.row_size   = sizeof(stamped_row);
+    inner.level      = PAWL__LEVEL_LIST;
+    if (!view->is_json) {
+        pawl_code code = pawl__row_page(view, row, error);
+        if (code != PAWL_OK || stamped->count == 0)
+            return code;
+        fputc('\n', view->out);
+        return pawl__rows_print(&inner, stamped->items, stamped->count, error);
+    }
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = PAWL_OK;
+    if (doc != NULL)
+        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
+    if (doc != NULL && code == PAWL_OK)
+        code = pawl__rows_json(&inner, doc, "alone", stamped->items, stamped->count, error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    worker_row        *rows = NULL, *found = NULL;
+    stamped_rows       stamped = {.count = 0};
+    size_t             count   = 0;
+    pawl_uuid          id      = {{0}};
+    pawl__view view = pawl__view_of(columns, "worker", sizeof *rows, fields->is_json, arena);
+    view.level      = PAWL__LEVEL_SHOW;
+    pawl_code code  = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
+    if (code == PAWL_OK)
+        code = find_rows(fields, store, view.now, arena, &rows, &count, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (pawl_uuid_compare(rows[i].info.id.uuid, id) == 0)
+            found = &rows[i];
+    if (code == PAWL_OK && found == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND,
+                              "no worker %s is alive: `pawl worker list` has those that are",
+                              fields->id);
+    if (code == PAWL_OK)
+        code = find_stamped(store, id, view.now, arena, &stamped, error);
+    if (code != PAWL_OK)
+        return code;
+    found->next = stamped.count > 0
+                      ? PAWL_TEXT("the message below, which it runs alone, as processes died "
+                                  "before")
+                      : PAWL_TEXT("not told by the store: a claim is a lock or in the worker's "
+                                  "memory, and only a message that runs alone after a death is "
+                                  "named in its row");
+    return print_shown(&view, found, &stamped, error);
+}
+
+static pawl_code check_id(const verb_fields *fields, bool is_list, pawl_error *error)
+{
+    pawl_uuid id;
+    if (is_list && fields->id != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl worker list takes options, not '%s'; did you mean show %s?",
+                              fields->id, fields->id);
+    if (is_list)
+        return PAWL_OK;
+    if (fields->id == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl worker show needs the worker's ID, as list has it");
+    pawl_code code = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "ID");
+}
+
 int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.action = NULL};
-    pawl_error  error  = PAWL_ERROR_INIT;
+    verb_fields fields  = {.action = NULL};
+    pawl_error  error   = PAWL_ERROR_INIT;
+    bool        is_list = false;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
     /* An empty filter is refused: a sender's endpoint is empty. */
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__filter_check("--endpoint", fields.endpoint, &error);
+    if (code == PAWL_OK) {
+        is_list = strcmp(fields.action, action_names[ACTION_LIST]) == 0;
+        code    = check_id(&fields, is_list, &error);
+    }
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, list, &fields);
+    return pawl__store_look(&fields.at, is_list ? list : show, &fields);
 }

@@ -30,7 +30,7 @@ offered 'discard list retry show' outbox ''
 offered 'list' outbox l
 offered '--man --help' help -
 found=$(pawl completion words -- outbox show '' | cut -f1 | tr '\n' ' ')
-[ "$found" = '--deadline --json --prefix --reveal --store ' ] || die "'outbox show' offers '$found'"
+[ "$found" = '--app --deadline --json --prefix --reveal --saga-prefix --store ' ] || die "'outbox show' offers '$found'"
 offered / run ''
 offered '' outbox lost --
 offered '' stats extra ''

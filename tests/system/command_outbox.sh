@@ -207,7 +207,7 @@ fi
 echo "== workers"
 expect 0 '' pawl worker list
 grep -q '^no worker is alive$' "$work/err" || die "no word that there is none"
-expect 2 "pawl worker needs ACTION; valid are list" pawl worker
+expect 2 "pawl worker needs ACTION; valid are list, show" pawl worker
 build_app app_pair.c pair.so
 export PAWL_STORE=sqlite:$work/workers.db
 start pair "$work/pair.so" --workers 1 --route aside=#aside
@@ -227,6 +227,23 @@ expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+  outbox/left +0 +0 +0 +0  .*Z \(.* 
 expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoch\":[0-9]+,\"leads\":\[\],\"messages\":1,.*\"types\":\[\"pong\"\]\}$" \
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
+one=$(pawl worker list --json --endpoint right | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
+expect 0 '^in hand +not told by the store: ' pawl worker show "$one"
+expect 0 '"in_hand":"not told by the store: [^"]*","alone":\[\]\}$' pawl worker show "$one" --json
+expect 0 '^sent ' pawl send --to nobody --type ping --id 018f0000-0000-7000-8000-0000000000aa --body '{"n":1}'
+build_sql
+"$work/sql" "$work/workers.db" "update pawl_queue set Deaths = 2, History = '[{\"attempt\":1,\"at\":\"2026-11-22T08:00:00Z\",\"code\":\"EDIED\",\"error\":\"x\",\"worker\":\"$one\",\"epoch\":1,\"pid\":7}]' where Queue = 'nobody'" ||
+    die "no stamp"
+expect 0 '"alone":\[\{"message_id":"018f0000-0000-7000-8000-0000000000aa","type":"ping","queue":"nobody","since":"2026-11-22T08:00:00.000000Z","deaths":1\}\]\}$' \
+    pawl worker show "$one" --json
+expect 0 '^in hand +the message below, which it runs alone' pawl worker show "$one"
+expect 0 '^018f0000-0000-7000-8000-0000000000aa +ping +nobody +2026-11-22T08:00:00Z .* 1$' pawl worker show "$one"
+other=$(pawl worker list --json | grep -vF "$one" | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
+expect 0 '"alone":\[\]\}$' pawl worker show "$other" --json
+expect 6 'no worker 018f0000-0000-7000-8000-0000000000aa is alive' pawl worker show 018f0000-0000-7000-8000-0000000000aa
+expect 2 "pawl worker show needs the worker's ID" pawl worker show
+expect 2 "did you mean show $one\?" pawl worker list "$one"
+expect 2 '^pawl: ID: ' pawl worker show x
 expect 0 '' pawl worker list --endpoint middle
 grep -q '^no worker of this endpoint is alive$' "$work/err" || die "no word that others are alive"
 stop "$pid" TERM 0

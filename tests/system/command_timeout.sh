@@ -59,7 +59,7 @@ lines 0
 fill timeouts 6
 expect 0 '^id +due +name +saga +saga id +destination +attempts$' pawl timeout list
 lines 7
-expect 0 "^\\{\"id\":\"${id}01\",\"due\":\"[^\"]*Z\",\"name\":\"remind\",\"saga_type\":\"Order\",\"saga_id\":\"$saga\",\"destination\":\"billing\",\"attempts\":0,\"generation\":1,\"owner\":null,\"lease_expires\":null,\"correlation_id\":null\\}$" \
+expect 0 "^\\{\"id\":\"${id}01\",\"due\":\"[^\"]*Z\",\"name\":\"remind\",\"saga_type\":\"Order\",\"saga_id\":\"$saga\",\"saga\":null,\"destination\":\"billing\",\"attempts\":0,\"generation\":1,\"owner\":null,\"lease_expires\":null,\"correlation_id\":null\\}$" \
     pawl timeout list --json --limit 1
 ids '01 02 03 04 05 06 '
 ids '01 03 05 ' --name remind
