@@ -19,6 +19,7 @@
 #define PAWL_CHANGE_H
 
 #include "pawl/base.h"
+#include "pawl/change_history.h"
 #include "pawl/change_journal.h"
 #include "pawl/change_rows.h"
 #include "pawl/message.h"
@@ -51,7 +52,8 @@ extern "C" {
     X(snapshot_release, false) \
     X(flush_set, false)        \
     X(dead_set, true)          \
-    X(subscription_set, false)
+    X(subscription_set, false) \
+    X(history_add, false)
 
 typedef enum pawl_change_kind {
 #define PAWL__KIND(name, is_refusable) pawl_change_##name,

@@ -115,6 +115,8 @@ typedef struct pawl_endpoint_options {
     /* URL#QUEUE of a broker, or NULL: run() takes the messages of that queue into the endpoint's own,
      * each once. No QUEUE: it has the name of the endpoint's. docs/INTEROP.md */
     const char *transport;
+    int64_t     history; /* how long lines of history are kept, which each message leaves in its
+                              commit (store_history.h) [0: none are written]; -1: none */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

@@ -52,6 +52,7 @@
 
 #include "pawl/store_aggregator.h"
 #include "pawl/store_dead.h"
+#include "pawl/store_history.h"
 #include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
 #include "pawl/store_partition.h"

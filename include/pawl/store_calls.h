@@ -2,7 +2,8 @@
  * entry of a driver's table, and what is known of an open handle. For engines, tools and
  * tests; an application needs none of them. Those that are operations of the contract as
  * they stand are declared there (operations.h): aggregator_get, checkpoint_get,
- * dead_count, dead_find, outbox_find, queue_find, timeout_reap. aggregator_count is pawl_store_aggregator_counts here.
+ * dead_count, dead_find, history_find, outbox_find, queue_find, timeout_reap. aggregator_count is
+ * pawl_store_aggregator_counts here.
  *
  *     pawl_store_open -> pawl_store_worker_open
  *                     -> { claim -> read -> pawl_store_commit }

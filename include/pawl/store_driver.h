@@ -272,6 +272,10 @@ struct pawl_store_ops {
     pawl_code (*queue_retried)(pawl_store *store, const pawl_retried_query *query,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 
+    /* For people: rows of the history that the query matches, in the order of their ids. */
+    pawl_code (*history_find)(pawl_store *store, const pawl_history_query *query, pawl_arena *arena,
+                              pawl_history_rows *rows, pawl_error *error);
+
     /* Append below. */
 };
 

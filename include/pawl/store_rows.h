@@ -288,6 +288,7 @@ typedef struct pawl_sweep {
     pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
     size_t    count_max;      /* rows of each kind in one call */
     int64_t  *outbox_count;   /* or NULL: how many of them were outbox rows, written on PAWL_OK */
+    pawl_time history_before; /* lines of history older than this go; 0: none */
 } pawl_sweep;
 
 #ifdef __cplusplus

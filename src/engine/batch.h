@@ -22,6 +22,7 @@
 
 #include "engine/entry.h"
 #include "engine/headers.h"
+#include "engine/noted.h"
 #include "engine/plan.h"
 #include "engine/recovery.h"
 #include "engine/starter.h"
@@ -66,6 +67,7 @@ typedef struct pawl__engine {
     bool (*is_stopping)(void *runtime);
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
+    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked with history only */
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
@@ -73,8 +75,9 @@ typedef struct pawl__engine {
      * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    bool                  has_hot;    /* is_hot may answer true */
-    bool                  is_virtual; /* each unit has its own business time */
+    bool                  has_hot;     /* is_hot may answer true */
+    bool                  has_history; /* each unit leaves lines of history (line.h) */
+    bool                  is_virtual;  /* each unit has its own business time */
     int32_t               immediate_retries, delayed_retries;
     int64_t               retry_delay, retry_delay_max, not_found_wait, version_delay;
     int32_t               conflict_retries;
@@ -122,13 +125,6 @@ typedef struct pawl__lookup {
     bool                 is_final; /* "no saga" was read after the queue showed no older message */
 } pawl__lookup;
 
-/* A run of a message's handlers that failed. */
-typedef struct pawl__attempt {
-    pawl_code code;
-    pawl_text error;
-    pawl_time at; /* machine time */
-} pawl__attempt;
-
 typedef struct pawl__unit {
     pawl__unit_kind               kind;
     pawl__unit_end                end;
@@ -158,6 +154,9 @@ typedef struct pawl__unit {
     size_t                        attempt_count, attempt_capacity;
     pawl_code                     code; /* of the last failure */
     pawl_text                     error;
+    pawl__line                   *lines; /* of history, once it is kept */
+    size_t                        line_count;
+    int64_t                       duration; /* microseconds; 0 without history */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/line.h"
 #include "engine/origin.h"
 #include "engine/state.h"
 #include "engine/stream.h"
@@ -35,6 +36,8 @@ static pawl_code reserve(pawl__batch *batch)
         RESERVE(batch, snapshot_remove, units) && RESERVE(batch, timeout_cancel, timeouts) &&
         RESERVE(batch, timeout_set, timeouts) && RESERVE(batch, snapshot_release, units) &&
         RESERVE(batch, flush_set, units) && RESERVE(batch, dead_set, units);
+    if (batch->engine->has_history)
+        is_good = is_good && RESERVE(batch, history_add, pawl__lines_room(batch));
     return is_good ? PAWL_OK : PAWL_ENOMEM;
 }
 
@@ -418,6 +421,8 @@ static void put_effects(pawl__batch *batch)
 static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
 {
     uint32_t group = pawl__group_of(batch, unit->index);
+    if (batch->engine->has_history)
+        pawl__lines_put(batch, unit, group);
     if (unit->end == PAWL__END_AGAIN)
         return PAWL_OK;
     switch (unit->kind) {

@@ -6,6 +6,7 @@
 #include "engine/context.h"
 
 #include "engine/ids.h"
+#include "engine/line.h"
 #include "engine/stream.h"
 
 #include <string.h>
@@ -282,6 +283,8 @@ pawl_code pawl__unit_keep(pawl_context *ctx)
         code = ctx->touches[i].entry->stream != NULL
                    ? keep_stream(ctx, &ctx->touches[i])
                    : keep_saga(ctx, &ctx->touches[i], &transitional[i]);
+    if (code == PAWL_OK && ctx->batch->engine->has_history)
+        code = pawl__lines_keep(ctx);
     if (code == PAWL_OK)
         keep_effects(ctx);
     return code;

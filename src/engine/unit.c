@@ -535,8 +535,11 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_context ctx;
-    pawl_code    code    = PAWL_OK;
-    outcome      came_to = run_attempts(&ctx, batch, unit, &code);
+    pawl_code    code = PAWL_OK;
+    int64_t begin   = batch->engine->has_history ? batch->engine->clock(batch->engine->runtime) : 0;
+    outcome came_to = run_attempts(&ctx, batch, unit, &code);
+    if (batch->engine->has_history)
+        unit->duration = batch->engine->clock(batch->engine->runtime) - begin;
     if (came_to == OUTCOME_FAILED)
         came_to = end_failed(&ctx, unit, &code);
     switch (came_to) {

@@ -90,8 +90,9 @@ pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
     pawl__batch_reset(worker->batch);
     pawl_code code = fill(worker, unit);
     if (code == PAWL_OK) {
-        worker->batch->units[0].now  = unit->now;
-        worker->batch->units[0].runs = unit->runs;
+        worker->batch->units[0].now       = unit->now;
+        worker->batch->units[0].runs      = unit->runs;
+        worker->batch->units[0].conflicts = unit->conflicts;
         /* A timeout's history has no column: only the kept copy has it. */
         worker->batch->units[0].row.history = unit->row.history;
     }

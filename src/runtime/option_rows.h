@@ -71,6 +71,8 @@ typedef struct pawl__number_row {
       "how long the id of a handled message is known")                                        \
     X(outbox_retention, DURATION, PAWL_DAYS(30), 1, PAWL_DAYS(3650), "outbox-retention",      \
       "how long a delivered outbox row is kept")                                              \
+    X(history, DURATION, 0, -1, PAWL_DAYS(3650), "history",                                   \
+      "how long lines of history are kept, one for each message; 0d: none is written")        \
     X(outbox_batch, COUNT, 32, 1, PAWL_BATCH_MESSAGES_MAX, "outbox-batch",                    \
       "most outbox rows in one commit")                                                       \
     X(outbox_attempts, COUNT, 10, 1, 1000, "outbox-attempts",                                 \

@@ -102,7 +102,9 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
                           .count_max      = SWEEP_COUNT_MAX,
-                          .outbox_count   = &outbox};
+                          .outbox_count   = &outbox,
+                          .history_before =
+                              settings->history > 0 ? pawl_time_add(now, -settings->history) : 0};
     int64_t    count   = 0;
     bool       more    = false;
     pawl_error failure = PAWL_ERROR_INIT;

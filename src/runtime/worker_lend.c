@@ -283,6 +283,13 @@ static bool is_time_over(void *runtime)
            (!worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end);
 }
 
+/* Stands still under a virtual clock, so that a run repeats. */
+static int64_t clock_now(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return worker->engine.is_virtual ? 0 : pawl__monotonic_now();
+}
+
 void pawl__worker_lend(pawl__worker *worker)
 {
     const pawl_endpoint_options *settings = &worker->endpoint->settings;
@@ -304,6 +311,8 @@ void pawl__worker_lend(pawl__worker *worker)
         .is_stopping       = is_stopping,
         .begin_time        = begin_time,
         .is_time_over      = is_time_over,
+        .clock             = clock_now,
+        .has_history       = settings->history > 0,
         .is_hot            = pawl__hot_is,
         .is_virtual        = settings->business != NULL,
         .immediate_retries = settings->immediate_retries,

@@ -212,13 +212,13 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 /* As the program before this one made it. */
 static void the_last_version_is_upgraded(void **state)
 {
-    static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
-                                         "table pawl_queue: column History is missing\n"};
+    static const char *const before[] = {"table pawl_schema: expected version 4, found 3\n",
+                                         "table pawl_history is missing\n"};
     ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
-    raw_run(p->pg, "alter table pawl_queue drop column \"History\"");
-    raw_run(p->pg, "update pawl_schema set \"Version\" = 2");
+    raw_run(p->pg, "drop table pawl_history");
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 3");
     expect_differences(p, before, 2);
     apply_upgrade(p, PAWL_OK);
     expect_differences(p, NULL, 0);
@@ -266,7 +266,7 @@ static void d34_a_plan_upgrades(void **state)
 {
     ground *p = *state;
     make_version_1(p);
-    plan_is_run(p, "-- table pawl_schema: expected version 3, found 1\n");
+    plan_is_run(p, "-- table pawl_schema: expected version 4, found 1\n");
     expect_delivered(p);
 }
 

@@ -58,7 +58,7 @@ static void opening_for_work_upgrades(void **state)
     make_version_1(p);
     snprintf(url, sizeof url, "%s?create=no", p->url);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "this program needs version 3");
+    expect_text(p, "this program needs version 4");
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
     pawl_store_close(store);
     expect_differences(p, NULL, 0);
@@ -149,14 +149,14 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 /* As the program before this one made it. */
 static void the_last_version_is_upgraded(void **state)
 {
-    static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
-                                         "table pawl_queue: column History is missing\n"};
+    static const char *const before[] = {"table pawl_schema: expected version 4, found 3\n",
+                                         "table pawl_history is missing\n"};
     ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     sqlite3 *db = raw_open(p->path);
-    raw_run(db, "alter table pawl_queue drop column History");
-    raw_run(db, "update pawl_schema set Version = 2");
+    raw_run(db, "drop table pawl_history");
+    raw_run(db, "update pawl_schema set Version = 3");
     sqlite3_close(db);
     expect_differences(p, before, 2);
     apply_upgrade(p, PAWL_OK);

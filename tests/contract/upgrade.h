@@ -105,7 +105,7 @@ static inline void expect_differences(ground *p, const char *const *expected, si
 /* ---- Before -------------------------------------------------------------------- */
 
 static const char *const old_differences[] = {
-    "table pawl_schema: expected version 3, found 1\n",
+    "table pawl_schema: expected version 4, found 1\n",
     "table pawl_queue: column History is missing\n",
     "table pawl_outbox: column AttemptsBefore is missing\n",
     "table pawl_outbox: index pawl_outbox_ended is missing\n",
@@ -114,6 +114,7 @@ static const char *const old_differences[] = {
     "table pawl_events is missing\n",
     "table pawl_folds is missing\n",
     "table pawl_checkpoints is missing\n",
+    "table pawl_history is missing\n",
 };
 #define OLD_DIFFERENCE_COUNT (sizeof old_differences / sizeof old_differences[0])
 
@@ -128,7 +129,7 @@ static inline void expect_refused_as_old(ground *p)
         expect_code(p, code, PAWL_ESCHEMA);
         assert_null(store);
         assert_int_equal(pawl_code_exit(code), 4);
-        expect_text(p, "its schema has version 1, this program needs version 3; run: pawl schema "
+        expect_text(p, "its schema has version 1, this program needs version 4; run: pawl schema "
                        "apply --store ");
     }
     expect_differences(p, old_differences, OLD_DIFFERENCE_COUNT);

@@ -72,6 +72,7 @@ static bool is_for_people(fault_op op, bool has_sql)
     case fault_op_dead_find:
     case fault_op_diagnose:
     case fault_op_queue_find:
+    case fault_op_history_find:
     case fault_op_unlead:
     case fault_op_enlist:
     case fault_op_outbox_list:

@@ -171,6 +171,10 @@ ENTRY(queue_retried,
       (pawl_store * store, const pawl_retried_query *query, pawl_arena *arena,
        pawl_queue_rows *rows, pawl_error *error),
       rows->count == 0, rows->count = 7)
+ENTRY(history_find,
+      (pawl_store * store, const pawl_history_query *query, pawl_arena *arena,
+       pawl_history_rows *rows, pawl_error *error),
+      rows->count == 0, rows->count = 7)
 ENTRY(timeout_list,
       (pawl_store * store, pawl_saga_id saga_id, size_t count_max, pawl_arena *arena,
        pawl_timeout_rows *rows, pawl_error *error),

@@ -58,7 +58,8 @@
     F(diagnose)           \
     F(dead_count)         \
     F(queue_find)         \
-    F(queue_retried)
+    F(queue_retried)      \
+    F(history_find)
 
 /* Emptied by called_open. */
 extern struct called {

@@ -60,6 +60,9 @@ static const struct {
     .snapshot_release  = {.partition = TOTALS},
     .flush_set         = {.partition = TOTALS},
     .dead_set          = {.endpoint = ORDERS, .message = {.id = PAWL_TEXT_INIT("m-1")}},
+    .history_add       = {.entry = {.endpoint = ORDERS,
+                                    .kind     = PAWL_TEXT_INIT("message"),
+                                    .outcome  = PAWL_TEXT_INIT("handled")}},
     .subscription_set  = {.type = PAWL_TEXT_INIT("Opened"), .queue = ORDERS},
 };
 

@@ -59,6 +59,10 @@ HAND_ON(timeout_foreign,
 HAND_ON(dead_count,
         (pawl_store * store, pawl_arena *arena, pawl_dead_counts *letters, pawl_error *error),
         (inner, arena, letters, error))
+HAND_ON(history_find,
+        (pawl_store * store, const pawl_history_query *query, pawl_arena *arena,
+         pawl_history_rows *lines, pawl_error *error),
+        (inner, query, arena, lines, error))
 HAND_ON(queue_find,
         (pawl_store * store, const pawl_queue_query *query, pawl_arena *arena,
          pawl_queue_messages *messages, pawl_error *error),

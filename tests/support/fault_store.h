@@ -66,7 +66,8 @@
     X(worker_died)      \
     X(diagnose)         \
     X(dead_count)       \
-    X(queue_find)
+    X(queue_find)       \
+    X(history_find)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

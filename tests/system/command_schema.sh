@@ -53,8 +53,8 @@ expect 2 "^pawl: --kind: '' is no KIND" pawl schema print --dialect sqlite --kin
 
 echo "== a file for each table"
 expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/files"
-[ "$(ls "$work/files/create" | wc -l) $(ls "$work/files/drop" | wc -l)" = '16 16' ] || die "not 16 files each"
-grep -q '32 files' "$work/err" || die "it does not say what was written"
+[ "$(ls "$work/files/create" | wc -l) $(ls "$work/files/drop" | wc -l)" = '17 17' ] || die "not 17 files each"
+grep -q '34 files' "$work/err" || die "it does not say what was written"
 : >"$work/files.db"
 for script in "$work/files/create"/*.sql "$work/files/create"/*.sql; do
     "$work/sql" "$work/files.db" "$(cat "$script")" >/dev/null || die "$script does not run"
@@ -159,7 +159,7 @@ file=$work/old.db
 at=(--store "sqlite:$file")
 : >"$file"
 "$work/sql" "$file" "$(cat "$PAWL_SOURCE_DIR/tests/contract/schema_1_sqlite.sql")" || die "the script does not run"
-expect 4 'has version 1, this program needs version 3; run: pawl schema apply --store .sqlite:.*old.db.$' pawl stats "${at[@]}"
+expect 4 'has version 1, this program needs version 4; run: pawl schema apply --store .sqlite:.*old.db.$' pawl stats "${at[@]}"
 expect 1 'the schema has 9 differences' pawl schema verify "${at[@]}"
 grep -q 'column AttemptsBefore is missing' "$work/out" || die "the missing column is not named"
 expect 0 '' pawl schema apply "${at[@]}"

@@ -31,7 +31,8 @@ static const char *const fill_tables[] = {
     "pawl_queue",         "pawl_dead",        "pawl_inbox",      "pawl_outbox_attempts",
     "pawl_outbox",        "pawl_timeouts",    "pawl_aggregator", "pawl_aggregator_flush",
     "pawl_subscriptions", "pawl_workers",     "pawl_leases",     "pawl_events",
-    "pawl_folds",         "pawl_checkpoints", "\"shop_Order\"",  "\"shop_Move\"",
+    "pawl_folds",         "pawl_checkpoints", "pawl_history",    "\"shop_Order\"",
+    "\"shop_Move\"",
 };
 
 /* The numbers of the rows, a part of a million, stand where @ is. */
@@ -73,6 +74,11 @@ static const char *const fill_statements[] = {
     "insert into pawl_folds (\"Stream\", \"Version\", \"TypeVersion\", \"At\", \"State\", "
     "\"Dispatches\") select name('Account/', n), 5, 1, at(n - 1000000), '{\"balance\":1}', '[]' "
     "from " ROWS,
+    /* Ten lines of each saga, a tenth of all lines of none. */
+    "insert into pawl_history (\"Id\", \"Endpoint\", \"Source\", \"MessageId\", \"Type\", "
+    "\"Kind\", \"Outcome\", \"Version\", \"Attempts\", \"Duration\", \"At\", \"Error\", \"Out\") "
+    "select n, 'orders', case when n % 10 = 0 then '' else name('Order/', n / 10) end, "
+    "name('m', n), 'line', 'message', 'handled', 1, 0, 5, at(n - 1000000), '', '' from " ROWS,
     /* 2,000 are due and 600 leased, a few of those by leases that are over. */
     "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "
     "\"Destination\", \"Due\", \"Attempts\", \"Owner\", \"LeaseExpires\", \"LeaseWorker\", "

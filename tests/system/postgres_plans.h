@@ -60,6 +60,10 @@ typedef struct plan_row {
 #define DEAD_TYPES \
     "text, text, text, text, text, timestamptz, timestamptz, timestamptz, text, text, bigint"
 #define PEEK_TYPES "text, text, text, timestamptz, timestamptz, bigint, timestamptz, bigint, bigint"
+#define HISTORY_TYPES                                                                               \
+    "text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], timestamptz[], " \
+    "text[], text[]"
+#define FOUND_TYPES "text, text, bigint, bigint"
 #define LEAP "its first step, to the first destination"
 #define LEASE_TYPES                                                                                \
     "text, timestamptz, timestamptz, timestamptz, bigint, bigint, uuid, timestamptz, uuid, text, " \
@@ -184,7 +188,17 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
     [PAWL__PG_DEAD_DELETE] =
         HOT(2600, "text[], text[]", "same('orders'::text), names('m', 500001, 1900)"),
-    [PAWL__SQL_SUBSCRIPTION_LIST] = RARE("", "read whole by each process, now and then"),
+    [PAWL__PG_HISTORY_ADD] = HOT(
+        2600, HISTORY_TYPES,
+        "same('orders'::text), names('Order/', 1, 300), names('m', 1, 1900), same('line'::text), "
+        "same('message'::text), same('handled'::text), same(1::bigint), same(0::bigint), "
+        "same(5::bigint), same(at(0)), same(''::text), same(''::text)"),
+    [PAWL__SQL_HISTORY_FIND]         = RARE(FOUND_TYPES, "a page of all lines, for people"),
+    [PAWL__SQL_HISTORY_FIND_SOURCE]  = HOT(20, FOUND_TYPES, "name('Order/', 777), '', 0, 100"),
+    [PAWL__SQL_HISTORY_FIND_MESSAGE] = HOT(20, FOUND_TYPES, "'', name('m', 7777), 0, 100"),
+    [PAWL__PG_HISTORY_SWEEP]         = WALK(1500, "timestamptz, bigint", "at(-500000), 256",
+                                            "the first lines, which are the oldest"),
+    [PAWL__SQL_SUBSCRIPTION_LIST]    = RARE("", "read whole by each process, now and then"),
     [PAWL__PG_SUBSCRIPTION_ADD] =
         HOT(2600, "text[], text[]", "names('new', 1, 1), same('bulk'::text)"),
     [PAWL__PG_SUBSCRIPTION_DELETE] =

@@ -28,6 +28,13 @@ static void add_all(suite *s, suite_set *set, const char *owner)
     ADD(set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"), .message = message,
         .code = TEXT("EPERSIST"), .at = SUITE_NOW);
     ADD(set, subscription_set, .type = message.id, .queue = TEXT("orders"));
+    ADD(set, history_add,
+        .entry = {.endpoint   = TEXT("suite"),
+                  .source     = ACCOUNT,
+                  .message_id = message.id,
+                  .kind       = TEXT("message"),
+                  .outcome    = TEXT("handled"),
+                  .at         = SUITE_NOW});
 }
 
 static void expect_nothing(suite *s, pawl_store *store)

@@ -153,6 +153,11 @@ void suite_world_add_good(const suite_world *world, suite_set *set)
         .message = suite_message(set->s, TEXT("d-2")), .code = TEXT("EPERSIST"), .at = SUITE_NOW);
     ADD(set, subscription_set, .is_remove = true, .type = TEXT("Placed"), .queue = TEXT("orders"));
     ADD(set, subscription_set, .type = TEXT("Paid"), .queue = TEXT("orders"));
+    ADD(set, history_add,
+        .entry = {.endpoint   = TEXT("suite"),
+                  .message_id = TEXT("w-1"),
+                  .kind       = TEXT("message"),
+                  .outcome    = TEXT("handled")});
 }
 
 /* ---- The picture -------------------------------------------------------- */
@@ -301,6 +306,11 @@ static void draw_rest(picture *p, pawl_store *store)
     for (size_t i = 0; i < list.count; i++)
         draw(p, "subscription %.*s %.*s\n", PAWL_TEXT_ARGS(list.items[i].type),
              PAWL_TEXT_ARGS(list.items[i].queue));
+    pawl_history_rows lines = {0};
+    EXPECT_OK(p->s, pawl_store_history_find(store, &(pawl_history_query){0}, p->s->arena, &lines,
+                                            &p->s->error));
+    for (size_t i = 0; i < lines.count; i++)
+        draw(p, "line %.*s\n", PAWL_TEXT_ARGS(lines.items[i].entry.message_id));
 }
 
 pawl_text suite_picture(suite *s, pawl_store *store)

@@ -16,6 +16,7 @@ static const pawl_dead_rows         no_letters  = {.count = 0};
 static const pawl_finding_rows      no_findings = {.count = 0};
 static const pawl_queue_messages    no_found    = {.count = 0};
 static const pawl_dead_counts       no_counted  = {.count = 0};
+static const pawl_history_rows      no_history  = {.count = 0};
 static const pawl_subscriptions     no_list     = {.count = 0};
 static const pawl_event_rows        no_events   = {.count = 0};
 static const pawl_stats             no_stats    = {.queue_count = 0};
@@ -283,6 +284,16 @@ pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked, pa
     if (code == PAWL_OK)
         code = store->ops->diagnose(store, asked, arena, rows, error);
     return PAWL__CALL_END(code, rows, no_findings);
+}
+
+pawl_code pawl_store_history_find(pawl_store *store, const pawl_history_query *query,
+                                  pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+{
+    *rows          = no_history;
+    pawl_code code = PAWL__CALL_BEGIN(history_find);
+    if (code == PAWL_OK)
+        code = store->ops->history_find(store, query, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_history);
 }
 
 pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,

@@ -153,6 +153,15 @@ static const field_rule fields[] = {
     FIELD(dead_set, at, FORM_TIME),
     FIELD(subscription_set, type, FORM_NAME),
     FIELD(subscription_set, queue, FORM_NAME),
+    FIELD(history_add, entry.endpoint, FORM_NAME),
+    FIELD(history_add, entry.source, FORM_SOURCE),
+    FIELD(history_add, entry.message_id, FORM_ID_OPTIONAL),
+    FIELD(history_add, entry.type, FORM_NAME_OPTIONAL),
+    FIELD(history_add, entry.kind, FORM_NAME),
+    FIELD(history_add, entry.outcome, FORM_NAME),
+    FIELD(history_add, entry.at, FORM_TIME),
+    FIELD(history_add, entry.error, FORM_ERROR),
+    FIELD(history_add, entry.out, FORM_STATE),
 };
 
 /* Where a change set keeps the changes of a kind. */

@@ -36,6 +36,7 @@ static const table_rule tables[] = {
     {offsetof(memory_data, folds), &pawl__memory_fold_kind, false},
     {offsetof(memory_data, checkpoints), &pawl__memory_checkpoint_kind, false},
     {offsetof(memory_data, dead), &pawl__memory_dead_kind, false},
+    {offsetof(memory_data, history), &pawl__memory_history_kind, false},
     {offsetof(memory_data, subscriptions), &pawl__memory_subscription_kind, false},
     {offsetof(memory_data, workers), &pawl__memory_worker_kind, true},
     {offsetof(memory_data, leads), &pawl__memory_lead_kind, true},

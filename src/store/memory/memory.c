@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/memory/memory.h"
+#include "store/memory/history.h"
 
 #include "store/core/core.h"
 
@@ -81,9 +81,11 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     memory_data *data  = pawl__memory_enter(store);
     size_t       marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
     size_t       rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
+    size_t       lines = pawl__memory_history_sweep(data, sweep->history_before, sweep->count_max);
     size_t       ended = pawl__memory_worker_sweep(data, sweep->workers_before, sweep->count_max);
-    *count             = (int64_t)(marks + rows + ended);
-    *more = marks == sweep->count_max || rows == sweep->count_max || ended == sweep->count_max;
+    *count             = (int64_t)(marks + rows + lines + ended);
+    *more = marks == sweep->count_max || rows == sweep->count_max || lines == sweep->count_max ||
+            ended == sweep->count_max;
     if (sweep->outbox_count != NULL)
         *sweep->outbox_count = (int64_t)rows;
     pawl__memory_leave(data);
@@ -210,6 +212,7 @@ const pawl_store_ops pawl__memory_driver = {
     .dead_find        = pawl__memory_dead_find,
     .diagnose         = diagnose,
     .dead_count       = pawl__memory_dead_count,
+    .history_find     = pawl__memory_history_find,
     .queue_find       = pawl__memory_queue_find,
     .outbox_find      = pawl__memory_outbox_find,
     .stream_load      = pawl__memory_stream_load,

@@ -16,8 +16,7 @@
  * A handle that is closed without worker_close counts as a worker that died:
  * its claims and leases are free, and its row stays until it is ended or swept.
  *
- * Files: tree.c and table.c keep rows, data.c the data sets, commit.c the
- * commit; one file for each noun has its rows, its reads and its changes.
+ * Files: tree.c and table.c keep rows; one file for each noun has its rows, reads and changes.
  * Tests: tests/unit/store/test_store_memory.c, tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -62,6 +61,7 @@ typedef struct memory_data {
     memory_table        events;
     memory_table        folds;
     memory_table        checkpoints;
+    memory_table        history;
     memory_table        dead;
     memory_table        subscriptions;
     memory_table        workers;
@@ -124,7 +124,7 @@ extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
     pawl__memory_flush_kind, pawl__memory_outbox_kind, pawl__memory_attempt_kind,
     pawl__memory_event_kind, pawl__memory_fold_kind, pawl__memory_checkpoint_kind,
     pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
-    pawl__memory_lead_kind;
+    pawl__memory_lead_kind, pawl__memory_history_kind;
 
 /* Frees the claims and leases of a handle. */
 void pawl__memory_queue_free(memory_data *data, uint64_t holder);

@@ -1,6 +1,7 @@
-/* dead.c - dead letters, and subscriptions.
+/* dead.c - dead letters, subscriptions and history.
  *
- * Sets of keys, both of them: a change puts a key in or takes it out.
+ * Letters and subscriptions are sets of keys: a change puts a key in or takes it out. Lines of
+ * history are only added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -122,4 +123,24 @@ pawl_code pawl__pg_send_subscription_set(pawl__pg_writer *writer)
 {
     return pawl__pg_send_waves(writer, pawl_change_subscription_set, compare_pairs, by_pair_way,
                                send_pairs);
+}
+
+/* ---- History ------------------------------------------------------------ */
+
+#define HISTORY(member, as) PAWL__SQL_FIELD(history_add, entry.member, as)
+
+pawl_code pawl__pg_send_history_add(pawl__pg_writer *writer)
+{
+    static const pawl__sql_field fields[] = {
+        HISTORY(endpoint, TEXT), HISTORY(source, TEXT),      HISTORY(message_id, TEXT),
+        HISTORY(type, TEXT),     HISTORY(kind, TEXT),        HISTORY(outcome, TEXT),
+        HISTORY(version, INT),   HISTORY(attempts, INT32),   HISTORY(duration, INT),
+        HISTORY(at, TIME),       HISTORY(error, ERROR_TEXT), HISTORY(out, TEXT),
+    };
+    static const set_write add   = {PAWL__PG_HISTORY_ADD, fields, COUNT(fields), NULL};
+    size_t                 count = 0;
+    const void **items = pawl__pg_select(writer, pawl_change_history_add, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    return count != 0 ? send_items(writer, &add, pawl_change_history_add, items, count) : PAWL_OK;
 }

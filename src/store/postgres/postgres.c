@@ -62,6 +62,7 @@ const pawl_store_ops pawl_store_driver = {
     .dead_list        = pawl__sql_dead_list,
     .dead_find        = pawl__sql_dead_find,
     .dead_count       = pawl__sql_dead_count_queues,
+    .history_find     = pawl__sql_history_find,
     .queue_find       = pawl__sql_queue_find,
     .outbox_find      = pawl__pg_outbox_find,
     .stream_load      = pawl__pg_stream_load,

@@ -194,6 +194,10 @@
       "delete from {dead} as t using unnest(?1, ?2) with ordinality as k (endpoint, id, n) "         \
       "cross join lateral (select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "   \
       "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid returning k.n")                  \
+    X(HISTORY_ADD,                                                                                   \
+      "insert into {history} (" PAWL__SQL_HISTORY ") select "                                        \
+      "unnest(?1), unnest(?2), unnest(?3), unnest(?4), unnest(?5), unnest(?6), unnest(?7), "         \
+      "unnest(?8), unnest(?9), unnest(?10), unnest(?11), unnest(?12)")                               \
     X(INBOX_DELETE,                                                                                  \
       "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
       "(select o.ctid as tid from {inbox} as o where o.[Endpoint] = k.endpoint "                     \

@@ -275,6 +275,25 @@ static pawl_code sweep_outbox(sweep_state *s)
     return code == PAWL_OK ? request.code : code;
 }
 
+/* Looks at the first rows alone, which are the oldest, near enough. */
+static pawl_code sweep_history(sweep_state *s)
+{
+    pawl__pg_request request;
+    int64_t          found = 0;
+    if (s->sweep->history_before == 0)
+        return PAWL_OK;
+    pawl__pg_begin(&request, s->connection, PAWL__PG_HISTORY_SWEEP, s->error);
+    pawl__pg_put_time(&request, s->sweep->history_before);
+    pawl__pg_put_int(&request, s->limit);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request))
+        found = pawl__pg_get_int(&request);
+    pawl__pg_end(&request);
+    s->count += found;
+    s->more |= found == s->limit;
+    return code == PAWL_OK ? request.code : code;
+}
+
 /* Reads where the last sweep of any worker ended; false while another worker sweeps, which has the
  * advisory lock. */
 static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
@@ -320,6 +339,8 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
     if (code == PAWL_OK && (s->hand != before.hand || s->stroll != before.stroll ||
                             s->dispatched != before.dispatched))
         code = keep_hand(s);
+    if (code == PAWL_OK)
+        code = sweep_history(s);
     if (code == PAWL_OK)
         code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
                                      (size_t)s->limit, &s->count, &s->more, s->error);

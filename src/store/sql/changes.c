@@ -524,6 +524,18 @@ static const pawl__sql_write *choose_subscription_set(const void *change)
     return &subscription_sets[set->is_remove];
 }
 
+/* ---- History ------------------------------------------------------------ */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(history_add, entry.member, as)
+
+static const pawl__sql_write history_add = {
+    .statement  = PAWL__SQL_HISTORY_ADD,
+    .parameters = FIELDS(OF(endpoint, TEXT), OF(source, TEXT), OF(message_id, TEXT), OF(type, TEXT),
+                         OF(kind, TEXT), OF(outcome, TEXT), OF(version, INT), OF(attempts, INT32),
+                         OF(duration, INT), OF(at, TIME), OF(error, ERROR_TEXT), OF(out, TEXT)),
+};
+
 /* ---- The table ---------------------------------------------------------- */
 
 const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
@@ -551,4 +563,5 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_flush_set]         = {.choose = choose_flush_set},
     [pawl_change_dead_set]          = {.choose = choose_dead_set},
     [pawl_change_subscription_set]  = {.choose = choose_subscription_set},
+    [pawl_change_history_add]       = {.write = &history_add},
 };

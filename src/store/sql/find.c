@@ -202,6 +202,33 @@ pawl_code pawl__sql_dead_count_queues(pawl_store *store, pawl_arena *arena,
     return code;
 }
 
+/* ---- History ------------------------------------------------------------ */
+
+typedef struct history_by {
+    pawl_history_query query;
+    int64_t            limit;
+} history_by;
+
+static const pawl__sql_fields by_history = PAWL__SQL_FIELDS(
+    FIELD(history_by, query.source, TEXT), FIELD(history_by, query.message_id, TEXT),
+    FIELD(history_by, query.after, INT), FIELD(history_by, limit, INT));
+
+pawl_code pawl__sql_history_find(pawl_store *store, const pawl_history_query *query,
+                                 pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+{
+    const history_by by    = {*query, pawl__sql_limit(query->count_max)};
+    pawl__sql_asked  asked = {PAWL__SQL_HISTORY_FIND, &by_history, &by, &pawl__sql_history_row,
+                              sizeof *rows->items};
+    pawl__sql_rows   found;
+    if (query->message_id.size != 0)
+        asked.statement = PAWL__SQL_HISTORY_FIND_MESSAGE;
+    else if (query->source.size != 0)
+        asked.statement = PAWL__SQL_HISTORY_FIND_SOURCE;
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows          = (pawl_history_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
 /* ---- Positions of events ------------------------------------------------ */
 
 typedef struct numbered {

@@ -90,6 +90,8 @@ pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *a
                                     pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                               pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__sql_history_find(pawl_store *store, const pawl_history_query *query,
+                                 pawl_arena *arena, pawl_history_rows *rows, pawl_error *error);
 pawl_code pawl__sql_dead_count_queues(pawl_store *store, pawl_arena *arena,
                                       pawl_dead_counts *counts, pawl_error *error);
 pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
@@ -144,6 +146,6 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
     .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \
     .timeout_foreign = pawl__sql_timeout_foreign, .hold_begin = pawl__sql_hold_begin,             \
-    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk
+    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk, .history_find = pawl__sql_history_find
 
 #endif

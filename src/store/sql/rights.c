@@ -35,6 +35,7 @@ static const rights rows[] = {
     {"aggregator", "su", "siud"},
     {"aggregator_flush", "", "siud"},
     {"subscriptions", "s", "siud"},
+    {"history", "", "siud"},
     {"workers", "siud", "siud"},
     {"leases", "sd", "siud"},
     {"schema", "s", "s"},

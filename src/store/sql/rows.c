@@ -109,6 +109,14 @@ const pawl__sql_fields pawl__sql_dead_row = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(dead_row, history, TEXT), PAWL__SQL_FIELD(dead_row, at, TIME),
     PAWL__SQL_MESSAGE_FIELDS(dead_row));
 
+#define HISTORY_FIELD(member, as) PAWL__SQL_FIELD(history_row, entry.member, as)
+const pawl__sql_fields pawl__sql_history_row = PAWL__SQL_FIELDS(
+    PAWL__SQL_FIELD(history_row, id, INT), HISTORY_FIELD(endpoint, TEXT),
+    HISTORY_FIELD(source, TEXT), HISTORY_FIELD(message_id, TEXT), HISTORY_FIELD(type, TEXT),
+    HISTORY_FIELD(kind, TEXT), HISTORY_FIELD(outcome, TEXT), HISTORY_FIELD(version, INT),
+    HISTORY_FIELD(attempts, INT32), HISTORY_FIELD(duration, INT), HISTORY_FIELD(at, TIME),
+    HISTORY_FIELD(error, TEXT), HISTORY_FIELD(out, TEXT));
+
 const pawl__sql_fields pawl__sql_subscription = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(subscription, type, TEXT), PAWL__SQL_FIELD(subscription, queue, TEXT));
 

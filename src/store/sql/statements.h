@@ -76,6 +76,15 @@
     "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) "       \
     "order by [At], [Endpoint], [MessageId] limit ?11"
 
+#define PAWL__SQL_HISTORY                                                       \
+    "[Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], " \
+    "[Attempts], [Duration], [At], [Error], [Out]"
+#define PAWL__SQL_HISTORY_ROW "select [Id], " PAWL__SQL_HISTORY " from {history} "
+/* The filters of a pawl_history_query, and its order. */
+#define PAWL__SQL_HISTORY_QUERY                                                   \
+    "(?1 = '' or [Source] = ?1) and (?2 = '' or [MessageId] = ?2) and [Id] > ?3 " \
+    "order by [Id] limit ?4"
+
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
@@ -200,6 +209,12 @@
       "select [Queue], count(*), min([At]) from {dead} group by [Queue] order by [Queue]")                                       \
     X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \
     X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
+    /* The history. */                                                                                                           \
+    X(HISTORY_FIND, PAWL__SQL_HISTORY_ROW "where " PAWL__SQL_HISTORY_QUERY)                                                      \
+    X(HISTORY_FIND_SOURCE,                                                                                                       \
+      PAWL__SQL_HISTORY_ROW "where [Source] = ?1 and [Source] <> '' and " PAWL__SQL_HISTORY_QUERY)                               \
+    X(HISTORY_FIND_MESSAGE,                                                                                                      \
+      PAWL__SQL_HISTORY_ROW "where [MessageId] = ?2 and " PAWL__SQL_HISTORY_QUERY)                                               \
     /* Walks over all rows of a table, page by page. */                                                                          \
     X(QUEUE_WALK, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
                   " from {queue} where [Seq] > ?1 order by [Seq] limit ?2")                                                      \

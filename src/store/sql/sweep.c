@@ -31,6 +31,7 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
 {
     int64_t   marks = 0;
     int64_t   rows  = 0;
+    int64_t   lines = 0;
     pawl_code code  = sweep_table(store, PAWL__SQL_INBOX_SWEEP, sweep->inbox_before,
                                   sweep->count_max, &marks, more, error);
     if (code == PAWL_OK)
@@ -38,7 +39,10 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
                            &rows, more, error);
     if (code == PAWL_OK && sweep->outbox_count != NULL)
         *sweep->outbox_count = rows;
-    *count = marks + rows;
+    if (code == PAWL_OK && sweep->history_before != 0)
+        code = sweep_table(store, PAWL__SQL_HISTORY_SWEEP, sweep->history_before, sweep->count_max,
+                           &lines, more, error);
+    *count = marks + rows + lines;
     if (code == PAWL_OK)
         code = pawl__sql_worker_sweep(store, sweep->workers_before, sweep->count_max, count, more,
                                       error);

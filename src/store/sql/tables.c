@@ -210,6 +210,22 @@ static const pawl__sql_column lease_columns[] = {
     {"Epoch", PAWL__SQL_INTEGER, false},   {"Expires", PAWL__SQL_TIME, false},
 };
 
+/* No index on At: rows come in the order of their times, near enough. A line of no saga is found by
+ * its message alone. */
+static const pawl__sql_column history_columns[] = {
+    {"Id", PAWL__SQL_SERIAL, false},        {"Endpoint", PAWL__SQL_NAME, false},
+    {"Source", PAWL__SQL_LONG_NAME, false}, {"MessageId", PAWL__SQL_NAME, false},
+    {"Type", PAWL__SQL_NAME, false},        {"Kind", PAWL__SQL_NAME, false},
+    {"Outcome", PAWL__SQL_NAME, false},     {"Version", PAWL__SQL_INTEGER, false},
+    {"Attempts", PAWL__SQL_INTEGER, false}, {"Duration", PAWL__SQL_INTEGER, false},
+    {"At", PAWL__SQL_TIME, false},          {"Error", PAWL__SQL_TEXT, false},
+    {"Out", PAWL__SQL_TEXT, false},
+};
+static const pawl__sql_index history_indexes[] = {
+    {"history_source", "[Source], [Id]", false, "[Source] <> ''", "[Source], [Id]"},
+    {"history_message", "[MessageId], [Id]", false, NULL, NULL},
+};
+
 #define COLUMNS(list) (list), COUNT(list)
 #define NO_INDEXES NULL, 0
 
@@ -247,6 +263,9 @@ const pawl__sql_table pawl__sql_tables[] = {
      COLUMNS(worker_columns), "primary key ([Id])", false, NO_INDEXES},
     {"leases", PAWL__SQL_TABLES_OF_WORKERS, "Rights that only one worker or process has",
      COLUMNS(lease_columns), "primary key ([Name])", true, NO_INDEXES},
+    {"history", PAWL__SQL_TABLES_OF_MESSAGES,
+     "What became of each message, where an endpoint keeps it", COLUMNS(history_columns), NULL,
+     false, COLUMNS(history_indexes)},
     {"schema", PAWL__SQL_TABLES_OF_WORKERS, "Version of these tables", COLUMNS(schema_columns),
      "primary key ([Part])", true, NO_INDEXES},
 };

@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for SQL Server 2016 or later. To run it:
+-- Tables of pawl, version 4, for SQL Server 2016 or later. To run it:
 --     sqlcmd -b -x -f 65001 -d DATABASE -i FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -324,6 +324,32 @@ create table [dbo].[pawl_leases] (
     primary key ([Name])
 );
 
+-- What became of each message, where an endpoint keeps it
+if object_id(N'[dbo].[pawl_history]', N'U') is null
+create table [dbo].[pawl_history] (
+    [Id] bigint identity(1, 1) not null primary key,
+    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Source] nvarchar(401) collate Latin1_General_100_BIN2 not null,
+    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Kind] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Outcome] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Version] bigint not null,
+    [Attempts] bigint not null,
+    [Duration] bigint not null,
+    [At] datetime2(6) not null,
+    [Error] nvarchar(max) not null,
+    [Out] nvarchar(max) not null
+);
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_history]', N'U')
+    and name = N'pawl_history_source')
+    exec (N'create index [pawl_history_source]
+    on [dbo].[pawl_history] ([Source], [Id]) where [Source] <> ''''');
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_history]', N'U')
+    and name = N'pawl_history_message')
+    exec (N'create index [pawl_history_message]
+    on [dbo].[pawl_history] ([MessageId], [Id])');
+
 -- Version of these tables
 if object_id(N'[dbo].[pawl_schema]', N'U') is null
 create table [dbo].[pawl_schema] (
@@ -332,8 +358,8 @@ create table [dbo].[pawl_schema] (
     primary key ([Part])
 );
 if not exists (select 1 from [dbo].[pawl_schema])
-    insert into [dbo].[pawl_schema] ([Part], [Version]) values ('pawl', 3);
-update [dbo].[pawl_schema] set [Version] = 3 where [Part] = 'pawl' and [Version] < 3;
+    insert into [dbo].[pawl_schema] ([Part], [Version]) values ('pawl', 4);
+update [dbo].[pawl_schema] set [Version] = 4 where [Part] = 'pawl' and [Version] < 4;
 
 -- Saga Plain: no correlation property
 if object_id(N'[dbo].[shop_Plain]', N'U') is null

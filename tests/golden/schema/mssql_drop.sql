@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for SQL Server 2016 or later. To run it:
+-- Tables of pawl, version 4, for SQL Server 2016 or later. To run it:
 --     sqlcmd -b -x -f 65001 -d DATABASE -i FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -29,6 +29,7 @@ drop table if exists [dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäö�
 drop table if exists [dbo].[shop_it's a \ table; -- no?];
 drop table if exists [dbo].[shop_select];
 drop table if exists [dbo].[pawl_schema];
+drop table if exists [dbo].[pawl_history];
 drop table if exists [dbo].[pawl_leases];
 drop table if exists [dbo].[pawl_workers];
 drop table if exists [dbo].[pawl_subscriptions];

@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for MySQL 8.0.1 or later. To run it:
+-- Tables of pawl, version 4, for MySQL 8.0.1 or later. To run it:
 --     mysql DATABASE <FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns
@@ -230,14 +230,33 @@ create table if not exists `pawl_leases` (
     primary key (`Name`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
+-- What became of each message, where an endpoint keeps it
+create table if not exists `pawl_history` (
+    `Id` bigint not null auto_increment primary key,
+    `Endpoint` varchar(200) not null,
+    `Source` varchar(401) not null,
+    `MessageId` varchar(200) not null,
+    `Type` varchar(200) not null,
+    `Kind` varchar(200) not null,
+    `Outcome` varchar(200) not null,
+    `Version` bigint not null,
+    `Attempts` bigint not null,
+    `Duration` bigint not null,
+    `At` datetime(6) not null,
+    `Error` longtext not null,
+    `Out` longtext not null,
+    index `pawl_history_source` (`Source`, `Id`),
+    index `pawl_history_message` (`MessageId`, `Id`)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+
 -- Version of these tables
 create table if not exists `pawl_schema` (
     `Part` varchar(200) not null,
     `Version` bigint not null,
     primary key (`Part`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
-insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 3) on duplicate key update `Part` = `Part`;
-update `pawl_schema` set `Version` = 3 where `Part` = 'pawl' and `Version` < 3;
+insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 4) on duplicate key update `Part` = `Part`;
+update `pawl_schema` set `Version` = 4 where `Part` = 'pawl' and `Version` < 4;
 
 -- Saga Plain: no correlation property
 create table if not exists `shop_Plain` (

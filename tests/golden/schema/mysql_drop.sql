@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for MySQL 8.0.1 or later. To run it:
+-- Tables of pawl, version 4, for MySQL 8.0.1 or later. To run it:
 --     mysql DATABASE <FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns
@@ -18,6 +18,7 @@ drop table if exists `shop_Größe 値 äöüäöüäöüäöüäöüäöüäö�
 drop table if exists `shop_it's a \ table; -- no?`;
 drop table if exists `shop_select`;
 drop table if exists `pawl_schema`;
+drop table if exists `pawl_history`;
 drop table if exists `pawl_leases`;
 drop table if exists `pawl_workers`;
 drop table if exists `pawl_subscriptions`;

@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for Oracle 12.2 or later. To run it:
+-- Tables of pawl, version 4, for Oracle 12.2 or later. To run it:
 --     sqlplus USER@SERVICE @FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in what it says.
@@ -460,6 +460,48 @@ exception when others then
 end;
 /
 
+-- What became of each message, where an endpoint keeps it
+begin
+    execute immediate 'create table "PAWL_HISTORY" (
+    "ID" number(19) generated always as identity primary key,
+    "ENDPOINT" varchar2(200 byte) not null,
+    "SOURCE" varchar2(401 byte) not null,
+    "MESSAGEID" varchar2(200 byte) not null,
+    "TYPE" varchar2(200 byte) not null,
+    "KIND" varchar2(200 byte) not null,
+    "OUTCOME" varchar2(200 byte) not null,
+    "VERSION" number(19) not null,
+    "ATTEMPTS" number(19) not null,
+    "DURATION" number(19) not null,
+    "AT" timestamp(6) not null,
+    "ERROR" clob not null,
+    "OUT" clob not null
+)';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'create index "PAWL_HISTORY_SOURCE"
+    on "PAWL_HISTORY" ("SOURCE", "ID")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'create index "PAWL_HISTORY_MESSAGE"
+    on "PAWL_HISTORY" ("MESSAGEID", "ID")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+
 -- Version of these tables
 begin
     execute immediate 'create table "PAWL_SCHEMA" (
@@ -474,7 +516,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'insert into "PAWL_SCHEMA" ("PART", "VERSION") values (''pawl'', 3)';
+    execute immediate 'insert into "PAWL_SCHEMA" ("PART", "VERSION") values (''pawl'', 4)';
     commit;
 exception when others then
     if sqlcode <> -1 then
@@ -483,7 +525,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'update "PAWL_SCHEMA" set "VERSION" = 3 where "PART" = ''pawl'' and "VERSION" < 3';
+    execute immediate 'update "PAWL_SCHEMA" set "VERSION" = 4 where "PART" = ''pawl'' and "VERSION" < 4';
     commit;
 end;
 /

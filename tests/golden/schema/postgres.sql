@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for PostgreSQL 14 or later. To run it:
+-- Tables of pawl, version 4, for PostgreSQL 14 or later. To run it:
 --     psql -v ON_ERROR_STOP=1 -f FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -332,6 +332,27 @@ create table if not exists "pawl_leases" (
     primary key ("Name")
 );
 
+-- What became of each message, where an endpoint keeps it
+create table if not exists "pawl_history" (
+    "Id" bigserial primary key,
+    "Endpoint" text collate "C" not null,
+    "Source" text not null,
+    "MessageId" text collate "C" not null,
+    "Type" text collate "C" not null,
+    "Kind" text collate "C" not null,
+    "Outcome" text collate "C" not null,
+    "Version" bigint not null,
+    "Attempts" bigint not null,
+    "Duration" bigint not null,
+    "At" timestamptz not null,
+    "Error" text not null,
+    "Out" text not null
+);
+create index if not exists "pawl_history_source"
+    on "pawl_history" ("Source", "Id") where "Source" <> '';
+create index if not exists "pawl_history_message"
+    on "pawl_history" ("MessageId", "Id");
+
 -- Version of these tables
 create table if not exists "pawl_schema" (
     "Part" text collate "C" not null,
@@ -339,8 +360,8 @@ create table if not exists "pawl_schema" (
     primary key ("Part")
 );
 drop index if exists "pawl_outbox_dispatched";
-insert into "pawl_schema" ("Part", "Version") values ('pawl', 3) on conflict ("Part") do nothing;
-update "pawl_schema" set "Version" = 3 where "Part" = 'pawl' and "Version" < 3;
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 4) on conflict ("Part") do nothing;
+update "pawl_schema" set "Version" = 4 where "Part" = 'pawl' and "Version" < 4;
 
 -- Saga Plain: no correlation property
 create table if not exists "shop_Plain" (

@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for PostgreSQL 14 or later. To run it:
+-- Tables of pawl, version 4, for PostgreSQL 14 or later. To run it:
 --     psql -v ON_ERROR_STOP=1 -f FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -18,6 +18,7 @@ drop table if exists "shop_Größe 値 äöüäöüäöüäöüäöüäöüäö�
 drop table if exists "shop_it's a \ table; -- no?";
 drop table if exists "shop_select";
 drop table if exists "pawl_schema";
+drop table if exists "pawl_history";
 drop table if exists "pawl_leases";
 drop table if exists "pawl_workers";
 drop table if exists "pawl_subscriptions";

@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for SQLite 3.37 or later. To run it:
+-- Tables of pawl, version 4, for SQLite 3.37 or later. To run it:
 --     sqlite3 -bail DATABASE <FILE
 -- Makes the tables and indexes that are missing, and leaves rows as they are: it may be run
 -- again. Tables of an earlier version lack columns, too: "pawl schema apply" adds them
@@ -254,6 +254,27 @@ create table if not exists "pawl_leases" (
     primary key ("Name")
 ) strict, without rowid;
 
+-- What became of each message, where an endpoint keeps it
+create table if not exists "pawl_history" (
+    "Id" integer primary key autoincrement,
+    "Endpoint" text collate binary not null,
+    "Source" text not null,
+    "MessageId" text collate binary not null,
+    "Type" text collate binary not null,
+    "Kind" text collate binary not null,
+    "Outcome" text collate binary not null,
+    "Version" integer not null,
+    "Attempts" integer not null,
+    "Duration" integer not null,
+    "At" integer not null,
+    "Error" text not null,
+    "Out" text not null
+) strict;
+create index if not exists "pawl_history_source"
+    on "pawl_history" ("Source", "Id") where "Source" <> '';
+create index if not exists "pawl_history_message"
+    on "pawl_history" ("MessageId", "Id");
+
 -- Version of these tables
 create table if not exists "pawl_schema" (
     "Part" text collate binary not null,
@@ -261,7 +282,7 @@ create table if not exists "pawl_schema" (
     primary key ("Part")
 ) strict, without rowid;
 drop index if exists "pawl_outbox_dispatched";
-insert into "pawl_schema" ("Part", "Version") values ('pawl', 3) on conflict ("Part") do nothing;
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 4) on conflict ("Part") do nothing;
 
 -- Saga Plain: no correlation property
 create table if not exists "shop_Plain" (

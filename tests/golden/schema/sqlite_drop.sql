@@ -1,4 +1,4 @@
--- Tables of pawl, version 3, for SQLite 3.37 or later. To run it:
+-- Tables of pawl, version 4, for SQLite 3.37 or later. To run it:
 --     sqlite3 -bail DATABASE <FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -16,6 +16,7 @@ drop table if exists "shop_Größe 値 😀 äöüäöüäöüäöüäöüäöü
 drop table if exists "shop_it's a \ table; -- no?";
 drop table if exists "shop_select";
 drop table if exists "pawl_schema";
+drop table if exists "pawl_history";
 drop table if exists "pawl_leases";
 drop table if exists "pawl_workers";
 drop table if exists "pawl_subscriptions";

@@ -237,6 +237,21 @@ select count(*) from `pawl_dead`;
 -- SUBSCRIPTION_LIST
 select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
 
+-- HISTORY_FIND
+select `Id`, `Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`, `Attempts`,
+`Duration`, `At`, `Error`, `Out` from `pawl_history` where (? = '' or `Source` = ?) and (? = '' or
+`MessageId` = ?) and `Id` > ? order by `Id` limit ?;
+
+-- HISTORY_FIND_SOURCE
+select `Id`, `Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`, `Attempts`,
+`Duration`, `At`, `Error`, `Out` from `pawl_history` where `Source` = ? and `Source` <> '' and (? =
+'' or `Source` = ?) and (? = '' or `MessageId` = ?) and `Id` > ? order by `Id` limit ?;
+
+-- HISTORY_FIND_MESSAGE
+select `Id`, `Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`, `Attempts`,
+`Duration`, `At`, `Error`, `Out` from `pawl_history` where `MessageId` = ? and (? = '' or `Source` =
+?) and (? = '' or `MessageId` = ?) and `Id` > ? order by `Id` limit ?;
+
 -- QUEUE_WALK
 select `Seq`, `Queue`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
 `pawl_queue` where `Seq` > ? order by `Seq` limit ?;
@@ -546,6 +561,14 @@ select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) whe
 -- OUTBOX_RELEASE
 update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
 
+-- HISTORY_ADD
+insert into `pawl_history` (`Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`,
+`Attempts`, `Duration`, `At`, `Error`, `Out`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- HISTORY_SWEEP
+delete from `pawl_history` where `Id` in (select `Id` from (select `Id`, `At` from `pawl_history`
+order by `Id` limit ?) as old where `At` < ?);
+
 -- EVENT_LAST
 select max(`Version`) from `pawl_events` where `Stream` = ?;
 
@@ -840,6 +863,9 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
 -- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
+-- HISTORY_FIND: 1 1 2 2 3 4
+-- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
+-- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
 -- DEAD_WALK: 1 1 2 3
 -- WORKER_INSERT: 1 2 3 4 5 4 6
@@ -860,6 +886,7 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
+-- HISTORY_SWEEP: 2 1
 -- CHECKPOINT_MOVE: 2 3 1 4
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1

@@ -215,6 +215,21 @@ select count(*) from "pawl_dead";
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
 
+-- HISTORY_FIND
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where ($1 = '' or "Source" = $1) and ($2 = ''
+or "MessageId" = $2) and "Id" > $3 order by "Id" limit $4;
+
+-- HISTORY_FIND_SOURCE
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where "Source" = $1 and "Source" <> '' and ($1
+= '' or "Source" = $1) and ($2 = '' or "MessageId" = $2) and "Id" > $3 order by "Id" limit $4;
+
+-- HISTORY_FIND_MESSAGE
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where "MessageId" = $2 and ($1 = '' or "Source"
+= $1) and ($2 = '' or "MessageId" = $2) and "Id" > $3 order by "Id" limit $4;
+
 -- QUEUE_WALK
 select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_queue" where "Seq" > $1 order by "Seq" limit $2;
@@ -291,6 +306,11 @@ with k as materialized (select ctid as tid, "DispatchedAt" as at from "pawl_outb
 "DispatchedAt" >= $1 and "DispatchedAt" < $2 order by "DispatchedAt" limit $3 for update skip
 locked), gone as (delete from "pawl_outbox" where ctid = any (array(select tid from k))) select
 count(*), max(at) from k;
+
+-- HISTORY_SWEEP
+with k as materialized (select tid from (select ctid as tid, "At" as at from "pawl_history" order by
+"Id" limit $2) as old where old.at < $1), gone as (delete from "pawl_history" where ctid = any
+(array(select tid from k))) select count(*) from k;
 
 -- SCHEMA_PATH
 select set_config('search_path', quote_ident($1), true);
@@ -1025,6 +1045,11 @@ do nothing;
 delete from "pawl_dead" as t using unnest($1, $2) with ordinality as k (endpoint, id, n) cross join
 lateral (select o.ctid as tid from "pawl_dead" as o where o."Endpoint" = k.endpoint and
 o."MessageId" = k.id offset 0) as f where t.ctid = f.tid returning k.n;
+
+-- HISTORY_ADD
+insert into "pawl_history" ("Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version",
+"Attempts", "Duration", "At", "Error", "Out") select unnest($1), unnest($2), unnest($3), unnest($4),
+unnest($5), unnest($6), unnest($7), unnest($8), unnest($9), unnest($10), unnest($11), unnest($12);
 
 -- INBOX_DELETE
 delete from "pawl_inbox" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select

@@ -205,6 +205,21 @@ select count(*) from "pawl_dead";
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
 
+-- HISTORY_FIND
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where (?1 = '' or "Source" = ?1) and (?2 = ''
+or "MessageId" = ?2) and "Id" > ?3 order by "Id" limit ?4;
+
+-- HISTORY_FIND_SOURCE
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where "Source" = ?1 and "Source" <> '' and (?1
+= '' or "Source" = ?1) and (?2 = '' or "MessageId" = ?2) and "Id" > ?3 order by "Id" limit ?4;
+
+-- HISTORY_FIND_MESSAGE
+select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version", "Attempts",
+"Duration", "At", "Error", "Out" from "pawl_history" where "MessageId" = ?2 and (?1 = '' or "Source"
+= ?1) and (?2 = '' or "MessageId" = ?2) and "Id" > ?3 order by "Id" limit ?4;
+
 -- QUEUE_WALK
 select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_queue" where "Seq" > ?1 order by "Seq" limit ?2;
@@ -502,6 +517,15 @@ and "Id" > ?1 order by "Id";
 
 -- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;
+
+-- HISTORY_ADD
+insert into "pawl_history" ("Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version",
+"Attempts", "Duration", "At", "Error", "Out") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+?12);
+
+-- HISTORY_SWEEP
+delete from "pawl_history" where "Id" in (select "Id" from (select "Id", "At" from "pawl_history"
+order by "Id" limit ?2) as old where "At" < ?1);
 
 -- OUTBOX_SWEEP
 delete from "pawl_outbox" where "Id" in (select "Id" from "pawl_outbox" where "DispatchedAt" < ?1

@@ -73,8 +73,8 @@ LIST_CALL(queue_retried, pawl_queue_rows,
           pawl_store_queue_retried(store, &(pawl_retried_query){0}, NULL, &rows, error))
 LIST_CALL(queue_find, pawl_queue_messages,
           pawl_store_queue_find(store, &any_message, NULL, &rows, error))
-LIST_CALL(dead_find, pawl_dead_rows,
-          pawl_store_dead_find(store, &(pawl_dead_query){0}, NULL, &rows, error))
+LIST_CALL(history_find, pawl_history_rows, pawl_store_history_find(store, NULL, NULL, &rows, error))
+LIST_CALL(dead_find, pawl_dead_rows, pawl_store_dead_find(store, NULL, NULL, &rows, error))
 LIST_CALL(diagnose, pawl_finding_rows,
           pawl_store_diagnose(store, &no_diagnosis, NULL, &rows, error))
 CALL(queue_claim, pawl_queue_rows rows = {.count = 9},

@@ -157,6 +157,14 @@ static const struct text_field {
     {AT(dead_set, history), BYTES},
     {AT(subscription_set, type), NAME},
     {AT(subscription_set, queue), NAME},
+    {AT(history_add, entry.endpoint), NAME},
+    {AT(history_add, entry.source), SOURCE},
+    {AT(history_add, entry.message_id), NAME_OR_NONE},
+    {AT(history_add, entry.type), NAME_OR_NONE},
+    {AT(history_add, entry.kind), NAME},
+    {AT(history_add, entry.outcome), NAME},
+    {AT(history_add, entry.error), WORDS},
+    {AT(history_add, entry.out), STATE},
 };
 
 static char long_bytes[LARGE + 1];
@@ -255,15 +263,16 @@ typedef struct member {
 } member;
 
 static const member times[] = {
-    {AT(queue_settle, due)},  {AT(queue_settle, waiting_since)},
-    {AT(inbox_mark, at)},     {AT(event_append, event.at)},
-    {AT(checkpoint_set, at)}, {AT(timeout_settle, due)},
-    {AT(outbox_settle, at)},  {AT(outbox_settle, next_attempt)},
-    {AT(outbox_reset, at)},   {AT(timeout_set, due)},
-    {AT(outbox_add, due)},    {AT(outbox_add, at)},
-    {AT(fold_set, at)},       {AT(queue_send, due)},
-    {AT(aggregator_add, at)}, {AT(aggregator_add, due)},
-    {AT(flush_set, due)},     {AT(dead_set, at)},
+    {AT(queue_settle, due)},     {AT(queue_settle, waiting_since)},
+    {AT(inbox_mark, at)},        {AT(event_append, event.at)},
+    {AT(checkpoint_set, at)},    {AT(timeout_settle, due)},
+    {AT(outbox_settle, at)},     {AT(outbox_settle, next_attempt)},
+    {AT(outbox_reset, at)},      {AT(timeout_set, due)},
+    {AT(outbox_add, due)},       {AT(outbox_add, at)},
+    {AT(fold_set, at)},          {AT(queue_send, due)},
+    {AT(aggregator_add, at)},    {AT(aggregator_add, due)},
+    {AT(flush_set, due)},        {AT(dead_set, at)},
+    {AT(history_add, entry.at)},
 };
 
 /* 0001-01-01T00:00:00 and 9999-12-31T23:59:59.999999. */

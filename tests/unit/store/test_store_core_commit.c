@@ -202,9 +202,9 @@ static void o32_what_cannot_be_refused_needs_no_list(void **state)
 {
     (void)state;
     static const pawl_change_kind never[] = {
-        pawl_change_timeout_cancel, pawl_change_outbox_hold,     pawl_change_fold_set,
-        pawl_change_queue_send,     pawl_change_aggregator_add,  pawl_change_snapshot_release,
-        pawl_change_flush_set,      pawl_change_subscription_set};
+        pawl_change_timeout_cancel, pawl_change_outbox_hold,      pawl_change_fold_set,
+        pawl_change_queue_send,     pawl_change_aggregator_add,   pawl_change_snapshot_release,
+        pawl_change_flush_set,      pawl_change_subscription_set, pawl_change_history_add};
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         fixture      *f       = open_fixture("plain:");
         pawl_refusals refused = {.arena = f->arena};

@@ -1,0 +1,159 @@
+/* history.c - lines of history: what comes back, how they are found, and which go.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+
+static pawl_history_entry line_of(const char *source, const char *message, pawl_time at)
+{
+    return (pawl_history_entry){.endpoint   = TEXT("orders"),
+                                .source     = pawl_text_of(source),
+                                .message_id = pawl_text_of(message),
+                                .type       = TEXT("PlaceOrder"),
+                                .kind       = TEXT("message"),
+                                .outcome    = TEXT("handled"),
+                                .at         = at};
+}
+
+static pawl_history_rows find(suite *s, pawl_store *store, pawl_history_query query)
+{
+    pawl_history_rows rows;
+    EXPECT_OK(s, pawl_store_history_find(store, &query, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static void a_line_comes_back_as_it_was_written(suite *s)
+{
+    pawl_store        *a = suite_open(s), *b = suite_open(s);
+    pawl_history_entry line = line_of("Order/1", "m-1", SUITE_NOW);
+    line.kind               = TEXT("timeout");
+    line.outcome            = TEXT("retry");
+    line.version            = INT64_MAX;
+    line.attempts           = 3;
+    line.duration           = 1250;
+    line.error              = TEXT("the bank is closed");
+    line.out                = TEXT("{\"sends\":[{\"id\":\"m-2\"}]}");
+    COMMIT_ONE(s, a, history_add, .entry = line);
+    pawl_history_rows rows = find(s, b, (pawl_history_query){0});
+    EXPECT_EQ(s, rows.count, 1);
+    const pawl_history_entry *found = &rows.items[0].entry;
+    EXPECT_TEXT(s, found->endpoint, TEXT("orders"));
+    EXPECT_TEXT(s, found->source, TEXT("Order/1"));
+    EXPECT_TEXT(s, found->message_id, TEXT("m-1"));
+    EXPECT_TEXT(s, found->type, TEXT("PlaceOrder"));
+    EXPECT_TEXT(s, found->kind, TEXT("timeout"));
+    EXPECT_TEXT(s, found->outcome, TEXT("retry"));
+    EXPECT_EQ(s, found->version, INT64_MAX);
+    EXPECT_EQ(s, found->attempts, 3);
+    EXPECT_EQ(s, found->duration, 1250);
+    EXPECT_EQ(s, found->at, SUITE_NOW);
+    EXPECT_TEXT(s, found->error, TEXT("the bank is closed"));
+    EXPECT_TEXT(s, found->out, TEXT("{\"sends\":[{\"id\":\"m-2\"}]}"));
+}
+
+/* Five lines in one commit: of two sagas, of none, and one message that two sagas handled. */
+static void make_lines(suite *s, pawl_store *store)
+{
+    suite_set set = suite_changes(s);
+    ADD(&set, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW));
+    ADD(&set, history_add, .entry = line_of("Order/2", "m-2", SUITE_NOW));
+    ADD(&set, history_add, .entry = line_of("Order/1", "m-2", SUITE_NOW));
+    ADD(&set, history_add, .entry = line_of("", "m-3", SUITE_NOW + 1));
+    ADD(&set, history_add, .entry = line_of("Order/1", "m-3", SUITE_NOW - 1));
+    COMMIT(&set, store);
+}
+
+static void lines_are_found_in_the_order_they_were_written(suite *s)
+{
+    static const char *const order[] = {"m-1", "m-2", "m-2", "m-3", "m-3"};
+    pawl_store              *a       = suite_open(s);
+    make_lines(s, a);
+    pawl_history_rows rows = find(s, a, (pawl_history_query){0});
+    EXPECT_EQ(s, rows.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        EXPECT_TEXT(s, rows.items[i].entry.message_id, pawl_text_of(order[i]));
+        EXPECT(s, i == 0 || rows.items[i].id > rows.items[i - 1].id);
+    }
+    rows = find(s, a, (pawl_history_query){.after = rows.items[1].id, .count_max = 2});
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].entry.source, TEXT("Order/1"));
+    EXPECT_TEXT(s, rows.items[1].entry.source, TEXT(""));
+}
+
+static void lines_are_found_by_saga_and_by_message(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    make_lines(s, a);
+    pawl_history_rows rows = find(s, a, (pawl_history_query){.source = TEXT("Order/1")});
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT_TEXT(s, rows.items[0].entry.message_id, TEXT("m-1"));
+    EXPECT_TEXT(s, rows.items[2].entry.message_id, TEXT("m-3"));
+    rows = find(
+        s, a,
+        (pawl_history_query){.source = TEXT("Order/1"), .after = rows.items[0].id, .count_max = 1});
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].entry.message_id, TEXT("m-2"));
+    rows = find(s, a, (pawl_history_query){.message_id = TEXT("m-2")});
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].entry.source, TEXT("Order/2"));
+    EXPECT_TEXT(s, rows.items[1].entry.source, TEXT("Order/1"));
+    rows = find(s, a, (pawl_history_query){.source = TEXT("Order/1"), .message_id = TEXT("m-2")});
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){.source = TEXT("order/1")}).count, 0);
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){.message_id = TEXT("m-9")}).count, 0);
+    EXPECT_EQ(s,
+              find(s, a, (pawl_history_query){.source = TEXT("Order/2"), .message_id = TEXT("m-1")})
+                  .count,
+              0);
+}
+
+static void a_line_goes_with_its_group(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW));
+    suite_unit(&set, 1, 1);
+    ADD(&set, history_add, .entry = line_of("Order/2", "m-2", SUITE_NOW));
+    EXPECT_EQ(s, REFUSED(&set, a).count, 1);
+    pawl_history_rows rows = find(s, a, (pawl_history_query){0});
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].entry.message_id, TEXT("m-2"));
+}
+
+static void old_lines_go(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    bool        more = true;
+    int64_t     count;
+    for (int i = 0; i < 5; i++)
+        COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW + i));
+    pawl_sweep what = {
+        .inbox_before = PAWL_TIME_MIN, .outbox_before = PAWL_TIME_MIN, .count_max = 2};
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
+    EXPECT_EQ(s, count, 0);
+    what.history_before = SUITE_NOW + 3;
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
+    EXPECT_EQ(s, count, 2);
+    EXPECT(s, more);
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
+    EXPECT_EQ(s, count, 1);
+    EXPECT(s, !more);
+    pawl_history_rows rows = find(s, a, (pawl_history_query){0});
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, rows.items[0].entry.at, SUITE_NOW + 3);
+}
+
+static const suite_case cases[] = {
+    {"a line comes back as it was written", a_line_comes_back_as_it_was_written},
+    {"lines are found in the order they were written",
+     lines_are_found_in_the_order_they_were_written},
+    {"lines are found by saga and by message", lines_are_found_by_saga_and_by_message},
+    {"E35 a line goes with its group", a_line_goes_with_its_group},
+    {"old lines go", old_lines_go},
+};
+
+const suite_cases cases_history = SUITE_CASES("history", cases);

@@ -1,0 +1,417 @@
+/* test_engine_line.c - the lines of history that an endpoint leaves in its commits, when it keeps
+ * them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define TRIP_STATE(F) \
+    F(TEXT, trip)     \
+    F(INT32, count)
+PAWL_RECORD(trip_state, TRIP_STATE)
+#define GUIDE_STATE(F) F(TEXT, trip)
+PAWL_RECORD(guide_state, GUIDE_STATE)
+#define BOOK(F)   \
+    F(TEXT, trip) \
+    F(TEXT, what)
+PAWL_RECORD(book, BOOK)
+#define ASK(F) F(TEXT, trip)
+PAWL_RECORD(ask, ASK)
+#define TOLD(F) F(TEXT, of)
+PAWL_RECORD(told, TOLD)
+
+static world *around;
+static int    failures; /* of the next runs */
+static void (*meddle)(void);
+
+static bool is(const book *message, const char *what)
+{
+    return pawl_text_equal(message->what, pawl_text_of(what));
+}
+
+static pawl_code on_book(pawl_context *ctx, trip_state *state, const book *message)
+{
+    state->count++;
+    if (meddle != NULL)
+        meddle();
+    if (is(message, "reject"))
+        return pawl_fail(ctx, PAWL_REJECT, "no such \"seat\"");
+    if (failures > 0)
+        return pawl_fail(ctx, PAWL_RETRY, "failure %d", failures--);
+    if (is(message, "end")) {
+        pawl_complete(ctx);
+        return PAWL_OK;
+    }
+    if (is(message, "cancel"))
+        return pawl_cancel_timeout(ctx, "pay");
+    if (is(message, "discard"))
+        return PAWL_DISCARD;
+    pawl_timeout(ctx, "pay", PAWL_MINUTES(5));
+    pawl_send(ctx, "far", PAWL_MESSAGE(told, .of = message->trip));
+    return pawl_send(ctx, "out", PAWL_MESSAGE(told, .of = message->trip));
+}
+PAWL_HANDLER(on_book, trip_state, book);
+
+static pawl_code on_pay(pawl_context *ctx, trip_state *state)
+{
+    state->count = 0;
+    return pawl_send(ctx, "out", PAWL_MESSAGE(told, .of = state->trip));
+}
+PAWL_TIMEOUT_HANDLER(on_pay, trip_state);
+
+static pawl_code on_ask(pawl_context *ctx, trip_state *state, const ask *message)
+{
+    state->count++;
+    return pawl_send(ctx, "out", PAWL_MESSAGE(told, .of = message->trip));
+}
+PAWL_HANDLER(on_ask, trip_state, ask);
+
+static pawl_code on_guide(pawl_context *ctx, guide_state *state, const ask *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_guide, guide_state, ask);
+
+static pawl_code on_told(pawl_context *ctx, const told *message)
+{
+    (void)message;
+    return pawl_send(ctx, "o\"ut", PAWL_MESSAGE(told, .of = PAWL_TEXT("")));
+}
+PAWL_MESSAGE_HANDLER(on_told, told);
+
+static const pawl_saga trip_saga = {
+    .name        = "Trip",
+    .state       = PAWL_RECORD_OF(trip_state),
+    .correlation = "trip",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
+                            {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
+                            {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"},
+                            {.handle = NULL}}};
+static const pawl_saga guide_saga = {
+    .name        = "Guide",
+    .state       = PAWL_RECORD_OF(guide_state),
+    .correlation = "trip",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec office = {
+    .name     = "office",
+    .sagas    = (const pawl_saga *const[]){&trip_saga, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_told)}, {.handle = NULL}}};
+static const pawl_endpoint_spec both_office = {
+    .name = "office", .sagas = (const pawl_saga *const[]){&trip_saga, &guide_saga, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "lines",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+static const pawl_application both = {PAWL_APPLICATION_INIT, .name = "lines",
+                                      .endpoints =
+                                          (const pawl_endpoint_spec *const[]){&both_office, NULL}};
+
+/* ---- What is seen ------------------------------------------------------------ */
+
+static void open_kept(world *it, const char *url, const pawl_application *used,
+                      pawl_endpoint_options options)
+{
+    static const pawl_route routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
+    around                           = it;
+    failures                         = 0;
+    meddle                           = NULL;
+    options.routes                   = routes;
+    options.history                  = PAWL_DAYS(30);
+    world_open(it, url, used, NULL, &options);
+}
+
+static void post(world *it, const char *id, const char *what)
+{
+    world_post(it, id, PAWL_MESSAGE(book, .trip = PAWL_TEXT("t-1"), .what = pawl_text_of(what)));
+}
+
+static pawl_history_rows lines(world *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_history_rows rows;
+    world_ok(pawl_store_history_find(it->store, &(pawl_history_query){0}, it->arena, &rows, &error),
+             &error);
+    return rows;
+}
+
+/* "m-1 handled 1 {...}" for each, a line each. */
+static const char *told_lines(world *it)
+{
+    static char       text[8000];
+    pawl_history_rows rows = lines(it);
+    size_t            size = 0;
+    text[0]                = '\0';
+    for (size_t i = 0; i < rows.count; i++) {
+        const pawl_history_entry *line = &rows.items[i].entry;
+        size += (size_t)snprintf(text + size, sizeof text - size, "%.*s %.*s %lld %d%s%.*s\n",
+                                 PAWL_TEXT_ARGS(line->message_id), PAWL_TEXT_ARGS(line->outcome),
+                                 (long long)line->version, (int)line->attempts,
+                                 line->error.size != 0 ? " " : "", PAWL_TEXT_ARGS(line->error));
+        assert_true(size < sizeof text);
+    }
+    return text;
+}
+
+static void expect_text(pawl_text actual, const char *expected)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(actual));
+    assert_string_equal(text, expected);
+}
+
+static void expect_part(pawl_text actual, const char *part)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(actual));
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' has no '%s'", text, part);
+}
+
+/* ---- Tests ------------------------------------------------------------------- */
+
+static void nothing_is_written_without_the_option(const char *url)
+{
+    world it;
+    around = &it;
+    meddle = NULL;
+    world_open(&it, url, &application, NULL, &(pawl_endpoint_options){0});
+    post(&it, "m-1", "end");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(lines(&it).count, 0);
+    world_close(&it);
+}
+
+static void a_line_says_what_came_and_what_left(const char *url)
+{
+    world it;
+    char  source[100], id[PAWL_UUID_TEXT_SIZE + 1];
+    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "");
+    world_drain(&it);
+    pawl_history_rows rows = lines(&it);
+    assert_int_equal(rows.count, 1);
+    const pawl_history_entry *line = &rows.items[0].entry;
+    pawl_timeout_rows         due  = world_timeouts(&it);
+    assert_int_equal(due.count, 1);
+    pawl_uuid_format(due.items[0].saga_id.uuid, id);
+    snprintf(source, sizeof source, "Trip/%s", id);
+    expect_text(line->endpoint, "office");
+    expect_text(line->source, source);
+    expect_text(line->message_id, "m-1");
+    expect_text(line->type, "book");
+    expect_text(line->kind, "message");
+    expect_text(line->outcome, "handled");
+    assert_int_equal(line->version, 1);
+    assert_int_equal(line->at, WORLD_START);
+    expect_part(line->out, "{\"sends\":[{\"id\":\"");
+    expect_part(line->out, "\"type\":\"told\",\"to\":\"out\"},{\"id\":\"");
+    expect_part(line->out, "\"type\":\"told\",\"to\":\"far\"}],\"timeouts\":[{\"name\":\"pay\","
+                           "\"due\":\"2026-01-01T09:05:00.000000Z\"}]}");
+    pawl_queue_rows sent = world_queue(&it, "out");
+    assert_int_equal(sent.count, 1);
+    expect_part(line->out,
+                pawl_arena_printf(it.arena, "%.*s", PAWL_TEXT_ARGS(sent.items[0].message.id)).data);
+    world_close(&it);
+}
+
+static void timeouts_and_ends_have_lines(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "");
+    world_drain(&it);
+    world_go_both(&it, PAWL_MINUTES(6));
+    post(&it, "m-2", "cancel");
+    world_drain(&it);
+    post(&it, "m-3", "end");
+    world_drain(&it);
+    pawl_history_rows rows = lines(&it);
+    assert_int_equal(rows.count, 4);
+    expect_text(rows.items[1].entry.kind, "timeout");
+    expect_text(rows.items[1].entry.type, "pay");
+    expect_text(rows.items[1].entry.outcome, "handled");
+    assert_int_equal(rows.items[1].entry.version, 2);
+    expect_text(rows.items[2].entry.out, "{\"cancelled\":[\"pay\"]}");
+    assert_int_equal(rows.items[2].entry.version, 3);
+    expect_text(rows.items[3].entry.out, "{\"completed\":true}");
+    assert_int_equal(rows.items[3].entry.version, 4);
+    for (size_t i = 1; i < 4; i++)
+        assert_true(pawl_text_equal(rows.items[i].entry.source, rows.items[0].entry.source));
+    world_close(&it);
+}
+
+static void failed_runs_and_retries_have_lines(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application,
+              (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 1});
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    failures = 3;
+    post(&it, "m-2", "cancel");
+    world_drain(&it);
+    world_go_both(&it, PAWL_HOURS(1));
+    post(&it, "m-3", "reject");
+    world_drain(&it);
+    assert_string_equal(told_lines(&it), "m-1 handled 1 0\n"
+                                         "m-2 failed 0 0 failure 3\n"
+                                         "m-2 retry 1 0 failure 2\n"
+                                         "m-2 failed 0 1 failure 1\n"
+                                         "m-2 handled 2 1\n"
+                                         "m-3 dead 2 0 no such \"seat\"\n");
+    pawl_history_rows rows = lines(&it);
+    for (size_t i = 1; i < rows.count; i++)
+        assert_true(pawl_text_equal(rows.items[i].entry.source, rows.items[0].entry.source));
+    world_close(&it);
+}
+
+/* A first message that fails has no saga yet: it is found by its id. */
+static void a_message_that_began_nothing_has_a_line_of_no_saga(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application,
+              (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = -1});
+    post(&it, "m-1", "reject");
+    post(&it, "m-2", "discard");
+    world_post(&it, "m-3", PAWL_MESSAGE(told, .of = PAWL_TEXT("x")));
+    world_post_json(&it, "m-4", "nobody", "{}");
+    world_drain(&it);
+    pawl_history_rows rows = lines(&it);
+    assert_int_equal(rows.count, 4);
+    expect_text(rows.items[0].entry.outcome, "dead");
+    expect_text(rows.items[1].entry.outcome, "discarded");
+    expect_text(rows.items[1].entry.out, "");
+    expect_text(rows.items[2].entry.outcome, "handled");
+    expect_part(rows.items[2].entry.out, "\"to\":\"o\\\"ut\"}]}");
+    expect_text(rows.items[3].entry.outcome, "dead");
+    for (size_t i = 0; i < 4; i++)
+        expect_text(rows.items[i].entry.source, "");
+    world_close(&it);
+}
+
+static void a_missed_saga_is_told_once(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application, (pawl_endpoint_options){.not_found_wait = PAWL_SECONDS(9)});
+    world_post(&it, "m-1", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("none")));
+    world_drain(&it);
+    for (int i = 0; i < 30; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    pawl_history_rows rows = lines(&it);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    assert_true(rows.count >= 1);
+    expect_text(rows.items[rows.count - 1].entry.outcome, "ignored");
+    for (size_t i = 0; i + 1 < rows.count; i++)
+        expect_text(rows.items[i].entry.outcome, "wait");
+    assert_true(rows.count <= 2);
+    world_close(&it);
+}
+
+static void a_message_of_two_sagas_has_two_lines(const char *url)
+{
+    world it;
+    open_kept(&it, url, &both, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    world_post(&it, "m-2", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("t-1")));
+    world_drain(&it);
+    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-2 handled 2 0\nm-2 handled 1 0\n");
+    pawl_history_rows rows = lines(&it);
+    expect_part(rows.items[1].entry.source, "Trip/");
+    expect_part(rows.items[1].entry.out, "{\"sends\":[{");
+    expect_part(rows.items[2].entry.source, "Guide/");
+    expect_text(rows.items[2].entry.out, "");
+    world_close(&it);
+}
+
+/* Another worker writes the saga, once. */
+static void move_once(void)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_value                    value  = pawl_value_text(PAWL_TEXT("t-1"));
+    pawl_saga_row                 row;
+    meddle = NULL;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    world_ok(pawl_store_saga_load(around->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .metadata     = row.metadata,
+                                 .data         = row.data,
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+}
+
+static void a_lost_conflict_has_a_line(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    post(&it, "m-2", "cancel");
+    meddle = move_once;
+    assert_int_equal(world_drain(&it).refused, 1);
+    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-2 conflict 0 1\nm-2 handled 3 0\n");
+    pawl_history_rows rows = lines(&it);
+    assert_true(pawl_text_equal(rows.items[1].entry.source, rows.items[0].entry.source));
+    world_close(&it);
+}
+
+static void a_copy_has_a_line(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-1 duplicate 0 0\n");
+    world_close(&it);
+}
+
+static void old_lines_are_swept(const char *url)
+{
+    world it;
+    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(&it, "m-1", "cancel");
+    world_drain(&it);
+    world_go_both(&it, PAWL_DAYS(29));
+    assert_int_equal(lines(&it).count, 1);
+    world_go_both(&it, PAWL_DAYS(2));
+    assert_int_equal(lines(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(nothing_is_written_without_the_option),
+        ON_ALL_STORES(a_line_says_what_came_and_what_left),
+        ON_ALL_STORES(timeouts_and_ends_have_lines),
+        ON_ALL_STORES(failed_runs_and_retries_have_lines),
+        ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga),
+        ON_ALL_STORES(a_missed_saga_is_told_once),
+        ON_ALL_STORES(a_message_of_two_sagas_has_two_lines),
+        ON_ALL_STORES(a_lost_conflict_has_a_line),
+        ON_ALL_STORES(a_copy_has_a_line),
+        ON_ALL_STORES(old_lines_are_swept),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
