@@ -65,6 +65,8 @@ typedef struct pawl_health_options {
     int64_t clock_unhealthy;      /* [-1] */
     int64_t open_degraded;        /* how long a transaction of the database is open [10 min] */
     int64_t open_unhealthy;       /* [-1] */
+    int64_t paused_degraded;      /* how long a queue with messages is paused [10 min] */
+    int64_t paused_unhealthy;     /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 16
@@ -94,6 +96,8 @@ typedef struct pawl_health_figures {
     pawl_projection_rows    projections;
     int64_t                 clock_offset;    /* of the server and this machine, microseconds */
     int64_t                 transaction_age; /* of the oldest that is open and can be seen */
+    pawl_text paused; /* queue with messages that is paused for the longest; or empty */
+    pawl_time paused_since;
 } pawl_health_figures;
 
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store

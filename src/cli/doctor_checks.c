@@ -194,6 +194,7 @@ static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
 static pawl__doctor_check *const checks[] = {
     check_workers,
     check_queues,
+    pawl__doctor_paused,
     pawl__doctor_retries,
     check_timeouts,
     check_outbox,

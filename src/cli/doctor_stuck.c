@@ -82,6 +82,37 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *al
     return code;
 }
 
+/* ---- Pauses ------------------------------------------------------------- */
+
+static pawl_code find_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    char             since[PAWL__SPAN_SIZE];
+    pawl_queue_pause pause = {.is_paused = false};
+    int64_t          count = queue->ready + queue->future;
+    pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
+                                                 doctor->error);
+    if (code != PAWL_OK || !pause.is_paused)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    return pawl__doctor_find(
+        doctor, "paused", PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
+        "queue %.*s has %" PRId64 " message%s and is paused, since %s, by %.*s%s%.*s",
+        PAWL_TEXT_ARGS(queue->queue), count, plural(count),
+        pawl__age_text(pause.since, doctor->now, since), PAWL_TEXT_ARGS(pause.by),
+        pause.reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
+}
+
+pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
+        code = find_paused(doctor, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "paused", PAWL_FINDING_OK, "",
+                                 "no queue that has messages is paused");
+    return code;
+}
+
 /* ---- Sources and routes ------------------------------------------------- */
 
 static bool is_first_of_source(const pawl_outbox_rows *rows, size_t at)

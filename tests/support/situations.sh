@@ -1,4 +1,4 @@
-# situations.sh - prepared situations, sourced by tests of one store: doctor, stats, readiness and why
+# situations.sh - ten prepared situations, sourced by tests of one store: doctor, stats, readiness and why
 # name each, and the remedy that was printed, pasted, mends it. What an operator has to do first (the bank
 # opens, the receiver gets its tables) is done by the test; what only a server has is left out elsewhere.
 #
@@ -13,7 +13,7 @@ for app in pair dead shop projection aggregator; do
     build_app app_$app.c $app.so
 done
 limits=(--health retry_age=1ms --health outbox_held=1 --health outbox_lag=1ms --health projection_failing=1ms
-    --health transaction_age=1s)
+    --health transaction_age=1s --health queue_paused=1ms)
 
 # ---- What is said ---------------------------------------------------------------------------------
 
@@ -191,9 +191,22 @@ why m-5 error 'REJECT: the bank is closed'
 paste_it "$(remedy '"place":"dead letter"' 1)"
 poll 20 grep -q 'charge 5' "$PAWL_TEST_SEEN" || die "the letter is not handled"
 is_mended dead_letters
+
+echo "== O23 6: a paused queue"
+expect 0 '' pawl queue pause billing --reason 'the bank rests'
+stop "$pid" TERM 0
+start app "$work/dead.so" --immediate-retries 0
+expect 0 '' pawl send --to billing --type charge --id m-6 --body '{"n":6}'
+says_doctor warn paused 'queue billing has 1 message and is paused, since .*: the bank rests'
+again=$(remedy '"check":"paused"')
+health queue_paused
+why m-6 waits_for 'queue billing is paused since'
+paste_it "$again"
+poll 20 grep -q 'charge 6' "$PAWL_TEST_SEEN" || die "the message is not handled"
+is_mended paused
 stop "$pid" TERM 0
 
-echo "== O23 6: a projection that fails"
+echo "== O23 7: a projection that fails"
 touch "$PAWL_TEST_CLOSED"
 start app "$work/projection.so"
 expect 0 '' pawl send --to boxes --type put --body '{"box":"b-1","number":7}'
@@ -206,7 +219,7 @@ paste_it "$again"
 is_mended projections
 stop "$pid" TERM 0
 
-echo "== O23 7: a dead partition"
+echo "== O23 8: a dead partition"
 touch "$PAWL_TEST_CLOSED"
 start app "$work/aggregator.so"
 for n in 1 2 3; do
@@ -224,7 +237,7 @@ poll 20 handed || die "the parcels are not handed over"
 stop "$pid" TERM 0
 
 if [ "$is_server" = yes ]; then
-    echo "== O23 8: a transaction that stays open"
+    echo "== O23 9: a transaction that stays open"
     PGAPPNAME='night report' psql -XAtq "$url" -c "begin" -c "select 1" -c "select pg_sleep(600)" >/dev/null 2>&1 &
     started+=("$!")
     says_doctor fail transactions 'a transaction of night report'
@@ -233,7 +246,7 @@ if [ "$is_server" = yes ]; then
     paste_it "$again"
     is_mended transactions
 
-    echo "== O23 9: clocks that differ"
+    echo "== O23 10: clocks that differ"
     "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -shared -fPIC -o "$work/shift.so" \
         "$source_dir/tests/system/shift_clock.c" || die "shift_clock.c does not compile"
     shifted=(env "LD_PRELOAD=$work/shift.so" "ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0")

@@ -8,6 +8,7 @@
 
 #include "base/cut.h"
 #include "pawl/endpoint.h"
+#include "pawl/store_queue.h"
 
 #include <stdio.h>
 
@@ -55,6 +56,23 @@ static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_aren
     return or_none(code, error);
 }
 
+/* Asks for queues that have messages alone. */
+static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats.queue_count; i++) {
+        pawl_text        queue = figures->stats.queues[i].queue;
+        pawl_queue_pause pause = {.is_paused = false};
+        code = or_none(pawl_store_queue_pause_find(store, queue, arena, &pause, error), error);
+        if (!pause.is_paused || (figures->paused.size > 0 && pause.since >= figures->paused_since))
+            continue;
+        figures->paused       = queue;
+        figures->paused_since = pause.since;
+    }
+    return code;
+}
+
 /* The machine's clock is the one that is compared, whatever time the caller looks for. */
 static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
                                 pawl_error *error)
@@ -83,6 +101,8 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
         code = look_at_timeouts(store, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_projections(store, now, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_pauses(store, arena, figures, error);
     return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
 }
 
@@ -216,6 +236,11 @@ static measure transaction_age(const pawl_health_figures *figures, pawl_time now
 {
     (void)now;
     return (measure){.value = figures->transaction_age};
+}
+
+static measure queue_paused(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){age_of(figures->paused_since, now), figures->paused};
 }
 
 typedef struct check_row {

@@ -58,7 +58,10 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "difference of the server's clock and this machine's")                                   \
     X(transaction_age, open, DURATION, PAWL_MINUTES(10), PAWL__HEALTH_OFF,                     \
       "%.*sa transaction of the database is open for %lld s, the limit is %lld s",             \
-      "how long a transaction of the database has been open")
+      "how long a transaction of the database has been open")                                  \
+    X(queue_paused, paused, DURATION, PAWL_MINUTES(10), PAWL__HEALTH_OFF,                      \
+      "queue %.*s: has messages and is paused for %lld s, the limit is %lld s",                \
+      "how long a queue that has messages has been paused")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

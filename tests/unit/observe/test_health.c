@@ -159,6 +159,12 @@ static const struct {
     {"projection_failing",
      {PROJECTIONS(far_projections)},
      "projection totals: fails at an event for 30 s, the limit is 10 s"},
+    {"queue_paused",
+     {.paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND + 1},
+     NULL},
+    {"queue_paused",
+     {.paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND},
+     "queue mail: has messages and is paused for 600 s, the limit is 600 s"},
     {"clock_offset", {.clock_offset = SECOND - 1}, NULL},
     {"clock_offset",
      {.clock_offset = 7 * SECOND},
@@ -203,6 +209,7 @@ static void o23_own_limits_of_every_check(void **state)
                                                                    .flushes_dead = 5,
                                                                    .dead         = 5},
                                                .timeout_first   = NOW - 5,
+                                               .paused_since    = NOW - 5,
                                                .clock_offset    = 5 * SECOND,
                                                .transaction_age = 600 * SECOND,
                                                PROJECTIONS(far_projections),
@@ -227,7 +234,9 @@ static void o23_own_limits_of_every_check(void **state)
                                                .clock_degraded       = 1,
                                                .clock_unhealthy      = 5,
                                                .open_degraded        = 1,
-                                               .open_unhealthy       = 5};
+                                               .open_unhealthy       = 5,
+                                               .paused_degraded      = 1,
+                                               .paused_unhealthy     = 5};
     static const pawl_health_options off    = {.held_degraded       = -1,
                                                .retried_degraded    = -1,
                                                .queue_age_degraded  = -1,
@@ -238,7 +247,8 @@ static void o23_own_limits_of_every_check(void **state)
                                                .behind_degraded     = -1,
                                                .failing_degraded    = -1,
                                                .clock_degraded      = -1,
-                                               .open_degraded       = -1};
+                                               .open_degraded       = -1,
+                                               .paused_degraded     = -1};
     pawl_health                      health;
     (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);
