@@ -49,8 +49,9 @@ typedef struct pawl__bench_job {
     const char *url;    /* the store, filled */
     const char *target; /* a second one of its kind, for what leaves the first; empty */
     const struct pawl__bench_kind *kind;
-    const pawl__bench_options     *options; /* options of some workloads, defaults filled in */
-    pawl__bench_figures           *figures; /* notes of a run beside its time */
+    const pawl__bench_options     *options;     /* options of some workloads, defaults filled in */
+    pawl__bench_figures           *figures;     /* notes of a run beside its time */
+    bool                           has_history; /* the endpoint keeps one */
     /* Told of each step as its handler begins, on the endpoint's thread; or NULL. */
     void (*on_step)(int64_t number);
 } pawl__bench_job;
@@ -89,6 +90,7 @@ typedef struct pawl__bench_workload {
 } pawl__bench_workload;
 
 extern const pawl__bench_workload pawl__bench_append;
+extern const pawl__bench_workload pawl__bench_history;
 extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_latency;
 extern const pawl__bench_workload pawl__bench_outbox_drain;

@@ -13,9 +13,9 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const workloads[] = {"append",       "hot-saga",  "latency",
-                                        "outbox-drain", "retention", "saga-step",
-                                        "steady",       "timeouts",  NULL};
+static const char *const workloads[] = {"append",       "history",   "hot-saga",  "latency",
+                                        "outbox-drain", "retention", "saga-step", "steady",
+                                        "timeouts",     NULL};
 
 const pawl__argument pawl__bench_verb_arguments[] = {
     {.name = "WORKLOAD", .offset = offsetof(verb_fields, bench.workload), .choices = workloads},

@@ -1,8 +1,9 @@
-/* saga.c - `pawl saga delete|list|show|verify-upgrade`: its words.
+/* saga.c - `pawl saga delete|history|list|show|verify-upgrade`: its words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/actions.h"
+#include "cli/saga_history.h"
 #include "cli/verify_upgrade.h"
 
 #include <string.h>
@@ -12,10 +13,13 @@
 
 typedef pawl__saga_fields verb_fields;
 
-enum { ACTION_DELETE, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
-static const char *const action_names[] = {"delete", "list", "show", "verify-upgrade", NULL};
+enum { ACTION_DELETE, ACTION_HISTORY, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
+static const char *const action_names[] = {"delete", "history",        "list",
+                                           "show",   "verify-upgrade", NULL};
+static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xes", NULL};
 
 #define FOR_DELETE (1U << ACTION_DELETE)
+#define FOR_HISTORY (1U << ACTION_HISTORY)
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
 #define FOR_VERIFY (1U << ACTION_VERIFY)
@@ -36,6 +40,14 @@ const pawl__option pawl__saga_verb_options[] = {
     SAGA_OPTION("app", TEXT, application, "APP.so", 0,
                 "the program that has the sagas; verify-upgrade: that is to go on"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name    = "format",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, format),
+     .value   = "FORMAT",
+     .choices = format_names,
+     .help = "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
+             "processes); default text",
+     .actions = FOR_HISTORY},
     SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
                 "the program that runs: what both tables tell; needs no store"),
     SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
@@ -72,6 +84,8 @@ static pawl_code check_fields(verb_fields *fields, pawl_error *error)
     pawl_code code   = pawl__reason_check(fields->reason, error);
     if (code != PAWL_OK)
         return code;
+    if (action == ACTION_HISTORY)
+        return pawl__saga_history_check(fields, error);
     if (fields->shown != NULL && action != ACTION_SHOW && action != ACTION_DELETE)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl saga %s takes options, not '%s'; did you mean show %s?",
@@ -90,6 +104,8 @@ int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
         code = check_fields(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
+    if (strcmp(fields.action, action_names[ACTION_HISTORY]) == 0)
+        return pawl__saga_history(&fields);
     return strcmp(fields.action, action_names[ACTION_VERIFY]) == 0 ? pawl__verify(&fields)
                                                                    : pawl__saga_look(&fields);
 }

@@ -16,6 +16,7 @@ typedef struct pawl__saga_fields {
     const char        *application;
     const char        *saga_prefix;
     bool               is_json;
+    const char        *format; /* history; NULL: text */
     /* list and show */
     const char *type;
     const char *after;
@@ -39,5 +40,10 @@ int pawl__saga_look(pawl__saga_fields *fields);
 /* saga_delete.c: deletes the saga that TYPE/VALUE names, with its timeouts. */
 pawl_code pawl__saga_delete(const pawl__saga_fields *fields, const pawl__saga_tables *tables,
                             pawl_store *store, pawl_arena *arena, pawl_error *error);
+
+/* saga_history.c: history, which needs no application. */
+pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *error);
+/* Returns the exit code. */
+int pawl__saga_history(pawl__saga_fields *fields);
 
 #endif

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/actions.h"
-#include "cli/saga.h"
+#include "cli/saga_history.h"
 
 #include <string.h>
 
@@ -66,6 +66,10 @@ const pawl__report pawl__saga_verb_reports[] = {
     {"timeouts, of show", timeout_columns, NULL},
     {"actions, of show", pawl__action_columns, NULL},
     {"delete", NULL, "deleted id version timeouts outbox"},
+    {"history", pawl__history_columns, NULL},
+    {"out, of history", NULL, "sends events timeouts cancelled completed"},
+    {"one of sends", NULL, "id type to"},
+    {"one of timeouts", NULL, "name due"},
     {"verify-upgrade", NULL, "rows findings warnings more"},
     {"one of findings", NULL, "reason kind type version member count examples"},
     {"one of examples", NULL, "id text"},

@@ -106,6 +106,10 @@ run_others()
     [[ $(member conflicts_per_1000) =~ ^[0-9.]+$ ]] || die "conflicts: $(cat "$work/out")"
     run_json 0 hot-saga --store "$at" --messages 2 --senders 5 --rounds 1
 
+    echo "== history, $at"
+    run_json 0 history --store "$at" --messages 300 --batch 32 --rounds 2
+    check_quotient ratio_to_saga_step messages_per_s saga_step_per_s
+
     echo "== latency, $at"
     run_json "0 1" latency --store "$at" --seconds 2 --rate 100 --rounds 1
     [ "$(member messages)" = 200 ] || die "messages is $(member messages)"

@@ -15,7 +15,7 @@ expect 2 '^pawl: no store: give --store URL' pawl saga verify-upgrade --app "$wo
 expect 2 "^pawl: --removed: 'note' is no TYPE.MEMBER$" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --removed note
 expect 2 'not within 1 and 10000000' pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --rate 0
-expect 2 'is no ACTION; valid are delete, list, show, verify-upgrade' pawl saga 000000000
+expect 2 'is no ACTION; valid are delete, history, list, show, verify-upgrade' pawl saga 000000000
 expect 2 '^pawl: pawl saga list needs --app APP.so' pawl saga list "${at[@]}"
 expect 2 '^pawl: pawl saga show needs --app APP.so' pawl saga show Order/o-1 "${at[@]}"
 expect 2 '^pawl: pawl saga delete needs --app APP.so' pawl saga delete Order/o-1 "${at[@]}"
