@@ -340,8 +340,9 @@ static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_err
     return code;
 }
 
-/* Begins anew at the checkpoint when an operator restarted or rebuilt the projection. A reader that
- * has events need not look: its commit is refused. */
+/* Begins anew at the checkpoint when an operator restarted or rebuilt the projection. Only a reader
+ * that waits for its next attempt has to look: an action is an event, so that one at the end reads
+ * it, and the commit of one with events is refused. */
 static pawl_code look_for_actions(pawl__projections *projections, pawl__reader *reader,
                                   pawl_time now, pawl_error *error)
 {
@@ -380,8 +381,8 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
 }
 
 /* Reads events of one commit. Behind `*end` there are none, as far as is known. */
-static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, pawl_time now,
-                           int64_t *end, pawl_step *step, pawl_error *error)
+static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
+                           pawl_step *step, pawl_error *error)
 {
     pawl__worker   *worker = projections->worker;
     pawl_event_rows rows   = {.count = 0};
@@ -389,7 +390,7 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
     if (code != PAWL_OK)
         return code;
     if (reader->position >= *end)
-        return look_for_actions(projections, reader, now, error);
+        return PAWL_OK;
     code = list_events(worker, reader, &rows, error);
     if (code == PAWL_ENOMEM && reader->limit > 1) {
         reader->limit /= 2;
@@ -400,7 +401,7 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
         return code;
     if (rows.count == 0) {
         *end = reader->position;
-        return look_for_actions(projections, reader, now, error);
+        return PAWL_OK;
     }
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         if (pawl__model_projection_on(reader->model, rows.items[i].event.type) != NULL)
@@ -440,7 +441,7 @@ static pawl_code read_all(pawl__projections *projections, pawl_time now, pawl_st
         if (!reader->lease.is_ours)
             continue;
         code = now < reader->retry_due ? look_for_actions(projections, reader, now, error)
-                                       : read_some(projections, reader, now, &end, step, error);
+                                       : read_some(projections, reader, &end, step, error);
         if (code != PAWL_OK && code != PAWL_EINTERRUPTED)
             pawl_error_wrap(error, code, "projection %s", reader->model->name.data);
     }

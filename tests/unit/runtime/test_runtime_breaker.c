@@ -271,7 +271,7 @@ static void a_failure_that_ends_as_a_letter_counts(const char *url)
 static void failing_timeouts_open_it_too(const char *url)
 {
     world it;
-    char  name[8];
+    char  name[16];
     open_world(&it, url, half_of_ten);
     for (int i = 0; i < 8; i++) {
         snprintf(name, sizeof name, "a%d", i);
