@@ -30,22 +30,31 @@ static pawl__death *find(pawl__deaths *deaths, pawl_worker_id id)
     return NULL;
 }
 
+/* Under the endpoint's mutex. A worker that there is no room for counts as found when the room ended: if it
+ * were forgotten and met anew, its death would never be old enough to be sure. */
+static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
+{
+    pawl__deaths      *deaths = &endpoint->deaths;
+    const pawl__death *found  = find(deaths, id);
+    *is_new                   = found == NULL && deaths->count < PAWL__DEATHS_MAX;
+    if (found != NULL)
+        return found->seen;
+    if (!*is_new) {
+        if (deaths->full_since == 0)
+            deaths->full_since = now;
+        return deaths->full_since;
+    }
+    deaths->known[deaths->count++] = (pawl__death){id, now};
+    atomic_fetch_add(&deaths->left, endpoint->settings.batch_messages);
+    return now;
+}
+
 /* The machine time at which it was found; is_new when that is now. */
 static pawl_time note(pawl__worker *worker, pawl_worker_id id, bool *is_new)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    pawl__deaths  *deaths   = &endpoint->deaths;
-    pawl_time      now      = worker->engine.machine_now;
     pthread_mutex_lock(&endpoint->mutex);
-    const pawl__death *found = find(deaths, id);
-    pawl_time          seen  = found != NULL ? found->seen : now;
-    *is_new                  = found == NULL;
-    if (*is_new) {
-        if (deaths->count == PAWL__DEATHS_MAX)
-            deaths->known[0] = deaths->known[--deaths->count];
-        deaths->known[deaths->count++] = (pawl__death){id, now};
-        atomic_fetch_add(&deaths->left, endpoint->settings.batch_messages);
-    }
+    pawl_time seen = remember(endpoint, id, worker->engine.machine_now, is_new);
     pthread_mutex_unlock(&endpoint->mutex);
     return seen;
 }
@@ -177,8 +186,10 @@ static void forget(pawl_endpoint *endpoint, pawl_worker_id id)
     pawl__deaths *deaths = &endpoint->deaths;
     pthread_mutex_lock(&endpoint->mutex);
     pawl__death *found = find(deaths, id);
-    if (found != NULL)
-        *found = deaths->known[--deaths->count];
+    if (found != NULL) {
+        *found             = deaths->known[--deaths->count];
+        deaths->full_since = 0;
+    }
     pthread_mutex_unlock(&endpoint->mutex);
 }
 

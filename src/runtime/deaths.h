@@ -23,7 +23,7 @@
 
 #include <stdatomic.h>
 
-#define PAWL__DEATHS_MAX 64 /* dead workers remembered; of more one is forgotten, and met anew */
+#define PAWL__DEATHS_MAX 1024 /* dead workers remembered; more are met once there is room */
 
 struct pawl__worker;
 
@@ -39,6 +39,7 @@ typedef struct pawl__deaths {
     atomic_int        batches; /* under way, of several messages */
     pawl__death       known[PAWL__DEATHS_MAX]; /* under the endpoint's mutex */
     size_t            count;
+    pawl_time         full_since; /* machine time; 0: there is room */
 } pawl__deaths;
 
 /* Looks for dead workers of the endpoint, every few seconds. */

@@ -9,6 +9,7 @@
 
 #include "engine/stamp.h"
 #include "pawl/operations.h"
+#include "runtime/deaths.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -112,15 +113,22 @@ static pawl_store *prepare(const char *url)
 
 /* ---- Dying ------------------------------------------------------------------ */
 
-static pawl_store *open_worker(const char *url)
+static pawl_store *open_worker_as(const char *url, const pawl_worker_id *id)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_CHECK;
     world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    if (id != NULL)
+        pawl_store_worker_set(store, *id);
     world_ok(pawl_store_worker_open(store, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
     return store;
+}
+
+static pawl_store *open_worker(const char *url)
+{
+    return open_worker_as(url, NULL);
 }
 
 static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_max)
@@ -319,6 +327,31 @@ static void e26_a_note_is_waited_for(const char *url)
     finish(&it, kept);
 }
 
+/* In memory, where a thousand die fast. A death that is forgotten and met anew is never sure. */
+static void e26_more_deaths_than_are_remembered(void **state)
+{
+    world          it;
+    const char    *url   = "memory:many";
+    pawl_store    *kept  = prepare(url);
+    pawl_arena    *arena = pawl_arena_create(0);
+    pawl_worker_id last; /* in the order of the list */
+    (void)state;
+    memset(&last, 0xff, sizeof last);
+    pawl_store *store = open_worker_as(url, &last);
+    stamp_first_supervised(store, arena);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    for (int i = 0; i < PAWL__DEATHS_MAX + 200; i++)
+        pawl_store_close(open_worker(url));
+    open_world(&it, url, 1);
+    world_drain(&it);
+    for (int i = 0; i < 8; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_string_equal(seen.text, "2! 3! ");
+    finish(&it, kept);
+}
+
 static void e26_a_note_ends_the_wait(const char *url)
 {
     world             it;
@@ -498,6 +531,7 @@ int main(void)
         ON_ALL_STORES(e26_a_death_alone_counts_and_the_last_is_a_letter),
         ON_ALL_STORES(e26_a_noted_signal_is_in_the_history),
         ON_ALL_STORES(e26_a_note_is_waited_for),
+        cmocka_unit_test(e26_more_deaths_than_are_remembered),
         ON_ALL_STORES(e26_a_note_ends_the_wait),
         ON_ALL_STORES(e26_a_supervised_process_says_so),
         ON_ALL_STORES(e26_fewer_deaths_run_again),
