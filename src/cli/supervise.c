@@ -37,7 +37,7 @@
 #define LIFE_SHORT PAWL_SECONDS(1) /* a child that dies sooner is started again later and later */
 #define NOTE_MAX PAWL_SECONDS(5)
 #define NOTE_LOOK_MS 50 /* between looks whether the store has noticed the death */
-#define NOTE_LOOKS 60
+#define NOTE_LOOKS 90
 #define SIGNALLED 128 /* the shell's exit code of a death by signal 0 */
 
 /* Passed on to the child. The last is no more than a reason to look. */
@@ -173,6 +173,8 @@ static pawl_code note_when_noticed(pawl_store *store, const pawl_worker_death *d
         if (code == PAWL_OK)
             code = pawl_store_worker_note_death(store, death, pawl_clock_now(NULL), &count, error);
     }
+    if (code == PAWL_OK && is_there)
+        return pawl_error_set(error, PAWL_ETIMEOUT, "the store says that it lives still");
     return code;
 }
 
