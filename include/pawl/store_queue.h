@@ -1,12 +1,14 @@
 /* store_queue.h - queues, as an operator sees them: which there are, how much is in each, who reads
- * it, and its messages without claiming them; and what an operator does with one: pause, resume.
+ * it, and its messages without claiming them; and what an operator does with one: pause, resume,
+ * take messages out.
  * operations.h says what is the same for all of these calls.
  *
  *     queue_infos -> queue_find, page by page
+ *     queue_find -> queue_take
  *     queue_pause -> { queue_pause_find } -> queue_resume; queue_actions: who, when and why
  *
  * Threads: as the handle's.
- * Tests: src/conformance/store/queue_find.c, src/conformance/operation/pause.c,
+ * Tests: src/conformance/store/queue_find.c, src/conformance/operation/pause.c, take.c,
  *     tests/unit/engine/test_engine_pause.c, tests/system/command_queue.sh
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -67,7 +69,47 @@ PAWL_API pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queu
 #define PAWL_QUEUE_PAUSED "pawl.queue_paused"
 #define PAWL_QUEUE_RESUMED "pawl.queue_resumed"
 
-/* Pauses and resumptions of the queue, oldest first. */
+/* ---- Taking messages out ------------------------------------------------ */
+
+typedef enum pawl_queue_take_action {
+    PAWL_TAKE_BURY,    /* to dead letters, which can be retried */
+    PAWL_TAKE_DISCARD, /* for good, and a copy that comes later is dropped */
+    PAWL_TAKE_MOVE,    /* to another queue, with their ids and due times, in their order */
+} pawl_queue_take_action;
+
+typedef struct pawl_queue_take {
+    pawl_queue_take_action action;
+    pawl_text              queue;
+    pawl_text              to; /* MOVE */
+    pawl_text              by, reason;
+} pawl_queue_take;
+
+/* Takes the messages of these numbers, each given once, out of the queue, due or not, in one commit:
+ * all that no worker has in hand and that are there still; `*taken` is how many. The actions say
+ * where they go. Letters and inbox marks are those of an endpoint of the queue's
+ * name; an id that is marked already belongs to a copy, which goes without a letter. A moved message
+ * leaves no mark: the endpoint of the other queue handles it unless it knows its id, and one that is
+ * in that queue already is there once. It begins anew there: its attempts, deaths and history go.
+ *
+ * PAWL_EBUSY      another process works the queue, and the store lets none beside it claim (SQLite)
+ * PAWL_EDUPLICATE, PAWL_ECONFLICT  a message was marked, or somebody else took messages out, at this
+ *                 moment; nothing was taken
+ * PAWL_EINVAL, PAWL_ELIMIT  `queue`, `by`, or for MOVE `to` is empty; `to` is `queue`, or no name of
+ *                 a queue; more numbers than PAWL_BATCH_MESSAGES_MAX; `by` and `reason` have more
+ *                 than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
+PAWL_API pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take,
+                                         const int64_t *seqs, size_t count, pawl_time now,
+                                         size_t *taken, pawl_error *error);
+
+#define PAWL_TAKE_CODE "PURGED" /* code of the letters */
+/* Types of the events, one for each commit. Headers: "by", "reason", "count" and "to"; the body has
+ * the messages' "ids". Such events are never swept. */
+#define PAWL_QUEUE_TAKEN_STREAMS "pawl.queue_taken" /* of the queue; then a slash and its name */
+#define PAWL_QUEUE_BURIED "pawl.queue_buried"
+#define PAWL_QUEUE_DISCARDED "pawl.queue_discarded"
+#define PAWL_QUEUE_MOVED "pawl.queue_moved"
+
+/* All that was done with the queue, oldest first. */
 PAWL_API pawl_code pawl_store_queue_actions(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                             pawl_event_rows *rows, pawl_error *error);
 

@@ -1,5 +1,5 @@
-/* queue.c - `pawl queue list|show|peek|pause|resume`: which queues there are, who reads them, and their
- * messages without claiming them; a queue is paused and resumed by queue_pause.c.
+/* queue.c - `pawl queue list|show|peek`: which queues there are, who reads them, and their messages
+ * without claiming them. queue_pause.c pauses and resumes a queue, queue_take.c purges and moves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,15 +10,26 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_LIST, ACTION_PAUSE, ACTION_PEEK, ACTION_RESUME, ACTION_SHOW };
-static const char *const action_names[] = {"list", "pause", "peek", "resume", "show", NULL};
+enum {
+    ACTION_LIST,
+    ACTION_MOVE,
+    ACTION_PAUSE,
+    ACTION_PEEK,
+    ACTION_PURGE,
+    ACTION_RESUME,
+    ACTION_SHOW
+};
+static const char *const action_names[] = {"list",  "move",   "pause", "peek",
+                                           "purge", "resume", "show",  NULL};
 
 #define FOR_PEEK (1U << ACTION_PEEK)
-#define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME)
+#define FOR_TAKE (1U << ACTION_MOVE | 1U << ACTION_PURGE)
+#define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME | FOR_TAKE)
 
 const pawl__argument pawl__queue_verb_arguments[] = {
     {.name = "ACTION", .offset = offsetof(pawl__queue_fields, action), .choices = action_names},
     {.name = "QUEUE", .offset = offsetof(pawl__queue_fields, queue), .is_optional = true},
+    {.name = "TO", .offset = offsetof(pawl__queue_fields, to), .is_optional = true},
     {.name = NULL},
 };
 
@@ -32,22 +43,29 @@ static const char *const due_names[] = {"later", "now", NULL};
     }
 const pawl__option pawl__queue_verb_options[] = {
     PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
+    QUEUE_OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
+                 "for good, without dead letters"),
+    QUEUE_OPTION("dry-run", FLAG, is_dry, NULL, FOR_TAKE, "only count them"),
     {.name    = "due",
      .kind    = PAWL__OPTION_TEXT,
      .offset  = offsetof(pawl__queue_fields, due),
      .value   = "WHEN",
      .choices = due_names,
-     .actions = FOR_PEEK,
+     .actions = FOR_PEEK | FOR_TAKE,
      .help    = "now: what is due; later: what is delayed or retried"},
     QUEUE_OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
     QUEUE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    QUEUE_OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
+                 "no message with a larger number, as peek has it: to go on"),
     QUEUE_OPTION("limit", COUNT, limit, "N", FOR_PEEK,
                  "at most N messages; default 100, with --json all"),
     PAWL__OPTION_PREFIX(pawl__queue_fields, at),
+    QUEUE_OPTION("rate", COUNT, rate, "N", FOR_TAKE, "at most N messages a second"),
     QUEUE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
     QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
-    QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK, "messages of this type"),
+    QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
+    QUEUE_OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
     {.name = NULL},
 };
 
@@ -121,6 +139,8 @@ const pawl__report pawl__queue_verb_reports[] = {
     {"peek", message_columns, NULL},
     {"history, of peek", NULL, "attempt at code error"},
     {"pause, resume", NULL, "done queue"},
+    {"move, purge", NULL, "queue moved buried discarded left last"},
+    {"with --dry-run", NULL, "queue matching left last"},
     {"actions, of show", pawl__action_columns, NULL},
     {.what = NULL},
 };
@@ -302,12 +322,16 @@ static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error
         code = pawl__filter_check("--id", fields->id, error);
     if (code == PAWL_OK)
         code = pawl__filter_check("--type", fields->type, error);
+    if (code == PAWL_OK)
+        code = pawl__queue_take_check(fields, error);
     return code == PAWL_OK ? pawl__reason_check(fields->reason, error) : code;
 }
 
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__look_fn *const looks[] = {[ACTION_LIST]   = list,
+                                    [ACTION_MOVE]   = pawl__queue_take,
+                                    [ACTION_PURGE]  = pawl__queue_take,
                                     [ACTION_PAUSE]  = pawl__queue_settle,
                                     [ACTION_PEEK]   = peek,
                                     [ACTION_RESUME] = pawl__queue_settle,

@@ -10,9 +10,9 @@
 typedef struct pawl__queue_fields {
     pawl__store_fields at;
     const char        *action, *queue;
-    const char        *due, *id, *type, *reason; /* as they were given, or NULL */
-    int64_t            limit;
-    bool               is_json, is_revealed;
+    const char        *due, *id, *type, *reason, *to; /* as they were given, or NULL */
+    int64_t            limit, rate, last;
+    bool               is_json, is_revealed, is_agreed, is_dry, is_discarding;
 } pawl__queue_fields;
 
 /* PAWL_ENOTFOUND: nothing in the store names the queue. */
@@ -24,5 +24,8 @@ pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void
                            pawl_text queue, pawl_error *error);
 /* pause and resume. */
 pawl__look_fn pawl__queue_settle;
+/* purge and move; their words are checked before the store is opened. */
+pawl_code     pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
+pawl__look_fn pawl__queue_take;
 
 #endif

@@ -73,7 +73,7 @@ peeked 'm-1 m-2 m-3 '
 
 echo "== pause and resume"
 expect 2 "pawl queue pause needs a QUEUE" pawl queue pause
-expect 2 "pawl queue show has no option --reason: it is for pause, resume" pawl queue show billing --reason x
+expect 2 "pawl queue show has no option --reason: it is for move, pause, purge, resume" pawl queue show billing --reason x
 expect 6 "there is no queue biling" pawl queue pause biling
 expect 0 '^resumed queue billing$' pawl queue resume billing
 grep -qx 'queue billing is not paused' "$work/err" || die "it does not say that it was not paused"
@@ -101,6 +101,60 @@ expect 0 '^\{"queue":"billing","ready":0,"delayed":[1-9][0-9]*,"oldest":null,"wo
     pawl queue list --json
 expect 0 'nothing is due now: `pawl queue peek` says what each waits for' pawl queue show billing
 stop "$pid" TERM 0
+
+echo "== purge and move"
+expect 2 "pawl queue move needs the QUEUE that the messages go to" pawl queue move billing
+expect 2 "are in it already" pawl queue move billing billing
+expect 2 "takes one QUEUE, not 'x' as well" pawl queue purge billing x
+expect 6 "there is no queue biling" pawl queue purge biling --yes
+for n in 1 2 3 4 5; do
+    expect 0 '' pawl send --to wrong --type parcel --id "w-$n" --body '{"n":1}'
+done
+expect 0 '' pawl send --to wrong --type note --id w-6 --body '{"n":1}' --delay 2h
+expect 2 "--yes" pawl queue purge wrong
+expect 0 '^would be buried: 5 messages of queue wrong$' pawl queue purge wrong --type parcel --dry-run
+last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
+expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
+expect 0 '^\{"queue":"wrong","buried":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
+expect 0 'PURGED.*a slip' pawl dead list
+expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes
+expect 0 '^\{"queue":"right","ready":3,' pawl queue show right --json
+found=$(pawl queue peek right --json | sed -E 's/^\{"message_id":"([^"]*)",.*/\1/' | tr '\n' ' ')
+[ "$found" = 'w-1 w-2 w-3 ' ] || die "'$found' were moved"
+expect 0 '^retried 1 dead letter$' pawl dead retry w-6
+expect 0 '"actions":\[\{"action":"moved",.*"action":"buried",.*"reason":"a slip"\},\{"action":"discarded",' \
+    pawl queue show wrong --json
+
+echo "== a purge in pages, interrupted and gone on"
+expect 0 '' pawl queue purge billing --discard --yes
+expect 0 '' pawl dead discard --all --yes
+fill letters 900 1000
+expect 0 '^retried 900 dead letters$' pawl dead retry --all --yes
+expect 0 '^\{"queue":"billing","matching":300,"left":0,"last":[1-9][0-9]*\}$' \
+    pawl queue purge billing --type charge --dry-run --json
+"$build_dir/pawl" queue purge billing --type charge --rate 100 --yes >"$work/out" 2>"$work/err" </dev/null &
+pid=$!
+poll 60 eval '[ "$(number dead)" -ge 50 ]' || die "nothing is purged"
+kill -TERM $pid
+wait $pid
+[ $? = 5 ] || die "no exit code 5 when it is interrupted"
+some=$(number dead)
+[ "$some" -lt 300 ] || die "it did not stop"
+last=$(sed -nE "s/^pawl: .*after $some of 300 messages were buried; --last ([0-9]+) goes on: interrupted\$/\1/p" \
+    "$work/err")
+[ -n "$last" ] || die "it does not say how to go on"
+grep -qx "pawl: if it is interrupted, the same command with --last $last goes on" "$work/err" ||
+    die "it does not say at first how to go on"
+send new charge
+before=$(date +%s)
+expect 0 "^buried $((300 - some)) messages of queue billing\$" \
+    pawl queue purge billing --type charge --last "$last" --rate 100 --yes
+[ $(($(date +%s) - before + 1)) -ge $(((300 - some) / 100)) ] || die "it was faster than asked for"
+[ "$(number dead)" = 300 ] || die "not each of the kind is a dead letter"
+peeked 'new ' --type charge
+expect 0 '^moved 601 messages of queue billing to elsewhere$' pawl queue move billing elsewhere --due now --yes
+expect 0 '^\{"queue":"elsewhere","discarded":601,"left":0,' pawl queue purge elsewhere --discard --yes --json
+[ "$(number dead)" = 300 ] || die "what was discarded is a dead letter"
 
 echo "== a paused queue and its worker"
 expect 0 '^paused queue billing$' pawl queue pause billing

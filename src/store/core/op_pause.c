@@ -46,12 +46,6 @@ pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queue, pawl_a
     return code;
 }
 
-pawl_code pawl_store_queue_actions(pawl_store *store, pawl_text queue, pawl_arena *arena,
-                                   pawl_event_rows *rows, pawl_error *error)
-{
-    return pawl__action_list(store, PAWL_QUEUE_STREAMS, queue, arena, rows, error);
-}
-
 /* ---- Pausing and resuming ------------------------------------------------ */
 
 /* Nothing is written where the queue is so already: whoever paused it first stays known. */

@@ -1,0 +1,264 @@
+/* queue_take.c - `pawl queue purge|move`: messages leave a queue.
+ *
+ * The selection is frozen by the number of the last message: what is sent meanwhile is not of it. It is
+ * worked off in the order in which it would be claimed, in commits of PAGE at most, no faster than asked
+ * for. Taken messages are in the queue no more: the same command with the same --last goes on after an
+ * interruption. Messages in a worker's hand stay with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/queue.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define PAGE 256
+
+typedef struct taking {
+    const pawl__queue_fields *fields;
+    pawl_queue_take           take;
+    pawl_store               *store;
+    pawl_arena               *arena; /* of one page */
+    pawl_queue_query          query;
+    pawl_queue_row            last; /* of the page before: its key */
+    int64_t                   begun;
+    size_t                    total, seen, done;
+} taking;
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+static bool is_move(const taking *it)
+{
+    return it->take.action == PAWL_TAKE_MOVE;
+}
+
+static const char *done_word(const taking *it)
+{
+    return is_move(it) ? "moved" : it->take.action == PAWL_TAKE_BURY ? "buried" : "discarded";
+}
+
+/* ---- Pages ----------------------------------------------------------------- */
+
+static pawl_code next_page(taking *it, size_t size, pawl_queue_messages *found, pawl_error *error)
+{
+    pawl_arena_reset(it->arena);
+    it->query.count_max = size;
+    pawl_code code      = pawl_store_queue_find(it->store, &it->query, it->arena, found, error);
+    if (code != PAWL_OK || found->count == 0)
+        return code;
+    it->last        = (pawl_queue_row){.due = found->items[found->count - 1].row.due,
+                                       .seq = found->items[found->count - 1].row.seq};
+    it->query.after = &it->last;
+    return PAWL_OK;
+}
+
+/* Counts the selection, and freezes it at the last number. */
+static pawl_code count_all(taking *it, pawl_error *error)
+{
+    pawl_queue_messages found = {.count = PAGE};
+    pawl_code           code  = PAWL_OK;
+    int64_t             last  = 0;
+    while (code == PAWL_OK && found.count == PAGE) {
+        code = next_page(it, PAGE, &found, error);
+        for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
+            last = found.items[i].row.seq > last ? found.items[i].row.seq : last;
+        it->total += code == PAWL_OK ? found.count : 0;
+    }
+    it->query.after = NULL;
+    if (it->query.seq_max == 0)
+        it->query.seq_max = last;
+    return code;
+}
+
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+/* Waits until so many messages are due at the rate; a signal ends it. */
+static void pace(const taking *it)
+{
+    if (it->fields->rate == 0 || is_interrupted)
+        return;
+    int64_t         due  = it->begun + (int64_t)it->seen * INT64_C(1000000) / it->fields->rate;
+    int64_t         left = due - monotonic_us();
+    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
+    if (left > 0)
+        (void)nanosleep(&span, NULL);
+}
+
+/* At a rate a commit has the messages of a tenth of a second. */
+static size_t page_size(const taking *it)
+{
+    int64_t wanted = it->fields->rate != 0 ? (it->fields->rate + 9) / 10 : PAGE;
+    return wanted < PAGE ? (size_t)wanted : PAGE;
+}
+
+static pawl_code take_page(taking *it, const pawl_queue_messages *found, pawl_error *error)
+{
+    int64_t   seqs[PAGE];
+    size_t    taken = 0;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; i < found->count; i++)
+        seqs[i] = found->items[i].row.seq;
+    code = pawl_store_queue_take(it->store, &it->take, seqs, found->count, pawl_clock_now(NULL),
+                                 &taken, error);
+    if (code != PAWL_OK)
+        return code;
+    it->seen += found->count;
+    it->done += taken;
+    pawl__progress(done_word(it), (int64_t)it->seen, (int64_t)it->total);
+    return PAWL_OK;
+}
+
+static pawl_code take_pages(taking *it, pawl_error *error)
+{
+    size_t              size  = page_size(it);
+    pawl_queue_messages found = {.count = size};
+    pawl_code           code  = PAWL_OK;
+    it->begun                 = monotonic_us();
+    if (it->total > size)
+        fprintf(stderr,
+                "pawl: if it is interrupted, the same command with --last %" PRId64 " goes on\n",
+                it->query.seq_max);
+    while (code == PAWL_OK && found.count == size) {
+        pace(it);
+        if (is_interrupted)
+            code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
+        if (code == PAWL_OK)
+            code = next_page(it, size, &found, error);
+        if (code == PAWL_OK)
+            code = take_page(it, &found, error);
+    }
+    pawl__progress_end((int64_t)it->seen);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code,
+                                 "after %zu of %zu messages were %s; --last %" PRId64 " goes on",
+                                 it->done, it->total, done_word(it), it->query.seq_max);
+}
+
+/* ---- What is asked and said ------------------------------------------------- */
+
+static pawl_code print_done(const taking *it, pawl_error *error)
+{
+    const char *key  = it->fields->is_dry ? "matching" : done_word(it);
+    size_t      done = it->fields->is_dry ? it->total : it->done, left = it->seen - it->done;
+    if (it->fields->is_json) {
+        yyjson_mut_doc *doc = pawl__json_create();
+        if (doc != NULL) {
+            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+            yyjson_mut_obj_add_str(doc, root, "queue", it->fields->queue);
+            yyjson_mut_obj_add_uint(doc, root, key, done);
+            yyjson_mut_obj_add_uint(doc, root, "left", left);
+            yyjson_mut_obj_add_sint(doc, root, "last", it->query.seq_max);
+        }
+        return pawl__json_print(doc, stdout, error);
+    }
+    printf(it->fields->is_dry ? "would be %s: %zu message%s of queue %s"
+                              : "%s %zu message%s of queue %s",
+           done_word(it), done, done == 1 ? "" : "s", it->fields->queue);
+    if (is_move(it))
+        printf(" to %s", it->fields->to);
+    if (left > 0)
+        printf("; %zu %s in a worker's hand, or gone", left, left == 1 ? "was" : "were");
+    putchar('\n');
+    return PAWL_OK;
+}
+
+static pawl_code ask(const taking *it, pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 3 * PAWL_NAME_SIZE_MAX];
+    if (it->fields->is_agreed || it->total == 0)
+        return PAWL_OK;
+    snprintf(question, sizeof question, "%s %zu message%s of queue %s of %s%s%s?",
+             is_move(it)                            ? "move"
+             : it->take.action == PAWL_TAKE_DISCARD ? "discard"
+                                                    : "make dead letters of",
+             it->total, it->total == 1 ? "" : "s", it->fields->queue,
+             pawl__masked(it->fields->at.store, url, sizeof url),
+             is_move(it)                            ? " to "
+             : it->take.action == PAWL_TAKE_DISCARD ? ", for good"
+                                                    : "",
+             is_move(it) ? it->fields->to : "");
+    return pawl__agree(it->fields->action, done_word(it), question, error);
+}
+
+static pawl_code work(taking *it, pawl_error *error)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    pawl_code        code   = count_all(it, error);
+    if (code == PAWL_OK && it->fields->is_dry)
+        return print_done(it, error);
+    if (code == PAWL_OK)
+        code = ask(it, error);
+    if (code != PAWL_OK)
+        return code;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    if (it->total > 0)
+        code = take_pages(it, error);
+    return code == PAWL_OK ? print_done(it, error) : code;
+}
+
+pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *arena,
+                           pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    char                      user[PAWL__USER_SIZE];
+    bool                      is_purge = strcmp(fields->action, "purge") == 0;
+    taking                    it       = {.fields = fields,
+                                          .store  = store,
+                                          .take   = {.action = !is_purge ? PAWL_TAKE_MOVE
+                                                               : fields->is_discarding ? PAWL_TAKE_DISCARD
+                                                                                       : PAWL_TAKE_BURY,
+                                                     .queue  = pawl_text_of(fields->queue),
+                                                     .to     = pawl_text_of(fields->to),
+                                                     .by     = pawl_text_of(pawl__user(user)),
+                                                     .reason = pawl_text_of(fields->reason)},
+                                          .query  = {.queue   = pawl_text_of(fields->queue),
+                                                     .type    = pawl_text_of(fields->type),
+                                                     .seq_max = fields->last}};
+    pawl_queue_info           info;
+    pawl_time                 now = pawl_clock_now(NULL);
+    if (fields->due != NULL && strcmp(fields->due, "later") == 0)
+        it.query.due_min = now + 1;
+    else if (fields->due != NULL)
+        it.query.due_max = now;
+    pawl_code code = pawl__queue_info_find(store, fields->queue, now, arena, &info, error);
+    if (code != PAWL_OK)
+        return code;
+    it.arena = pawl_arena_create(0);
+    if (it.arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = work(&it, error);
+    pawl_arena_destroy(it.arena);
+    return code;
+}
+
+pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error)
+{
+    bool is_purge = strcmp(fields->action, "purge") == 0;
+    bool is_moved = strcmp(fields->action, "move") == 0;
+    if (!is_moved && fields->to != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s takes one QUEUE, not '%s' as well",
+                              fields->action, fields->to);
+    if (is_moved && fields->to == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl queue move needs the QUEUE that the messages go to");
+    if (is_moved && strcmp(fields->queue, fields->to) == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "the messages of queue %s are in it already",
+                              fields->queue);
+    return is_purge || is_moved ? pawl__filter_check("TO", fields->to, error) : PAWL_OK;
+}

@@ -1,0 +1,266 @@
+/* take.c - messages that an operator takes out of a queue: buried, discarded, moved.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+#include "pawl/store_calls.h"
+
+#include <string.h>
+
+#define ANN TEXT("ann")
+#define LINE TEXT("line")
+#define OTHER TEXT("other")
+
+/* Ids of a queue's messages, in their order: "m-1 m-2 ". */
+static pawl_text ids_of(suite *s, pawl_store *store, pawl_text queue)
+{
+    pawl_queue_rows rows = suite_queue(s, store, queue);
+    pawl_text       ids  = TEXT("");
+    for (size_t i = 0; i < rows.count; i++)
+        ids = suite_printf(s, "%.*s%.*s ", PAWL_TEXT_ARGS(ids),
+                           PAWL_TEXT_ARGS(rows.items[i].message.id));
+    return ids;
+}
+
+/* Takes all messages that the queue has; how many went. */
+static size_t take(suite *s, pawl_store *store, pawl_queue_take_action action, pawl_text to)
+{
+    const pawl_queue_take how = {
+        .action = action, .queue = LINE, .to = to, .by = ANN, .reason = TEXT("a \"test\"")};
+    pawl_queue_rows rows = suite_queue(s, store, LINE);
+    int64_t         seqs[9];
+    size_t          taken = 99;
+    for (size_t i = 0; i < rows.count; i++)
+        seqs[i] = rows.items[i].seq;
+    EXPECT_OK(
+        s, pawl_store_queue_take(store, &how, seqs, rows.count, SUITE_NOW + 9, &taken, &s->error));
+    return taken;
+}
+
+static void send_three(suite *s, pawl_store *store)
+{
+    suite_send(s, store, LINE, "m-1", SUITE_NOW + 3);
+    suite_send(s, store, LINE, "m-2", SUITE_NOW + 1);
+    suite_send(s, store, LINE, "m-3", SUITE_NOW + PAWL_HOURS(2));
+}
+
+static void buried_messages_are_letters_that_can_be_retried(suite *s)
+{
+    pawl_store           *a     = suite_open(s);
+    const pawl_dead_query query = {.message_id = TEXT("m-2")};
+    pawl_dead_rows        rows;
+    send_three(s, a);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 3);
+    EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
+    EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].queue, LINE);
+    EXPECT_TEXT(s, rows.items[0].code, TEXT(PAWL_TAKE_CODE));
+    EXPECT_TEXT(s, rows.items[0].error, TEXT("purged by ann: a \"test\""));
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW + 9);
+    EXPECT(s, suite_knows(s, a, LINE, TEXT("m-2")));
+    EXPECT_OK(s, pawl_store_dead_retry(a, LINE, TEXT("m-2"), ANN, TEXT(""), SUITE_NOW, &s->error));
+    EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT("m-2 "));
+    EXPECT(s, !suite_knows(s, a, LINE, TEXT("m-2")));
+}
+
+static void discarded_messages_are_gone_and_their_ids_known(suite *s)
+{
+    pawl_store           *a    = suite_open(s);
+    const pawl_dead_query all  = {.count_max = 0};
+    pawl_dead_rows        rows = {.count = 9};
+    send_three(s, a);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_DISCARD, TEXT("")), 3);
+    EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
+    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 0);
+    EXPECT(s, suite_knows(s, a, LINE, TEXT("m-3")));
+}
+
+static void moved_messages_keep_id_order_and_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    send_three(s, a);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_MOVE, OTHER), 3);
+    EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
+    EXPECT_TEXT(s, ids_of(s, a, OTHER), TEXT("m-2 m-1 m-3 "));
+    EXPECT_EQ(s, suite_queue(s, a, OTHER).items[2].due, SUITE_NOW + PAWL_HOURS(2));
+    EXPECT(s, !suite_knows(s, a, LINE, TEXT("m-1")));
+    EXPECT(s, !suite_knows(s, a, OTHER, TEXT("m-1")));
+    pawl_event_rows rows;
+    EXPECT_OK(s, pawl_store_queue_pause(a, LINE, ANN, TEXT(""), SUITE_NOW + 5, &s->error));
+    EXPECT_OK(s, pawl_store_queue_actions(a, LINE, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_QUEUE_PAUSED));
+    EXPECT_TEXT(s, rows.items[1].event.type, TEXT(PAWL_QUEUE_MOVED));
+    EXPECT(s, suite_text_has(rows.items[1].event.headers, TEXT("\"to\":\"other\"")));
+    EXPECT(s, suite_text_has(rows.items[1].event.headers, TEXT("\"by\":\"ann\"")));
+    EXPECT(s, suite_text_has(rows.items[1].event.body, TEXT("\"m-2\",\"m-1\",\"m-3\"")));
+}
+
+/* A message that lies there already is not doubled. */
+static void a_message_that_is_in_the_other_queue_is_there_once(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    send_three(s, a);
+    suite_send(s, a, OTHER, "m-1", SUITE_NOW);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_MOVE, OTHER), 3);
+    EXPECT_TEXT(s, ids_of(s, a, OTHER), TEXT("m-1 m-2 m-3 "));
+}
+
+static void a_message_in_hand_is_left_alone(suite *s)
+{
+    pawl_store     *a = suite_open(s), *b = suite_open(s);
+    pawl_queue_rows mine;
+    send_three(s, a);
+    mine = suite_claim(s, a, LINE, SUITE_NOW + 1, 1);
+    EXPECT_EQ(s, mine.count, 1);
+    const pawl_queue_take how = {
+        .action = PAWL_TAKE_BURY, .queue = LINE, .by = ANN, .reason = TEXT("")};
+    pawl_queue_rows rows = suite_queue(s, a, LINE);
+    int64_t         seqs[3];
+    size_t          taken = 99;
+    for (size_t i = 0; i < 3; i++)
+        seqs[i] = rows.items[i].seq;
+    pawl_code code = pawl_store_queue_take(b, &how, seqs, 3, SUITE_NOW, &taken, &s->error);
+    if (code == PAWL_EBUSY) /* another worker cannot claim of a queue that is worked */
+        EXPECT_EQ(s, taken, 0);
+    else {
+        EXPECT_OK(s, code);
+        EXPECT_EQ(s, taken, 2);
+        EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT("m-2 "));
+    }
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_DONE, .queue = LINE,
+               .seq = mine.items[0].seq);
+}
+
+/* A copy of what was handled would have been dropped, and is no letter. */
+static void a_copy_of_a_handled_message_is_no_letter(suite *s)
+{
+    pawl_store           *a    = suite_open(s);
+    const pawl_dead_query all  = {.count_max = 0};
+    pawl_dead_rows        rows = {.count = 9};
+    send_three(s, a);
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = LINE, .message_id = TEXT("m-1"),
+               .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 3);
+    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+}
+
+static void what_cannot_be_taken_is_refused(suite *s)
+{
+    pawl_store     *a     = suite_open(s);
+    size_t          taken = 9;
+    pawl_queue_take how   = {.action = PAWL_TAKE_MOVE, .queue = LINE, .by = ANN};
+    send_three(s, a);
+    int64_t seq = suite_queue(s, a, LINE).items[0].seq;
+#define REFUSE_TAKE()                                                                     \
+    EXPECT_CODE(s, pawl_store_queue_take(a, &how, &seq, 1, SUITE_NOW, &taken, &s->error), \
+                PAWL_EINVAL)
+    REFUSE_TAKE();
+    how.to = LINE;
+    REFUSE_TAKE();
+    how.to = OTHER;
+    how.by = TEXT("");
+    REFUSE_TAKE();
+    how.by    = ANN;
+    how.queue = TEXT("");
+    REFUSE_TAKE();
+    how.queue  = LINE;
+    how.action = (pawl_queue_take_action)9;
+    REFUSE_TAKE();
+    how.action = PAWL_TAKE_MOVE;
+    EXPECT_CODE(s,
+                pawl_store_queue_take(a, &how, &seq, PAWL_BATCH_MESSAGES_MAX + 1, SUITE_NOW, &taken,
+                                      &s->error),
+                PAWL_EINVAL);
+    EXPECT_EQ(s, taken, 0);
+    EXPECT_OK(s, pawl_store_queue_take(a, &how, &seq, 0, SUITE_NOW, &taken, &s->error));
+    EXPECT_EQ(s, taken, 0);
+    seq += 1000;
+    EXPECT_OK(s, pawl_store_queue_take(a, &how, &seq, 1, SUITE_NOW, &taken, &s->error));
+    EXPECT_EQ(s, taken, 0);
+    EXPECT_EQ(s, suite_queue(s, a, LINE).count, 3);
+}
+
+/* A moved message begins anew: what failed before is the other queue's. */
+static void a_moved_message_has_no_attempts(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, LINE, "m-1", SUITE_NOW);
+    pawl_queue_rows mine = suite_claim(s, a, LINE, SUITE_NOW, 1);
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE,
+               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .deaths = 1,
+               .error = TEXT("no bank"));
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_MOVE, OTHER), 1);
+    pawl_queue_rows rows = suite_queue(s, a, OTHER);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 7);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+    EXPECT_EQ(s, rows.items[0].deaths, 0);
+}
+
+/* Claims for a commit that is refused are free again, also for other handles. */
+static void a_take_that_is_refused_leaves_nothing_claimed(suite *s)
+{
+    pawl_store     *a = suite_open(s), *b = suite_open(s);
+    pawl_queue_take how = {
+        .action = PAWL_TAKE_MOVE, .queue = LINE, .to = TEXT("no\xff"), .by = ANN};
+    size_t taken = 9;
+    send_three(s, a);
+    int64_t seq = suite_queue(s, a, LINE).items[0].seq;
+    EXPECT_CODE(s, pawl_store_queue_take(a, &how, &seq, 1, SUITE_NOW, &taken, &s->error),
+                PAWL_EINVAL);
+    EXPECT_EQ(s, taken, 0);
+    EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT("m-2 m-1 m-3 "));
+    EXPECT_EQ(s, suite_claim(s, b, LINE, PAWL_TIME_MAX, 9).count, 3);
+}
+
+static void a_reason_that_fills_its_limit_is_cut_for_letters(suite *s)
+{
+    pawl_store           *a   = suite_open(s);
+    const pawl_dead_query all = {.count_max = 0};
+    pawl_dead_rows        rows;
+    pawl_event_rows       actions;
+    size_t                taken = 9;
+    char                  reason[PAWL_ERROR_TEXT_SIZE_MAX - 3];
+    memset(reason, 'x', sizeof reason);
+    const pawl_queue_take how = {.action = PAWL_TAKE_BURY,
+                                 .queue  = LINE,
+                                 .by     = ANN,
+                                 .reason = {.data = reason, .size = sizeof reason}};
+    send_three(s, a);
+    int64_t seq = suite_queue(s, a, LINE).items[0].seq;
+    EXPECT_OK(s, pawl_store_queue_take(a, &how, &seq, 1, SUITE_NOW, &taken, &s->error));
+    EXPECT_EQ(s, taken, 1);
+    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].error.size, PAWL_ERROR_TEXT_SIZE_MAX);
+    EXPECT(s, suite_text_has(rows.items[0].error, TEXT("purged by ann: xxx")));
+    EXPECT(s, suite_text_has(rows.items[0].error, TEXT("xxx...")));
+    EXPECT_OK(s, pawl_store_queue_actions(a, LINE, s->arena, &actions, &s->error));
+    EXPECT_EQ(s, actions.count, 1);
+    EXPECT(s, suite_text_has(actions.items[0].event.headers, how.reason));
+}
+
+static const suite_case cases[] = {
+    {"E34 buried messages are letters that can be retried",
+     buried_messages_are_letters_that_can_be_retried},
+    {"E34 discarded messages are gone and their ids known",
+     discarded_messages_are_gone_and_their_ids_known},
+    {"E26 moved messages keep id, order and time", moved_messages_keep_id_order_and_time},
+    {"E26 a message that is in the other queue is there once",
+     a_message_that_is_in_the_other_queue_is_there_once},
+    {"E26 a moved message has no attempts", a_moved_message_has_no_attempts},
+    {"E26 a take that is refused leaves nothing claimed",
+     a_take_that_is_refused_leaves_nothing_claimed},
+    {"E34 a reason that fills its limit is cut for letters",
+     a_reason_that_fills_its_limit_is_cut_for_letters},
+    {"E26 a message in hand is not taken out of its queue", a_message_in_hand_is_left_alone},
+    {"E34 a copy of a handled message is no letter", a_copy_of_a_handled_message_is_no_letter},
+    {"E26 what cannot be taken out of a queue is refused", what_cannot_be_taken_is_refused},
+};
+
+const suite_cases cases_op_take = SUITE_CASES("operation take", cases);

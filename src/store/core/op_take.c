@@ -1,0 +1,274 @@
+/* op_take.c - messages that an operator takes out of a queue: buried, discarded or moved.
+ *
+ * They are claimed by their numbers first, so that what a worker has in hand stays with it, and go in
+ * one commit:
+ *
+ *     message       bury            discard                  move
+ *     queue_settle  done            done                     done
+ *     inbox_mark    dead            discarded                -
+ *     dead_set      the letter
+ *     queue_send                                             into the other queue, under its id
+ *     event         who, when, why, how many, the ids
+ *
+ * An id that is marked already belongs to a copy, which would have been dropped: it goes without a
+ * letter.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/action.h"
+
+#include "base/cut.h"
+#include "pawl/store_calls.h"
+
+#include <stdio.h>
+
+#define NOUN "queue"
+
+typedef struct parts {
+    pawl_queue_rows    rows;
+    pawl_queue_settle *settles;
+    pawl_inbox_mark   *marks;
+    pawl_dead_set     *letters;
+    pawl_queue_send   *sends;
+    pawl_text         *ids;
+    bool              *known;
+    size_t             mark_count, letter_count, send_count;
+} parts;
+
+static pawl__action action_of(const pawl_queue_take *take)
+{
+    static const char *const types[] = {[PAWL_TAKE_BURY]    = PAWL_QUEUE_BURIED,
+                                        [PAWL_TAKE_DISCARD] = PAWL_QUEUE_DISCARDED,
+                                        [PAWL_TAKE_MOVE]    = PAWL_QUEUE_MOVED};
+    return (pawl__action){PAWL_QUEUE_TAKEN_STREAMS, NOUN,     take->queue,
+                          types[take->action],      take->by, take->reason};
+}
+
+static pawl_code check(const pawl_queue_take *take, size_t count, pawl_error *error)
+{
+    if ((unsigned)take->action > PAWL_TAKE_MOVE)
+        return pawl_error_set(error, PAWL_EINVAL, "%d is no way to take messages out of a queue",
+                              (int)take->action);
+    if (take->action == PAWL_TAKE_MOVE &&
+        (take->to.size == 0 || pawl_text_equal(take->to, take->queue)))
+        return pawl_error_set(error, PAWL_EINVAL, NOUN " %.*s: %s", PAWL_TEXT_ARGS(take->queue),
+                              take->to.size == 0 ? "move needs another queue, and has none"
+                                                 : "its messages are in it already");
+    if (count > PAWL_BATCH_MESSAGES_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "%zu messages, limit %d", count,
+                              PAWL_BATCH_MESSAGES_MAX);
+    const pawl__action action = action_of(take);
+    return pawl__action_check(&action, error);
+}
+
+/* ---- The changes ---------------------------------------------------------- */
+
+static bool take_parts(size_t count, pawl_arena *arena, parts *made)
+{
+    made->settles = pawl_arena_take(arena, count * sizeof *made->settles);
+    made->marks   = pawl_arena_take(arena, count * sizeof *made->marks);
+    made->letters = pawl_arena_take(arena, count * sizeof *made->letters);
+    made->sends   = pawl_arena_take(arena, count * sizeof *made->sends);
+    made->ids     = pawl_arena_take(arena, count * sizeof *made->ids);
+    made->known   = pawl_arena_take(arena, count * sizeof *made->known);
+    return made->settles != NULL && made->marks != NULL && made->letters != NULL &&
+           made->sends != NULL && made->ids != NULL && made->known != NULL;
+}
+
+static pawl_dead_set letter_of(const pawl_queue_take *take, const pawl_queue_row *row,
+                               pawl_text error, pawl_time now)
+{
+    return (pawl_dead_set){.endpoint = take->queue,
+                           .queue    = take->queue,
+                           .message  = row->message,
+                           .code     = PAWL_TEXT(PAWL_TAKE_CODE),
+                           .error    = error,
+                           .attempts = row->attempts,
+                           .deaths   = row->deaths,
+                           .history  = row->history,
+                           .at       = now};
+}
+
+/* The letters' error. A reason that does not fit stands whole in the event. */
+static void print_error(const pawl_queue_take *take, char *text, size_t size)
+{
+    int length = snprintf(text, size, "purged by %.*s%s%.*s", PAWL_TEXT_ARGS(take->by),
+                          take->reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(take->reason));
+    if (length < 0 || (size_t)length >= size)
+        pawl__text_end_cut(text, size);
+}
+
+static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time now, parts *made)
+{
+    for (size_t i = 0; i < made->rows.count; i++) {
+        const pawl_queue_row *row = &made->rows.items[i];
+        made->settles[i] =
+            (pawl_queue_settle){.action = PAWL_QUEUE_DONE, .queue = take->queue, .seq = row->seq};
+        if (take->action == PAWL_TAKE_MOVE) {
+            made->sends[made->send_count++] =
+                (pawl_queue_send){.queue = take->to, .message = row->message, .due = row->due};
+            continue;
+        }
+        if (made->known[i])
+            continue;
+        made->marks[made->mark_count++] = (pawl_inbox_mark){
+            .endpoint   = take->queue,
+            .message_id = row->message.id,
+            .outcome    = take->action == PAWL_TAKE_BURY ? PAWL_INBOX_DEAD : PAWL_INBOX_DISCARDED,
+            .at         = now};
+        if (take->action == PAWL_TAKE_BURY)
+            made->letters[made->letter_count++] = letter_of(take, row, error, now);
+    }
+}
+
+/* {"ids":["m-1", ...]}; data NULL: out of memory. */
+static pawl_text body_of(const parts *made, pawl_arena *arena)
+{
+    pawl_text       text = {0};
+    yyjson_mut_doc *doc  = pawl__object_begin();
+    yyjson_mut_val *list = doc != NULL ? yyjson_mut_arr(doc) : NULL;
+    bool            is_ok =
+        list != NULL && yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), "ids", list);
+    for (size_t i = 0; is_ok && i < made->rows.count; i++)
+        is_ok = yyjson_mut_arr_add_strn(doc, list, made->ids[i].data, made->ids[i].size);
+    if (is_ok)
+        text = pawl__object_write(doc, arena);
+    yyjson_mut_doc_free(doc);
+    return text;
+}
+
+static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made)
+{
+    yyjson_mut_doc *doc = pawl__object_begin();
+    if (doc == NULL || (pawl__object_put_number(doc, "count", (int64_t)made->rows.count) &&
+                        pawl__object_put(doc, "to", take->to)))
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
+}
+
+/* ---- Claim and commit ------------------------------------------------------ */
+
+static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_time now,
+                        pawl_arena *arena, parts *made, pawl_error *error)
+{
+    const pawl__action action = action_of(take);
+    pawl_event_append  event  = {.version = 0};
+    pawl_code          code   = PAWL_OK;
+    char               text[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    for (size_t i = 0; i < made->rows.count; i++) {
+        made->ids[i]   = made->rows.items[i].message.id;
+        made->known[i] = false;
+    }
+    if (take->action != PAWL_TAKE_MOVE)
+        code = pawl_store_inbox_known(store, take->queue, made->ids, made->rows.count, made->known,
+                                      error);
+    if (code == PAWL_OK)
+        code =
+            pawl__action_event(store, &action, headers_of(take, made), now, arena, &event, error);
+    if (code == PAWL_OK)
+        event.event.body = body_of(made, arena);
+    if (code == PAWL_OK && event.event.body.data == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code != PAWL_OK)
+        return code;
+    print_error(take, text, sizeof text);
+    make_changes(take, pawl_text_of(text), now, made);
+    pawl_changes changes = {PAWL__ONE_UNIT(now),
+                            .queue_settle = {made->settles, made->rows.count},
+                            .inbox_mark   = {made->marks, made->mark_count},
+                            .dead_set     = {made->letters, made->letter_count},
+                            .queue_send   = {made->sends, made->send_count},
+                            .event_append = {&event, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}
+
+/* Frees the claims of a commit that failed; those of a lost connection are free already. */
+static void give_back(pawl_store *store, pawl_time now, parts *made)
+{
+    pawl_changes changes = {PAWL__ONE_UNIT(now), .queue_settle = {made->settles, made->rows.count}};
+    for (size_t i = 0; i < made->rows.count; i++)
+        made->settles[i].action = PAWL_QUEUE_RELEASE;
+    (void)pawl_store_commit(store, &changes, NULL, NULL);
+}
+
+static pawl_code take_all(pawl_store *store, const pawl_queue_take *take, const int64_t *seqs,
+                          size_t count, pawl_time now, parts *made, pawl_arena *arena,
+                          pawl_error *error)
+{
+    const pawl_queue_claim claim = {.queue     = take->queue,
+                                    .due_max   = PAWL_TIME_MAX,
+                                    .count_max = count,
+                                    .seqs      = seqs,
+                                    .seq_count = count,
+                                    .now       = now};
+    pawl_code              code  = pawl__store_attach(store, now, error);
+    if (code == PAWL_OK && !take_parts(count, arena, made))
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", count);
+    if (code == PAWL_OK)
+        code = pawl_store_queue_claim(store, &claim, arena, &made->rows, error);
+    if (code == PAWL_OK && made->rows.is_taken)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              NOUN " %.*s: %.*s works it, and no other process can claim on such a "
+                                   "store: stop it first",
+                              PAWL_TEXT_ARGS(take->queue), PAWL_TEXT_ARGS(made->rows.taken_by));
+    if (code != PAWL_OK || made->rows.count == 0)
+        return code;
+    for (size_t i = 0; i < made->rows.count; i++)
+        made->settles[i] =
+            (pawl_queue_settle){.queue = take->queue, .seq = made->rows.items[i].seq};
+    code = commit(store, take, now, arena, made, error);
+    if (code != PAWL_OK)
+        give_back(store, now, made);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(take->queue));
+}
+
+pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, const int64_t *seqs,
+                                size_t count, pawl_time now, size_t *taken, pawl_error *error)
+{
+    parts     made = {.rows = {.count = 0}};
+    pawl_code code = check(take, count, error);
+    *taken         = 0;
+    if (code != PAWL_OK || count == 0)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = take_all(store, take, seqs, count, now, &made, arena, error);
+    if (code == PAWL_OK)
+        *taken = made.rows.count;
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- What was done --------------------------------------------------------- */
+
+/* Puts two lists in one order of time. */
+static pawl_code merge(const pawl_event_rows *a, const pawl_event_rows *b, pawl_arena *arena,
+                       pawl_event_rows *rows, pawl_error *error)
+{
+    size_t i = 0, j = 0;
+    *rows       = (pawl_event_rows){.count = 0};
+    rows->items = pawl_arena_take(arena, (a->count + b->count + 1) * sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions",
+                              a->count + b->count);
+    while (i < a->count || j < b->count) {
+        bool is_first =
+            j == b->count || (i < a->count && a->items[i].event.at <= b->items[j].event.at);
+        rows->items[rows->count++] = is_first ? a->items[i++] : b->items[j++];
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_queue_actions(pawl_store *store, pawl_text queue, pawl_arena *arena,
+                                   pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_event_rows pauses = {.count = 0}, taken = {.count = 0};
+    pawl_code code = pawl__action_list(store, PAWL_QUEUE_STREAMS, queue, arena, &pauses, error);
+    if (code == PAWL_OK)
+        code = pawl__action_list(store, PAWL_QUEUE_TAKEN_STREAMS, queue, arena, &taken, error);
+    return code == PAWL_OK ? merge(&pauses, &taken, arena, rows, error) : code;
+}
