@@ -3,12 +3,12 @@
  *
  *     worker_set_supervised               of the process that may die
  *     waitpid -> { worker_note_death }    of the supervisor
- *     worker_death                        of anybody
+ *     worker_death, worker_stamp_read     of anybody
  *
  * A store tells that a worker died, and not of what. A supervisor that notes it gives the signal to the history of the message that the process ran alone, and so to its dead letter
  * (E26). `pawl run --restart` does; so may any program that starts workers.
  *
- * Threads: as the handle's; worker_death_text any.
+ * Threads: as the handle's; worker_death_text and worker_stamp_read any.
  * Tests: src/conformance/store/died.c, tests/unit/runtime/test_runtime_deaths.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,6 +34,18 @@ typedef struct pawl_worker_death {
 /* "was killed by signal 6 (SIGABRT)", "exited with code 7", and behind a colon the reason. In the
  * arena; data NULL: out of memory. */
 PAWL_API pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *arena);
+
+/* A worker that runs a message alone, as the history of the message's row in its queue names it. */
+typedef struct pawl_worker_stamp {
+    pawl_worker_id worker;
+    int64_t        pid;
+    pawl_time      at; /* machine time: since when it has the message in hand */
+} pawl_worker_stamp;
+
+/* Sets `*stamp` from the history of a row of the queue, with the arena's memory; false: no worker runs that
+ * message alone, or there is no memory. Any thread (E26). */
+PAWL_API bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history,
+                                     pawl_worker_stamp *stamp);
 
 /* Notes the death for each worker that the process had, as an event in a stream of that worker.
  * `*count` is for how many: zero while the store has not noticed yet that they are dead, which on a

@@ -5,7 +5,7 @@
  */
 #include "cli/cli.h"
 
-#include "engine/stamp.h"
+#include "pawl/store_worker.h"
 
 #include <string.h>
 
@@ -179,9 +179,9 @@ typedef struct stamped_rows {
 static pawl_code add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
                              pawl_uuid worker, pawl_arena *arena, pawl_error *error)
 {
-    pawl__stamp stamp;
-    if (row->deaths == 0 || !pawl__stamp_read(arena, row->history, &stamp) ||
-        pawl_uuid_compare(stamp.worker, worker) != 0)
+    pawl_worker_stamp stamp;
+    if (row->deaths == 0 || !pawl_worker_stamp_read(arena, row->history, &stamp) ||
+        pawl_uuid_compare(stamp.worker.uuid, worker) != 0)
         return PAWL_OK;
     stamped_row *grown =
         pawl_arena_grow(arena, rows->items, rows->count, &rows->capacity, sizeof *grown);

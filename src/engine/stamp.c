@@ -4,6 +4,8 @@
  */
 #include "engine/stamp.h"
 
+#include "pawl/store_worker.h"
+
 #include "record/record_internal.h"
 
 #define SUPERVISED "supervised"
@@ -104,4 +106,13 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
                            .is_supervised = yyjson_get_bool(yyjson_obj_get(last, SUPERVISED))};
     return pawl_uuid_parse(pawl_text_of(worker), &stamp->worker, NULL) == PAWL_OK &&
            pawl_time_parse(pawl_text_of(at), &stamp->at, NULL) == PAWL_OK;
+}
+
+bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history, pawl_worker_stamp *stamp)
+{
+    pawl__stamp found;
+    if (!pawl__stamp_read(arena, history, &found))
+        return false;
+    *stamp = (pawl_worker_stamp){.worker = {found.worker}, .pid = found.pid, .at = found.at};
+    return true;
 }

@@ -176,7 +176,7 @@ static void d38_verify_sees_every_difference(void **state)
             "column Mine is not known, not null and has no default",
             "alter table pawl_queue drop column Mine");
     differs(p, "update pawl_schema set Version = 1", "expected version 4, found 1",
-            "update pawl_schema set Version = 3");
+            "update pawl_schema set Version = 4");
 }
 
 /* ---- What apply would run -------------------------------------------------- */

@@ -245,7 +245,7 @@ static void verify_names_each_difference(void **state)
     lines  *out = calloc(1, sizeof *out);
     assert_non_null(out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
-    assert_int_equal(out->count, 15 + 2 + 1);
+    assert_int_equal(out->count, 16 + 2 + 1);
     for (unsigned i = 0; i < ROUND_COUNT; i++)
         verify_round(p, i, out);
     free(out);

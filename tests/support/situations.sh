@@ -215,7 +215,9 @@ again=$(remedy '"check":"projections","level":"fail"')
 health projection_failing
 why names waits_for 'event [0-9]+, noted of stream Box/b-1, which it fails at'
 rm "$PAWL_TEST_CLOSED"
-paste_it "$again"
+PATH=$build_dir:$PATH bash -c "$again" >"$work/pasted" 2>&1 ||
+    grep -q 'nothing holds projection names up' "$work/pasted" || # it was tried again just now
+    paste_it "$again"
 is_mended projections
 stop "$pid" TERM 0
 
