@@ -43,7 +43,8 @@ const pawl__option pawl__dead_verb_options[] = {
     DEAD_OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
     PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
     DEAD_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    DEAD_OPTION("endpoint", TEXT, endpoint, "NAME", 0, "that this endpoint gave up"),
+    DEAD_OPTION("endpoint", TEXT, endpoint, "NAME", 0,
+                "that this endpoint gave up; show: also one that was retried, edited or discarded"),
     DEAD_OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
     DEAD_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     DEAD_OPTION("limit", COUNT, limit, "N", FOR_LIST,
@@ -193,9 +194,13 @@ pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *st
     if (code != PAWL_OK)
         return code;
     if (rows.count == 0)
-        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no dead letter %s%s%s", id,
+        return pawl_error_set(error, PAWL_ENOTFOUND,
+                              "there is no dead letter %s%s%s: pawl why ID looks everywhere%s", id,
                               fields->endpoint != NULL ? " of endpoint " : "",
-                              fields->endpoint != NULL ? fields->endpoint : "");
+                              fields->endpoint != NULL ? fields->endpoint : "",
+                              fields->endpoint != NULL ? ""
+                                                       : ", pawl dead show ID --endpoint NAME has "
+                                                         "what was done with a letter");
     if (rows.count > 1)
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s is a dead letter of several endpoints, %.*s and %.*s among them: "

@@ -35,9 +35,9 @@ static pawl_code check_workers(pawl__doctor *doctor, const seen *all)
         return pawl__doctor_find(doctor, "workers", PAWL_FINDING_OK, "",
                                  "none lives, and nothing is due");
     return pawl__doctor_find(doctor, "workers", PAWL_FINDING_FAIL, "pawl run APP.so",
-                             "none lives, and %" PRId64
-                             " message%s, timeout%s or deliveries are due",
-                             waiting, plural(waiting), plural(waiting));
+                             "none lives, and %" PRId64 " message%s, timeout%s or deliver%s due",
+                             waiting, plural(waiting), plural(waiting),
+                             waiting == 1 ? "y is" : "ies are");
 }
 
 /* Whether the JSON array of a worker's types has the type. */

@@ -271,11 +271,11 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
         const pawl_partition_row *row = &rows.items[i];
         code                          = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
                                                           command(doctor, "pawl aggregator release", row->partition),
-                                                          "partition %.*s is dead after %d flushes: the %" PRId64
+                                                          "partition %.*s is dead after %d flush%s: the %" PRId64
                                                           " message%s that it collected stay%s: %.*s",
-                                                          PAWL_TEXT_ARGS(row->partition), (int)row->attempts, row->count,
-                                                          plural(row->count), row->count == 1 ? "s" : "",
-                                                          PAWL_TEXT_ARGS(row->error));
+                                                          PAWL_TEXT_ARGS(row->partition), (int)row->attempts,
+                                 row->attempts == 1 ? "" : "es", row->count, plural(row->count),
+                                 row->count == 1 ? "s" : "", PAWL_TEXT_ARGS(row->error));
     }
     if (code == PAWL_OK && count > (int64_t)rows.count)
         code = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,

@@ -292,6 +292,17 @@ static void print_verbs(const help_page *page)
     }
 }
 
+static void print_troubles(const help_page *page)
+{
+    print_heading(page, "when something is wrong, or stands still");
+    print_row(page, "pawl doctor", "what is wrong with the store, and the command that mends it");
+    print_row(page, "pawl why ID",
+              "what a message, timeout, saga (with --app), outbox row, projection ... waits for");
+    print_row(page, "pawl stats --watch", "what happens just now; what is stuck comes first");
+    print_row(page, "pawl dead list", "what was given up; pawl dead show ID has each run");
+    print_row(page, "pawl events list", "what happened; what operators did, when and why");
+}
+
 static const char *const overview[] = {
     "`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.",
     "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for",
@@ -303,6 +314,7 @@ static void print_overview(const help_page *page)
     print_beginning(page, NULL, "durable message workflows on the database you already have",
                     "pawl [--load DRIVER.so ...] VERB [ARGUMENTS] [OPTIONS]");
     print_verbs(page);
+    print_troubles(page);
     if (page->is_man)
         print_heading(page, "environment");
     else

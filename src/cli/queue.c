@@ -189,10 +189,11 @@ static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
 {
     int64_t count = info->ready + info->delayed;
     if (info->pause.is_paused)
-        return PAWL_TEXT("nothing: it is paused, until `pawl queue resume`");
+        return pawl_arena_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
+                                 PAWL_TEXT_ARGS(info->queue));
     if (info->workers == 0 && count > 0)
         return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
-                                        "start one, as with `pawl run`");
+                                        "start one, as with `pawl run APP.so`");
     if (info->workers == 0)
         return PAWL_TEXT("nothing: it is empty, and nobody reads it");
     if (info->ready > 0)
@@ -201,8 +202,11 @@ static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
                                  "first",
                                  info->workers, info->workers == 1 ? "" : "s",
                                  info->workers == 1 ? "s" : "");
-    return count > 0 ? PAWL_TEXT("nothing is due now: `pawl queue peek` says what each waits for")
-                     : PAWL_TEXT("nothing: it is empty");
+    if (count > 0)
+        return pawl_arena_printf(
+            arena, "nothing is due now: `pawl queue peek '%.*s'` says what each waits for",
+            PAWL_TEXT_ARGS(info->queue));
+    return PAWL_TEXT("nothing: it is empty");
 }
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)

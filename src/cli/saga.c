@@ -37,8 +37,10 @@ const pawl__argument pawl__saga_verb_arguments[] = {
     }
 const pawl__option pawl__saga_verb_options[] = {
     SAGA_OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
-    SAGA_OPTION("app", TEXT, application, "APP.so", 0,
-                "the program that has the sagas; verify-upgrade: that is to go on"),
+    SAGA_OPTION(
+        "app", TEXT, application, "APP.so", 0,
+        "the program that has the sagas, all but history need it; verify-upgrade: the one that is to "
+        "go on"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
     {.name    = "format",
      .kind    = PAWL__OPTION_TEXT,

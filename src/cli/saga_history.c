@@ -201,6 +201,17 @@ static pawl_code print(const pawl__saga_fields *fields, const found_lines *list,
                                stdout, error);
 }
 
+/* Says how else a saga is named that was not found by its value. */
+static const char *other_word(const look_context *it)
+{
+    const char *slash = strchr(it->fields->shown, '/');
+    pawl_uuid   id;
+    if (slash == NULL || pawl_uuid_parse(pawl_text_of(slash + 1), &id, NULL) == PAWL_OK)
+        return "";
+    return it->upgrade == NULL ? "; a saga is found by its value with --app APP.so"
+                               : "; of a saga that ended give TYPE/ID, or the id of a message";
+}
+
 static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
                          pawl_error *error)
 {
@@ -210,8 +221,8 @@ static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *are
     if (code == PAWL_OK && list.count == 0)
         return pawl_error_set(
             error, PAWL_ENOTFOUND,
-            "there is no history of %s: an endpoint keeps one with --history TIME",
-            it->fields->shown);
+            "there is no history of %s: an endpoint keeps one with pawl run --history TIME%s",
+            it->fields->shown, other_word(it));
     return code == PAWL_OK ? print(it->fields, &list, arena, error) : code;
 }
 

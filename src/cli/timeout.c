@@ -47,7 +47,7 @@ const pawl__option pawl__timeout_verb_options[] = {
     TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
     TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK, "why, for the record"),
-    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|ID", FOR_MANY,
+    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
                    "of this saga; by its value with --app"),
     TIMEOUT_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", 0,
                    "what the names of saga tables begin with; default the endpoint's name and _"),

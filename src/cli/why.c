@@ -114,7 +114,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
     if (why.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND,
                               "'%s' is no dead letter, message in a queue, outbox row, timeout, "
-                              "stream or message that was handled%s",
+                              "stream, projection, partition or message that was handled%s",
                               fields->word,
                               fields->application != NULL
                                   ? ", and no saga of this program"

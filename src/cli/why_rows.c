@@ -153,6 +153,10 @@ static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
                                        : PAWL_TEXT("nothing, until a worker of the endpoint runs");
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    pawl_uuid_format(row->id.uuid, id);
+    answer.commands[1] = pawl_arena_printf(why->arena, "pawl timeout show %s", id);
+    if (row->due > why->now)
+        answer.commands[2] = pawl_arena_printf(why->arena, "pawl timeout release %s", id);
     pawl_code code = pawl__why_pause(why, row->destination, &answer, &is_paused);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
@@ -227,7 +231,11 @@ static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pa
         .next      = PAWL_TEXT("see its timeouts and its rows of the outbox, below"),
     };
     pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
-    pawl_code code   = pawl__why_add(why, &answer);
+    answer.commands[0] =
+        pawl_arena_printf(why->arena, "pawl saga show %.*s --app APP.so", PAWL_TEXT_ARGS(source));
+    answer.commands[1] =
+        pawl_arena_printf(why->arena, "pawl saga history %.*s", PAWL_TEXT_ARGS(source));
+    pawl_code               code = pawl__why_add(why, &answer);
     const pawl_outbox_query sent = {.states = LIVE_STATES, .source = source, .count_max = ROWS_MAX};
     if (code == PAWL_OK)
         code = add_saga_timeouts(why, row->id);

@@ -75,8 +75,9 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     char         span[PAWL__SPAN_SIZE];
     pawl__answer answer = {
         .place     = "partition",
-        .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " messages",
-                                       PAWL_TEXT_ARGS(row->partition), row->count),
+        .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " message%s",
+                                       PAWL_TEXT_ARGS(row->partition), row->count,
+                                  row->count == 1 ? "" : "s"),
         .waits_for = PAWL_TEXT("more messages, or its time"),
         .since     = row->oldest,
         .error     = row->error,
@@ -85,8 +86,8 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     };
     if (row->is_dead) {
         answer.waits_for =
-            pawl_arena_printf(why->arena, "somebody who releases it: it is dead after %d flushes",
-                              (int)row->attempts);
+            pawl_arena_printf(why->arena, "somebody who releases it: it is dead after %d flush%s",
+                              (int)row->attempts, row->attempts == 1 ? "" : "es");
         answer.held_by = PAWL_TEXT("nobody");
         answer.next    = PAWL_TEXT("nothing");
     } else if (row->due != PAWL_TIME_MAX)

@@ -82,8 +82,8 @@ ids 'm-0 m-1 m-2 ' --until "$at"
 ids 'm-2 m-3 m-4 m-5 ' --since "$at"
 
 echo "== show"
-expect 6 "there is no dead letter m-9" pawl dead show m-9
-expect 6 "there is no dead letter m-1 of endpoint other" pawl dead show m-1 --endpoint other
+expect 6 "there is no dead letter m-9: pawl why ID looks everywhere, pawl dead show ID --endpoint NAME" pawl dead show m-9
+expect 6 "there is no dead letter m-1 of endpoint other: pawl why ID looks everywhere$" pawl dead show m-1 --endpoint other
 expect 0 "^next +nothing by itself: .pawl dead retry 'm-1' --endpoint billing. sends it to queue billing; no worker" \
     pawl dead show m-1
 grep -qE '^ +1 +2026-01-01T09:00:00Z +REJECT +closed$' "$work/out" || die "no history"

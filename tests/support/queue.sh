@@ -84,7 +84,7 @@ expect 0 '^billing +2 +1 .* 0 +paused +0$' pawl queue list
 expect 0 '"state":"paused",.*"paused":"2[^"]*Z","paused_by":"[^"]+","paused_reason":"the bank is away","next":"nothing: it is paused.*"actions":\[\{"action":"paused","at":"2[^"]*","by":"[^"]+","reason":"the bank is away"\}\]' \
     pawl queue show billing --json
 expect 0 '^paused +2.*the bank is away' pawl queue show billing
-expect 0 '^next +nothing: it is paused' pawl queue show billing
+expect 0 '^next +nothing: it is paused, until `pawl queue resume .billing.`' pawl queue show billing
 expect 0 'queue billing is paused since 2[^ ]*Z, by .*: the bank is away' pawl why m-3
 grep -q '^run: pawl queue resume billing' "$work/out" || die "why does not say how to go on"
 expect 0 '^billing +2 +1 .*  paused$' pawl stats
@@ -99,7 +99,7 @@ start app "$work/dead.so"
 poll 60 has_ready billing 0 || die "the queue is not empty"
 expect 0 '^\{"queue":"billing","ready":0,"delayed":[1-9][0-9]*,"oldest":null,"workers":[1-9][0-9]*,"state":"read",' \
     pawl queue list --json
-expect 0 'nothing is due now: `pawl queue peek` says what each waits for' pawl queue show billing
+expect 0 'nothing is due now: `pawl queue peek .billing.` says what each waits for' pawl queue show billing
 stop "$pid" TERM 0
 
 echo "== purge and move"

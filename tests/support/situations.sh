@@ -227,7 +227,7 @@ start app "$work/aggregator.so"
 for n in 1 2 3; do
     expect 0 '' pawl send --to post --type parcel --body "{\"depot\":\"bonn\",\"n\":$n}"
 done
-says_doctor fail partitions 'partition vans/bonn is dead after 1 flushes: the 3 messages that it collected stay: the van'
+says_doctor fail partitions 'partition vans/bonn is dead after 1 flush: the 3 messages that it collected stay: the van'
 again=$(remedy '"check":"partitions"')
 health partitions_dead
 why vans/bonn waits_for 'somebody who releases it'

@@ -7,7 +7,7 @@
 
 need_sqlite
 export PAWL_STORE=sqlite:$work/queue.db PAWL_DRIVER_PATH=$build_dir
-expect 3 "queue.db: No such file" pawl queue list
+expect 3 "queue.db: No such file or directory; pawl schema apply makes it" pawl queue list
 [ ! -e "$work/queue.db" ] || die "looking made a database"
 expect 0 '' pawl schema apply
 . "$source_dir/tests/support/queue.sh"

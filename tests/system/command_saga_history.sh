@@ -33,7 +33,12 @@ expect 2 '.--format' pawl saga list --format dot "${with[@]}"
 expect 3 'none.db' pawl saga history x --store "sqlite:$work/none.db"
 [ ! -e "$work/none.db" ] || die "a look made a database"
 expect 0 '' pawl schema apply "${with[@]}"
-expect 6 'there is no history of Order/o-1: .*--history' pawl saga history Order/o-1 "${with[@]}"
+none='there is no history of Order/o-1: an endpoint keeps one with pawl run --history TIME'
+expect 6 "$none; of a saga that ended give TYPE/ID, or the id of a message$" pawl saga history Order/o-1 "${with[@]}"
+expect 6 "$none; a saga is found by its value with --app APP.so$" pawl saga history Order/o-1 "${at[@]}"
+for word in m-9 Order/019a0000-0000-7000-8000-000000000001; do
+    expect 6 "there is no history of $word: .* --history TIME$" pawl saga history "$word" "${with[@]}"
+done
 
 echo "== off, nothing is kept"
 start off "$work/old.so" "${at[@]}"

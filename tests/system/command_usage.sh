@@ -23,6 +23,7 @@ expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+\}$' pawl versi
 echo "== help"
 expect 0 '^usage: pawl .*VERB' pawl help
 grep -q 'PAWL_STORE' "$work/out" && grep -q 'PAWL_DRIVER_PATH' "$work/out" || die "a variable is not named"
+grep -q '^  pawl why ID ' "$work/out" || die "no word of what to do when something is wrong"
 listed=$(sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
 [ "$listed" = "$(sort <<<"$listed")" ] || die "the verbs are not sorted: $listed"
 grep -qx outbox <<<"$listed" || die "these are not the verbs: $listed"

@@ -149,7 +149,11 @@ why 1 019a0000-0000-7000-8000-000000000001
 says 1 place timeout
 says 1 name '019a0000-0000-7000-8000-000000000001, late of Order, for endpoint billing'
 says 1 waits_for 'its time, in '
+paste_line 1 1
+grep -q '^name  *late$' "$work/pasted" || die "another timeout is shown"
+sed -n 1p "$work/out" | grep -q '"pawl timeout release 019a0000-0000-7000-8000-000000000001 ' || die "it cannot be released"
 why 1 019a0000-0000-7000-8000-000000000002
+grep -q 'timeout release' "$work/out" && die "what is due is to be released"
 says 1 waits_for 'a worker: the lease of the one that had it ran out'
 says 1 next 'nothing, until a worker of the endpoint runs'
 why 1 Order/019a0000-0000-7000-8000-0000000000ff
@@ -168,6 +172,8 @@ poll 20 began || die "no saga"
 expect 0 '' pawl why --json b-9 "${at[@]}"
 says 1 place saga
 says 1 name 'OrderSaga/[0-9a-f-]{36}, version 1'
+sed -n 1p "$work/out" | grep -qE '"run":\["pawl saga show OrderSaga/[0-9a-f-]{36} --app APP.so --store [^"]*","pawl saga history OrderSaga/' ||
+    die "no word of what the saga did"
 says 2 place timeout
 says 2 waits_for 'its time, in '
 id=$(sed -nE '1s|.*"name":"OrderSaga/([0-9a-f-]{36}).*|\1|p' "$work/out")

@@ -188,7 +188,12 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
     if (stat(path_of(store), &status) != 0) {
         if (errno == ENOENT && is_made)
             return PAWL_OK;
-        return unreachable(store, strerror(errno), error);
+        bool is_new = errno == ENOENT && store->path == NULL;
+        return unreachable(store,
+                           is_new ? "No such file or directory; pawl schema apply makes it, if the "
+                                    "path is right"
+                                  : strerror(errno),
+                           error);
     }
     if (!S_ISREG(status.st_mode))
         return unreachable(store, "is no file", error);
