@@ -244,7 +244,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_text(p, "a newer pawl made it");
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
-    raw_run(p->raw, "update pawl_schema set Version = 4");
+    raw_run(p->raw, "update pawl_schema set Version = 5");
     raw_run(p->raw, "alter table pawl_workers add column Later bigint default 7 not null");
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_OK); /* one version ahead */
@@ -252,7 +252,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
                 pawl_store_worker_open(store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), 1, &p->error),
                 PAWL_OK);
     pawl_store_close(store);
-    raw_run(p->raw, "update pawl_schema set Version = 3");
+    raw_run(p->raw, "update pawl_schema set Version = 4");
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id bigint null");
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_text(p, "incorrect data type: expected varchar(200), found bigint");
