@@ -126,7 +126,8 @@ static const char *const fill_statements[] = {
     "select setval(pg_get_serial_sequence('pawl_queue', 'Seq'), 1000000), "
     "setval(pg_get_serial_sequence('pawl_outbox', 'Id'), 1000000), "
     "setval(pg_get_serial_sequence('pawl_aggregator', 'Id'), 1000000), "
-    "setval(pg_get_serial_sequence('pawl_events', 'Seq'), 1000000)",
+    "setval(pg_get_serial_sequence('pawl_events', 'Seq'), 1000000), "
+    "setval(pg_get_serial_sequence('pawl_history', 'Id'), 1000000)",
 };
 
 #endif
