@@ -53,6 +53,7 @@ NOTIFY_SOCKET=$work/manager2 "$build_dir/pawl" run "$work/pair.so" --create no -
 echo "== a socket that nobody has is said, and it runs all the same"
 warned() # ADDRESS REASON
 {
+    : >"$work/err" # what the run before said is not of this one
     NOTIFY_SOCKET=$1 "$build_dir/pawl" run "$work/pair.so" --store "sqlite:$work/alone.db" 2>"$work/err" &
     runs=$!
     started+=($runs)
