@@ -6,7 +6,7 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 
 need_sqlite
-[ -n "${PAWL_TEST_RABBITMQ:-}" ] || skip "PAWL_TEST_RABBITMQ names no server, so that none is started here"
+need_server rabbitmq
 [ -e "$build_dir/libpawl-rabbitmq.so" ] || skip "the module for RabbitMQ is not built"
 /usr/bin/python3 -c 'import pika' 2>/dev/null || skip "python3-pika is not installed"
 export PAWL_STORE=sqlite:$work/pair.db PAWL_DRIVER_PATH=$build_dir
