@@ -215,7 +215,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Restart and rebuild --------------------------------------------------- */
 
-/* One object with the name and one or two numbers; the second key may be NULL. */
+/* Prints what was done, as an object: the name and a number or two; the second key may be NULL. */
 static pawl_code print_done(const verb_fields *fields, const char *done, const char *first,
                             int64_t first_value, const char *second, int64_t second_value,
                             pawl_error *error)

@@ -60,7 +60,7 @@ static pawl_text text_of(yyjson_val *object, const char *name)
 
 /* ---- What left -------------------------------------------------------------------- */
 
-/* One thing that left with a line. */
+/* An effect that a line of the history tells of. */
 typedef struct leaving {
     const char *kind; /* "send", "event", "timeout", "cancel", "complete" */
     pawl_text   name; /* of a type, an event, a timeout */

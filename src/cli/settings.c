@@ -164,7 +164,7 @@ pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *li
     return pawl__limits_read(&settings->words->health, limits, error);
 }
 
-/* One queue is that of one endpoint. */
+/* A queue of a broker is read by a single endpoint. */
 static pawl_code take_transport(const pawl__settings *settings, part *to, const char *value,
                                 size_t line, pawl_error *error)
 {

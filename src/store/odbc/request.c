@@ -263,7 +263,7 @@ static size_t size_of(const parameter *of)
                : sizeof of->as;
 }
 
-/* One that does not fit into a packet ends the session, so it is not sent. */
+/* A request that does not fit into a packet ends the session, so it is not sent. */
 static pawl_code check_size(const pawl__odbc_connection *connection, const parameter *all,
                             size_t count, pawl_error *error)
 {

@@ -133,7 +133,7 @@ static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(vo
     pawl__acks_free(&acks);
 }
 
-/* Whatever the order, each tag is acknowledged once, and none before it is settled. */
+/* Tags are acknowledged once each in any order, and none before it is settled. */
 static void e27_in_any_order_each_is_acknowledged_once(void **state)
 {
     pawl__acks  acks = {0};
