@@ -29,6 +29,7 @@ build library zlib         zlib1g-dev
 build library libpq        libpq-dev
 build library libmariadb   libmariadb-dev
 build library odbc         unixodbc-dev
+build library libmongoc-1.0 libmongoc-dev
 build library libmicrohttpd libmicrohttpd-dev
 build library libcurl      libcurl4-openssl-dev
 build library librabbitmq  librabbitmq-dev
@@ -48,7 +49,10 @@ servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server
 servers file /usr/lib/python3/dist-packages/pika/__init__.py python3-pika
+servers file /usr/lib/python3/dist-packages/bson/__init__.py python3-bson
+servers file /usr/lib/python3/dist-packages/psycopg2/__init__.py python3-psycopg2
 servers mysql 9              mysql-server-core
+servers mongodb 18           postgresql-18-documentdb
 servers prometheus 2         prometheus
 root  command debootstrap  debootstrap
 '
@@ -70,6 +74,7 @@ probe()
     command) command -v "$2" >/dev/null ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
     mysql) mysql_root_is_there ;;
+    mongodb) mongodb_root_is_there ;;
     prometheus) prometheus_program >/dev/null ;;
     file) compgen -G "$2" >/dev/null ;;
     header) echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
@@ -101,8 +106,8 @@ without_optional()
     local package
     while read -r package; do
         case $package in
-        mysql-server-core | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        mysql-server-core | postgresql-18-documentdb | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | python3-bson | python3-psycopg2 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done
@@ -180,7 +185,7 @@ install_mysql()
 {
     command -v apt-get >/dev/null || return 0
     if ! mysql_root_make; then
-        say "installing MySQL failed"
+        say "unpacking MySQL and DocumentDB failed"
         exit 2
     fi
 }
@@ -198,9 +203,10 @@ install_missing()
 {
     local -a packages
     mapfile -t packages < <(missing_packages "$@")
-    [[ " ${packages[*]} " != *" mysql-server-core "* ]] || install_mysql
+    [[ " ${packages[*]} " != *" mysql-server-core "* && " ${packages[*]} " != *" postgresql-18-documentdb "* ]] ||
+        install_mysql
     [[ " ${packages[*]} " != *" prometheus "* ]] || install_prometheus
-    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -vxE 'mysql-server-core|prometheus|')
+    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -vxE 'mysql-server-core|postgresql-18-documentdb|prometheus|')
     [ ${#packages[@]} -gt 0 ] || return 0
     say "missing: ${packages[*]}"
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -23,6 +23,7 @@ postgres   /usr/lib/postgresql/*/bin/postgres  -
 pgbouncer  /usr/sbin/pgbouncer                 postgres
 mariadb    /usr/sbin/mariadbd                  -
 mysql      $(mysql_root)/mysqld                -
+mongodb    $(mysql_root)/pg/documentdb.control -
 galera     /usr/lib/galera/libgalera_smm.so    -
 rabbitmq   /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server  -
 "
