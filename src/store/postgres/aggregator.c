@@ -124,8 +124,8 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
     const void **firsts = pawl_arena_take(writer->arena, count * sizeof *firsts);
     if (firsts == NULL)
         return pawl__pg_no_memory(writer->error);
-    pawl__sql_sort(items, count, by_partition);
-    count -= pawl__sql_take_firsts(items, count, firsts, by_partition);
+    pawl__sort_changes(items, count, by_partition);
+    count -= pawl__take_firsts(items, count, firsts, by_partition);
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_ADD,
                                                pawl_change_aggregator_add, firsts, count, NULL);
     if (write == NULL)
@@ -171,7 +171,7 @@ static pawl_code refuse_removal(pawl__pg_writer *writer, const piece *missing)
 {
     const pawl_snapshot_remove *removal = missing->removal;
     pawl_error                  why     = PAWL_ERROR_INIT;
-    (void)pawl__sql_why_not_removed(removal, missing->index, &why);
+    (void)pawl__why_not_removed(removal, missing->index, &why);
     return pawl__pg_refuse(writer, pawl_change_snapshot_remove, removal, &why);
 }
 
@@ -198,7 +198,7 @@ static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_write *write)
         if (!is_removed[i] && !pawl_uuid_is_zero(it->session.uuid))
             missing[count++] = it;
     }
-    pawl__sql_sort(missing, count, by_removal);
+    pawl__sort_changes(missing, count, by_removal);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const piece *it = missing[i];
         if (it->removal != refused)
@@ -261,7 +261,7 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
         return PAWL_OK;
     for (size_t i = 0; i < piece_count; i++)
         items[i] = &pieces[i];
-    pawl__sql_sort(items, piece_count, by_id);
+    pawl__sort_changes(items, piece_count, by_id);
     pawl_code code = lock_pieces(writer, items, piece_count);
     if (code != PAWL_OK)
         return code;
@@ -301,7 +301,7 @@ static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
     for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
         const pawl_aggregator_remove *gone = write->items[i];
         if (!is_removed[i] && gone->is_checked)
-            code = pawl__pg_refuse_for(writer, write->kind, gone, pawl__sql_why_no_row);
+            code = pawl__pg_refuse_for(writer, write->kind, gone, pawl__why_no_row);
     }
     return code;
 }

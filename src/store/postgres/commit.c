@@ -50,8 +50,8 @@ static int find_split(const pawl_changes *changes)
 {
     int split = 0;
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        if (pawl__sql_kinds[kind].is_refusable &&
-            pawl__sql_count_of(changes, (pawl_change_kind)kind) != 0)
+        if (pawl__kinds[kind].is_refusable &&
+            pawl__change_count(changes, (pawl_change_kind)kind) != 0)
             split = kind + 1;
     return split;
 }
@@ -60,7 +60,7 @@ static pawl_code send_kinds(committing *c, int from, int to)
 {
     pawl_code code = PAWL_OK;
     for (int kind = from; code == PAWL_OK && kind < to; kind++)
-        if (pawl__sql_count_of(c->changes, (pawl_change_kind)kind) != 0)
+        if (pawl__change_count(c->changes, (pawl_change_kind)kind) != 0)
             code = send_fns[kind](&c->writer);
     return code;
 }
@@ -98,7 +98,7 @@ static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg *store = writer->store;
     if (!pawl__pg_next(&write->request))
-        return pawl__sql_fenced(&store->sql.base, "postgres", writer->error);
+        return pawl__why_fenced(&store->sql.base, "postgres", writer->error);
     pawl_text tid         = pawl__pg_peek_text(&write->request);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
@@ -254,7 +254,7 @@ static pawl_code run_round(committing *c, bool *is_done)
     *is_done           = false;
     pawl_code code     = send_round(c, before, is_done);
     drop_writes(c);
-    pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
+    pawl__drop_refused(c->writer.refused, before, c->writer.is_dropped);
     if (!*is_done && !store->in_hold)
         undo_round(c, code);
     if (c->writer.refused->count != before) /* a refusal is seldom alone */
@@ -321,7 +321,7 @@ static pawl_code commit_rounds(committing *c)
 
 static pawl_code refuse_all(committing *c)
 {
-    pawl_code code = pawl__sql_refuse_all(c->writer.refused, c->changes, c->writer.is_dropped);
+    pawl_code code = pawl__refuse_all(c->writer.refused, c->changes, c->writer.is_dropped);
     return code == PAWL_OK ? PAWL_OK : pawl__pg_no_memory(c->error);
 }
 
@@ -349,7 +349,7 @@ static pawl_code release_rows(committing *c)
     size_t    before = c->writer.refused->count;
     pawl_code code =
         pawl__pg_send_queue_settle(&c->writer); /* refuses claims that are gone; sends nothing */
-    pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
+    pawl__drop_refused(c->writer.refused, before, c->writer.is_dropped);
     pawl__pg_rollback_transaction(&c->store->main);
     return code;
 }
@@ -374,7 +374,7 @@ static pawl_code commit_on(committing *c)
         return code;
     if (c->store->in_hold)
         return commit_held(c);
-    bool is_release = c->changes->queue_settle.count != 0 && pawl__sql_only_releases(c->changes);
+    bool is_release = c->changes->queue_settle.count != 0 && pawl__changes_only_release(c->changes);
     return is_release ? release_rows(c) : commit_rounds(c);
 }
 
@@ -456,7 +456,7 @@ static pawl_code apply_enlisted(committing *c, pawl__pg *store)
     drop_writes(c);
     if (code != PAWL_OK)
         return code;
-    return pawl__sql_refusal_error(&c->writer.refused->items[before], c->error);
+    return pawl__refusal_error(&c->writer.refused->items[before], c->error);
 }
 
 static pawl_code run_enlist(pawl__pg *store, pawl__pg_connection *connection,

@@ -51,7 +51,7 @@ static int by_letter_way(const void *left, const void *right)
 
 static pawl_code check_taken(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_no_letter);
+    return pawl__pg_check_numbers(writer, write, pawl__why_no_letter);
 }
 
 /* The inbox mark goes with the letter, so that the message can be handled again. */

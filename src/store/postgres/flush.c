@@ -81,7 +81,7 @@ pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
         return pawl__pg_no_memory(writer->error);
     if (count == 0)
         return PAWL_OK;
-    pawl__sql_sort(items, count, by_partition);
+    pawl__sort_changes(items, count, by_partition);
     count = add_sets(items, count, sums);
     for (size_t i = 0; i < count; i++)
         items[i] = &sums[i];

@@ -98,7 +98,7 @@ static int by_key(const void *left, const void *right)
 static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     return pawl__pg_check_keys(writer, write, offsetof(pawl_inbox_mark, endpoint),
-                               offsetof(pawl_inbox_mark, message_id), pawl__sql_why_handled);
+                               offsetof(pawl_inbox_mark, message_id), pawl__why_handled);
 }
 
 static void put_outcomes(pawl__pg_write *write)
@@ -127,7 +127,7 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     /* No two commits wait in a circle; of equal keys the later item is refused. */
-    pawl__sql_sort(items, count, by_key);
+    pawl__sort_changes(items, count, by_key);
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_MARK, pawl_change_inbox_mark,
                                                items, count, check_marks);
     if (write == NULL)

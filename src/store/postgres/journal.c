@@ -194,9 +194,9 @@ static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, siz
     if (is_taken == NULL || there.request.code != PAWL_OK)
         return is_taken == NULL ? PAWL_ENOMEM : there.request.code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__pg_refuse_for(writer, there.kind, items[i],
-                                   is_taken[i] ? pawl__sql_why_version_taken
-                                               : pawl__sql_why_version_missing);
+        code =
+            pawl__pg_refuse_for(writer, there.kind, items[i],
+                                is_taken[i] ? pawl__why_version_taken : pawl__why_version_missing);
     return code;
 }
 
@@ -242,7 +242,7 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__sql_sort(items, count, by_stream);
+    pawl__sort_changes(items, count, by_stream);
     int             which = writer->is_guarded ? PAWL__PG_EVENT_INSERT_SURE : PAWL__PG_EVENT_INSERT;
     pawl__pg_write *write = pawl__pg_write_add(writer, which, pawl_change_event_append, items,
                                                count, writer->is_guarded ? NULL : check_appended);
@@ -285,8 +285,8 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
     const void **firsts = pawl_arena_take(writer->arena, all * sizeof *firsts);
     if (firsts == NULL)
         return pawl__pg_no_memory(writer->error);
-    pawl__sql_sort(items, all, by_fold);
-    size_t          count = all - pawl__sql_take_firsts(items, all, firsts, compare_streams);
+    pawl__sort_changes(items, all, by_fold);
+    size_t          count = all - pawl__take_firsts(items, all, firsts, compare_streams);
     pawl__pg_write *write =
         pawl__pg_write_add(writer, PAWL__PG_FOLD_SET, pawl_change_fold_set, firsts, count, NULL);
     if (write == NULL)
@@ -311,7 +311,7 @@ static int by_name(const void *left, const void *right)
 
 static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_moved);
+    return pawl__pg_check_numbers(writer, write, pawl__why_not_moved);
 }
 
 /* INSERT returns the names in the order of the items, without those that were there. */
@@ -326,7 +326,7 @@ static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_write *write)
             has_row = pawl__pg_next(&write->request);
             continue;
         }
-        code = pawl__pg_refuse_for(writer, write->kind, set, pawl__sql_why_not_moved);
+        code = pawl__pg_refuse_for(writer, write->kind, set, pawl__why_not_moved);
     }
     return code;
 }

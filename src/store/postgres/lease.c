@@ -7,9 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/refusal.h"
 #include "store/postgres/postgres.h"
 #include "store/sql/lead.h"
-#include "store/sql/refusal.h"
 
 /* The longest wait for the row lock on a lease row: it is kept for one statement, and a take-over
  * waits for it. */

@@ -47,7 +47,7 @@ static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t
     }
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (is_different[i])
-            code = pawl__pg_refuse_for(writer, differing.kind, items[i], pawl__sql_why_differs);
+            code = pawl__pg_refuse_for(writer, differing.kind, items[i], pawl__why_differs);
     return code;
 }
 
@@ -124,7 +124,7 @@ static void put_words(pawl__pg_write *write)
 
 static pawl_code check_settled(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_pending);
+    return pawl__pg_check_numbers(writer, write, pawl__why_not_pending);
 }
 
 static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, size_t count)
@@ -214,7 +214,7 @@ static int by_reset_row(const void *left, const void *right)
 
 static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_dead);
+    return pawl__pg_check_numbers(writer, write, pawl__why_not_dead);
 }
 
 static void put_enabled(pawl__pg_write *write)
@@ -237,7 +237,7 @@ pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__sql_sort(items, count, by_reset_row);
+    pawl__sort_changes(items, count, by_reset_row);
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RESET,
                                                pawl_change_outbox_reset, items, count, check_reset);
     if (write == NULL)
@@ -354,7 +354,7 @@ pawl_code pawl__pg_send_outbox_hold(pawl__pg_writer *writer)
     sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
     if (sums == NULL)
         return pawl__pg_no_memory(writer->error);
-    pawl__sql_sort(items, count, by_source);
+    pawl__sort_changes(items, count, by_source);
     size_t    sum_count = add_holds(items, count, sums);
     pawl_code code      = send_releases(writer, sums, sum_count);
     return code == PAWL_OK ? send_holds(writer, sums, sum_count) : code;

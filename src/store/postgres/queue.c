@@ -187,7 +187,7 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
 
 static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_gone);
+    return pawl__pg_check_numbers(writer, write, pawl__why_gone);
 }
 
 static bool is_unclaimed(const void *change, const void *context)
@@ -232,8 +232,8 @@ static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
     if (items == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__pg_refuse_for(writer, pawl_change_queue_settle, items[i],
-                                   pawl__sql_why_not_claimed);
+        code =
+            pawl__pg_refuse_for(writer, pawl_change_queue_settle, items[i], pawl__why_not_claimed);
     return code;
 }
 
@@ -270,7 +270,7 @@ static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_w
 pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 {
     if (writer->store == NULL)
-        return pawl__sql_why_not_enlisted(writer->changes->queue_settle.items, writer->error);
+        return pawl__why_not_enlisted(writer->changes->queue_settle.items, writer->error);
     pawl_code code = refuse_unclaimed(writer);
     if (code == PAWL_OK)
         code = send_settles(writer, PAWL__PG_QUEUE_DELETE, is_done, done_fields,
@@ -293,7 +293,7 @@ static const pawl__sql_field send_fields[] = {
 static pawl_code check_new(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     return pawl__pg_check_keys(writer, write, offsetof(pawl_queue_send, queue),
-                               offsetof(pawl_queue_send, message.id), pawl__sql_why_queued);
+                               offsetof(pawl_queue_send, message.id), pawl__why_queued);
 }
 
 static bool is_new(const void *item)

@@ -173,7 +173,7 @@ static pawl_code send_tables(pawl__pg_writer *writer, pawl_change_kind kind, sen
         const void **own = pawl__pg_select(writer, kind, is_of_table, head.table, &count);
         if (own == NULL)
             return PAWL_ENOMEM;
-        pawl__sql_sort(own, count, by_id);
+        pawl__sort_changes(own, count, by_id);
         code = send(writer, head.table, own, count);
     }
     return code;
@@ -206,7 +206,7 @@ static void put_correlation(pawl__pg_write *write, pawl_value_type type, size_t 
 
 static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_deleted);
+    return pawl__pg_check_numbers(writer, write, pawl__why_not_deleted);
 }
 
 static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
@@ -247,7 +247,7 @@ static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_write *write)
                 id = pawl__pg_get_uuid(&write->request);
             continue;
         }
-        code = pawl__pg_refuse_for(writer, write->kind, row, pawl__sql_why_not_inserted);
+        code = pawl__pg_refuse_for(writer, write->kind, row, pawl__why_not_inserted);
     }
     return code;
 }
@@ -314,8 +314,7 @@ static pawl_code refuse_updates(pawl__pg_writer *writer, pawl__pg_write *write,
             row->table->transitional.type != PAWL_VALUE_NONE && rows[i].version == row->version;
         if (!is_applied[i])
             code = pawl__pg_refuse_for(writer, write->kind, row,
-                                       is_taken ? pawl__sql_why_value_taken
-                                                : pawl__sql_why_not_updated);
+                                       is_taken ? pawl__why_value_taken : pawl__why_not_updated);
     }
     return code;
 }

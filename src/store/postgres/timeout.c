@@ -263,7 +263,7 @@ static int compare_settles(const void *left, const void *right)
 
 static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_leased);
+    return pawl__pg_check_numbers(writer, write, pawl__why_not_leased);
 }
 
 static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID);
@@ -363,7 +363,7 @@ static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const i
     const void **items = pawl__pg_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__sql_sort(items, count, compare_cancels);
+    pawl__sort_changes(items, count, compare_cancels);
     for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
         pawl__pg_write *write = pawl__pg_write_add(writer, statements[i],
                                                    pawl_change_timeout_cancel, items, count, NULL);

@@ -103,8 +103,7 @@ static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_write *write)
             has_row = pawl__pg_next(request);
             continue;
         }
-        code =
-            pawl__pg_refuse_for(writer, write->kind, write->items[i], pawl__sql_why_timeout_exists);
+        code = pawl__pg_refuse_for(writer, write->kind, write->items[i], pawl__why_timeout_exists);
     }
     return code != PAWL_OK ? code : request->code;
 }
@@ -133,7 +132,7 @@ static pawl_code send_run(run *r)
     };
     if (r->count == 0)
         return PAWL_OK;
-    pawl__sql_sort(r->items, r->count, ways[r->way].compare);
+    pawl__sort_changes(r->items, r->count, ways[r->way].compare);
     pawl__pg_write *write =
         pawl__pg_write_add(r->writer, ways[r->way].statement, pawl_change_timeout_set, r->items,
                            r->count, ways[r->way].check);

@@ -13,16 +13,16 @@
 const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, pawl__pg_want_fn *want,
                              const void *context, size_t *count)
 {
-    const char  *item  = pawl__sql_items_of(writer->changes, kind);
-    size_t       all   = pawl__sql_count_of(writer->changes, kind);
+    const char  *item  = pawl__change_items(writer->changes, kind);
+    size_t       all   = pawl__change_count(writer->changes, kind);
     const void **items = pawl_arena_take(writer->arena, (all + 1) * sizeof *items);
     *count             = 0;
     if (items == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    for (size_t i = 0; i < all; i++, item += pawl__sql_kinds[kind].size)
-        if (!writer->is_dropped[pawl__sql_group_of(item)] && (want == NULL || want(item, context)))
+    for (size_t i = 0; i < all; i++, item += pawl__kinds[kind].size)
+        if (!writer->is_dropped[pawl__change_group(item)] && (want == NULL || want(item, context)))
             items[(*count)++] = item;
     return items;
 }
@@ -164,14 +164,14 @@ pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change
 /* ---- Waves -------------------------------------------------------------- */
 
 static pawl_code send_ways(pawl__pg_writer *writer, const void **items, size_t count,
-                           pawl__sql_compare_fn *by_way, pawl__pg_send_items_fn *send)
+                           pawl__compare_fn *by_way, pawl__pg_send_items_fn *send)
 {
     pawl_code code = PAWL_OK;
     while (code == PAWL_OK && count != 0) {
         const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
         if (alike == NULL)
             return pawl__pg_no_memory(writer->error);
-        size_t left = pawl__sql_take_alike(items, count, alike, by_way);
+        size_t left = pawl__take_alike(items, count, alike, by_way);
         code        = send(writer, alike, count - left);
         count       = left;
     }
@@ -179,7 +179,7 @@ static pawl_code send_ways(pawl__pg_writer *writer, const void **items, size_t c
 }
 
 pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
-                              pawl__sql_compare_fn *by_key, pawl__sql_compare_fn *by_way,
+                              pawl__compare_fn *by_key, pawl__compare_fn *by_way,
                               pawl__pg_send_items_fn *send)
 {
     size_t       count;
@@ -187,12 +187,12 @@ pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
     const void **items = pawl__pg_select(writer, kind, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__sql_sort(items, count, by_key);
+    pawl__sort_changes(items, count, by_key);
     while (code == PAWL_OK && count != 0) {
         const void **wave = pawl_arena_take(writer->arena, count * sizeof *wave);
         if (wave == NULL)
             return pawl__pg_no_memory(writer->error);
-        size_t left = pawl__sql_take_firsts(items, count, wave, by_key);
+        size_t left = pawl__take_firsts(items, count, wave, by_key);
         code        = by_way != NULL ? send_ways(writer, wave, count - left, by_way, send)
                                      : send(writer, wave, count - left);
         count       = left;
@@ -220,21 +220,20 @@ bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
 pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
                           const pawl_error *why)
 {
-    return pawl__sql_refuse(writer->refused, kind, change, why) == PAWL_OK
+    return pawl__refuse(writer->refused, kind, change, why) == PAWL_OK
                ? PAWL_OK
                : pawl__pg_no_memory(writer->error);
 }
 
 pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
-                              pawl__sql_why_fn *why)
+                              pawl__why_fn *why)
 {
     pawl_error text = PAWL_ERROR_INIT;
     (void)why(change, &text);
     return pawl__pg_refuse(writer, kind, change, &text);
 }
 
-pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write,
-                                 pawl__sql_why_fn *why)
+pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write, pawl__why_fn *why)
 {
     if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
@@ -253,7 +252,7 @@ static const pawl_text *text_at(const void *item, size_t offset)
 }
 
 pawl_code pawl__pg_check_keys(pawl__pg_writer *writer, pawl__pg_write *write, size_t first,
-                              size_t second, pawl__sql_why_fn *why)
+                              size_t second, pawl__why_fn *why)
 {
     pawl_code code = PAWL_OK;
     if (pawl__pg_rows(&write->request) == (int64_t)write->count)

@@ -13,9 +13,9 @@
 #ifndef PAWL_STORE_POSTGRES_WRITER_H
 #define PAWL_STORE_POSTGRES_WRITER_H
 
+#include "store/core/kinds.h"
+#include "store/core/refusal.h"
 #include "store/postgres/postgres.h"
-#include "store/sql/kinds.h"
-#include "store/sql/refusal.h"
 
 #include <stddef.h>
 
@@ -85,25 +85,24 @@ typedef pawl_code pawl__pg_send_items_fn(pawl__pg_writer *writer, const void **i
 /* Sends all items of a kind, in waves that have a key once (kinds.h); `by_way` tells the items of a
  * wave apart that need statements of their own, NULL: they do not. */
 pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
-                              pawl__sql_compare_fn *by_key, pawl__sql_compare_fn *by_way,
+                              pawl__compare_fn *by_key, pawl__compare_fn *by_way,
                               pawl__pg_send_items_fn *send);
 
 /* ---- Checking ----------------------------------------------------------- */
 
 /* Refuses the items that were not applied, of a statement that returns the numbers (from 1) of
  * those that were. */
-pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write,
-                                 pawl__sql_why_fn *why);
+pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write, pawl__why_fn *why);
 /* The same for an insert that returns its key of two texts, in the order of the items; they stand in
  * an item at these offsets. Of equal keys the later item is refused. */
 pawl_code pawl__pg_check_keys(pawl__pg_writer *writer, pawl__pg_write *write, size_t first,
-                              size_t second, pawl__sql_why_fn *why);
+                              size_t second, pawl__why_fn *why);
 /* The same as is_applied[i], in the writer's arena; NULL without memory. */
 bool     *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write);
 pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
                           const pawl_error *why);
 pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
-                              pawl__sql_why_fn *why);
+                              pawl__why_fn *why);
 
 /* ---- The kinds ---------------------------------------------------------- */
 

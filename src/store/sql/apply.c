@@ -14,7 +14,7 @@
 pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, pawl_error *why)
 {
     if (writer->is_enlisted)
-        return pawl__sql_why_not_enlisted(change, why);
+        return pawl__why_not_enlisted(change, why);
     return pawl__sql_ops_of(writer->store)->claim_check(writer->store, change, why);
 }
 
@@ -32,7 +32,7 @@ typedef struct removed_row {
 static pawl_code why_not_removed(const void *item, pawl_error *why)
 {
     const removed_row *row = item;
-    return pawl__sql_why_not_removed(row->snapshot, row->index, why);
+    return pawl__why_not_removed(row->snapshot, row->index, why);
 }
 
 static const pawl__sql_field removed_fields[] = {

@@ -21,9 +21,9 @@
     }
 
 /* Changes of no row, or a unique key in the way, refuse the group. */
-#define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__sql_why_##refusal}
-#define TAKEN_WHY(refusal) [PAWL__SQL_DUPLICATE] = {.why = pawl__sql_why_##refusal}
-#define NULL_WHY(refusal) [PAWL__SQL_NULL] = {.why = pawl__sql_why_##refusal}
+#define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__why_##refusal}
+#define TAKEN_WHY(refusal) [PAWL__SQL_DUPLICATE] = {.why = pawl__why_##refusal}
+#define NULL_WHY(refusal) [PAWL__SQL_NULL] = {.why = pawl__why_##refusal}
 #define APPLIED_NEXT(write) [PAWL__SQL_APPLIED] = {.next = &(write)}
 #define MISSED_NEXT(write) [PAWL__SQL_MISSED] = {.next = &(write)}
 #define TAKEN_NEXT(write) [PAWL__SQL_DUPLICATE] = {.next = &(write)}
@@ -38,7 +38,7 @@
 static pawl_code why_fenced(const void *item, pawl_error *why)
 {
     const pawl__sql_fence *fence = item;
-    return pawl__sql_fenced(fence->store, fence->driver, why);
+    return pawl__why_fenced(fence->store, fence->driver, why);
 }
 
 const pawl__sql_write pawl__sql_write_fence = {

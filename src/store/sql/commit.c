@@ -54,9 +54,9 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
 /* The number of a change in its kind; the count of the kind where it is no change of it. */
 static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
 {
-    uintptr_t first = (uintptr_t)pawl__sql_items_of(writer->changes, kind);
-    size_t    count = pawl__sql_count_of(writer->changes, kind);
-    size_t    index = ((uintptr_t)change - first) / pawl__sql_kinds[kind].size;
+    uintptr_t first = (uintptr_t)pawl__change_items(writer->changes, kind);
+    size_t    count = pawl__change_count(writer->changes, kind);
+    size_t    index = ((uintptr_t)change - first) / pawl__kinds[kind].size;
     return (uintptr_t)change >= first && index < count ? index : count;
 }
 
@@ -67,7 +67,7 @@ static pawl_code fail(const pawl__sql_writer *writer, const void *change, pawl_c
     for (int i = 0; i < pawl_change_kind_count; i++) {
         pawl_change_kind kind  = (pawl_change_kind)i;
         size_t           index = index_of(writer, kind, late != NULL ? late : change);
-        if (index < pawl__sql_count_of(writer->changes, kind))
+        if (index < pawl__change_count(writer->changes, kind))
             return pawl_error_wrap(writer->error, code, "%s %zu", pawl_change_kind_name(kind),
                                    index);
     }
@@ -77,7 +77,7 @@ static pawl_code fail(const pawl__sql_writer *writer, const void *change, pawl_c
 static pawl_code refuse(pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
                         const pawl_error *why)
 {
-    if (pawl__sql_refuse(writer->refused, kind, change, why) == PAWL_OK)
+    if (pawl__refuse(writer->refused, kind, change, why) == PAWL_OK)
         return PAWL_OK;
     return pawl_error_set(writer->error, PAWL_ENOMEM, "%s: out of memory for a refusal",
                           pawl__sql_ops_of(writer->store)->name);
@@ -196,7 +196,7 @@ static pawl_code write_run(run *r)
     if (left > 0 && !r->write->is_saga)
         return write_items(r, r->items, left);
     for (size_t before = left; code == PAWL_OK && left > 0; before = left) {
-        left = pawl__sql_take_alike(r->items, left, alike, by_table);
+        left = pawl__take_alike(r->items, left, alike, by_table);
         code = write_items(r, alike, before - left);
     }
     return code;
@@ -216,7 +216,7 @@ static pawl_code apply_change(const run *r, const void *change, bool *is_refused
     pawl__sql_writer *writer = r->writer;
     pawl_error        why;
     pawl_code         code = pawl__sql_ways[r->kind].apply(writer, change, &why);
-    *is_refused            = pawl__sql_kinds[r->kind].is_refusable && is_refusal(code);
+    *is_refused            = pawl__kinds[r->kind].is_refusable && is_refusal(code);
     if (*is_refused)
         return refuse(writer, r->kind, change, &why);
     if (code == PAWL_OK)
@@ -242,14 +242,14 @@ static pawl_code add_change(run *r, const pawl__sql_way *way, const void *change
 
 static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
 {
-    size_t      size = pawl__sql_kinds[kind].size;
-    size_t      left = pawl__sql_count_of(writer->changes, kind);
-    const char *item = pawl__sql_items_of(writer->changes, kind);
+    size_t      size = pawl__kinds[kind].size;
+    size_t      left = pawl__change_count(writer->changes, kind);
+    const char *item = pawl__change_items(writer->changes, kind);
     pawl_code   code = PAWL_OK;
     run         r;
     run_begin(&r, writer, kind);
     for (; code == PAWL_OK && left > 0; left--, item += size)
-        if (!writer->is_dropped[pawl__sql_group_of(item)])
+        if (!writer->is_dropped[pawl__change_group(item)])
             code = add_change(&r, &pawl__sql_ways[kind], item);
     return code == PAWL_OK ? write_run(&r) : code;
 }
@@ -259,7 +259,7 @@ static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
 static int last_refusable(void)
 {
     int last = (int)pawl_change_kind_count - 1;
-    while (!pawl__sql_kinds[last].is_refusable)
+    while (!pawl__kinds[last].is_refusable)
         last--;
     return last;
 }
@@ -328,7 +328,7 @@ static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
     if (*is_done)
         return pawl__sql_commit_round(writer->store, writer->error);
     ops->rollback(writer->store);
-    pawl__sql_drop_refused(writer->refused, before, writer->is_dropped);
+    pawl__drop_refused(writer->refused, before, writer->is_dropped);
     return code;
 }
 
@@ -342,7 +342,7 @@ static pawl_code commit_held(pawl__sql_writer *writer)
         code = run_round(writer, &is_done);
     if (code != PAWL_OK || is_done)
         return code;
-    code = pawl__sql_refuse_all(writer->refused, writer->changes, writer->is_dropped);
+    code = pawl__refuse_all(writer->refused, writer->changes, writer->is_dropped);
     return code == PAWL_OK ? PAWL_OK
                            : pawl_error_set(writer->error, code, "%s: out of memory for a refusal",
                                             pawl__sql_ops_of(writer->store)->name);
@@ -353,7 +353,7 @@ static bool goes_ahead(const pawl__sql_writer *writer)
 {
     size_t count = 0;
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        count += pawl__sql_count_of(writer->changes, (pawl_change_kind)kind);
+        count += pawl__change_count(writer->changes, (pawl_change_kind)kind);
     return pawl__sql_ops_of(writer->store)->write_ahead != NULL && count >= AHEAD_MIN;
 }
 
@@ -376,7 +376,7 @@ static pawl_code release_rows(pawl__sql_writer *writer)
 {
     size_t    before = writer->refused->count;
     pawl_code code   = apply_kind(writer, pawl_change_queue_settle);
-    pawl__sql_drop_refused(writer->refused, before, writer->is_dropped);
+    pawl__drop_refused(writer->refused, before, writer->is_dropped);
     return code;
 }
 
@@ -384,7 +384,8 @@ static pawl_code commit_set(pawl__sql_writer *writer, bool is_held)
 {
     if (is_held)
         return commit_held(writer);
-    return pawl__sql_only_releases(writer->changes) ? release_rows(writer) : commit_rounds(writer);
+    return pawl__changes_only_release(writer->changes) ? release_rows(writer)
+                                                       : commit_rounds(writer);
 }
 
 static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
@@ -429,7 +430,7 @@ static pawl_code apply_enlisted(pawl__sql_writer *writer)
     pawl_code code   = apply_all(writer, before);
     if (code != PAWL_OK || writer->refused->count == before)
         return code;
-    return pawl__sql_refusal_error(&writer->refused->items[before], writer->error);
+    return pawl__refusal_error(&writer->refused->items[before], writer->error);
 }
 
 pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *connection,

@@ -17,8 +17,8 @@
 #ifndef PAWL_STORE_SQL_COMMIT_H
 #define PAWL_STORE_SQL_COMMIT_H
 
+#include "store/core/kinds.h"
 #include "store/sql/connection.h"
-#include "store/sql/kinds.h"
 #include "store/sql/write.h"
 
 /* A change set on its way. */

@@ -8,8 +8,8 @@
  */
 #include "store/sql/lead.h"
 
+#include "store/core/refusal.h"
 #include "store/sql/operations.h"
-#include "store/sql/refusal.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -8,9 +8,9 @@
  */
 #include "store/sql/queue_lock.h"
 
+#include "store/core/refusal.h"
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
-#include "store/sql/refusal.h"
 #include "store/sql/rows.h"
 
 #include <stdio.h>
@@ -350,7 +350,7 @@ pawl_code pawl__sql_lock_check(pawl_store *store, const pawl_queue_settle *settl
 {
     const pawl__sql_claims *claims = claims_of(store);
     if (find(claims, settle->seq) == NULL)
-        return pawl__sql_why_not_claimed(settle, why);
+        return pawl__why_not_claimed(settle, why);
     return claims->are_stamps ? pawl__sql_queue_unstamp(store, settle, why) : PAWL_OK;
 }
 

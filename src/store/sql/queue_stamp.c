@@ -84,6 +84,6 @@ pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *se
     name(&it, store, settle->seq);
     pawl_code code = pawl__sql_write_own(store, &end, &it, &fate, why);
     return code == PAWL_OK && fate == PAWL__SQL_MISSED
-               ? pawl__sql_why_gone_row(settle, "another worker took it over", why)
+               ? pawl__why_gone_row(settle, "another worker took it over", why)
                : code;
 }

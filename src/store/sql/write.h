@@ -19,8 +19,8 @@
 #define PAWL_STORE_SQL_WRITE_H
 
 #include "pawl/store_driver.h"
+#include "store/core/refusal.h"
 #include "store/sql/field.h"
-#include "store/sql/refusal.h"
 #include "store/sql/row_statements.h"
 
 /* ---- A write ------------------------------------------------------------ */
@@ -39,7 +39,7 @@ typedef struct pawl__sql_write pawl__sql_write;
 /* At most one of them; neither: the item is done. */
 typedef struct pawl__sql_then {
     const pawl__sql_write *next; /* of the same item */
-    pawl__sql_why_fn      *why;  /* its group is refused */
+    pawl__why_fn          *why;  /* its group is refused */
 } pawl__sql_then;
 
 struct pawl__sql_write {

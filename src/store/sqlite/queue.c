@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/refusal.h"
+#include "store/core/refusal.h"
 #include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
@@ -172,7 +172,7 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
         store->book != NULL ? pawl__sqlite_claim_epoch(store->book, settle->seq, store) : 0;
     pawl_code code = PAWL_OK;
     if (epoch == 0)
-        return pawl__sql_why_not_claimed(settle, why);
+        return pawl__why_not_claimed(settle, why);
     if (!pawl_text_equal(store->checked_queue, settle->queue))
         code = pawl__sqlite_lease_epoch(store, settle->queue, &store->checked_epoch, why);
     if (code != PAWL_OK)
@@ -180,7 +180,7 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
     store->checked_queue = settle->queue;
     return epoch == store->checked_epoch
                ? PAWL_OK
-               : pawl__sql_why_gone_row(settle, "another process took the queue over", why);
+               : pawl__why_gone_row(settle, "another process took the queue over", why);
 }
 
 /* The outcome is not known: resolve() will end the claims, or not. Without memory for the

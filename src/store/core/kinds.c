@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/kinds.h"
+#include "store/core/kinds.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- The table ---------------------------------------------------------- */
 
-const pawl__sql_kind pawl__sql_kinds[pawl_change_kind_count] = {
+const pawl__kind pawl__kinds[pawl_change_kind_count] = {
 #define KIND_ROW(name, is_refusable)                                                              \
     {sizeof(pawl_##name), offsetof(pawl_changes, name.items), offsetof(pawl_changes, name.count), \
      is_refusable},
@@ -18,33 +18,33 @@ const pawl__sql_kind pawl__sql_kinds[pawl_change_kind_count] = {
 #undef KIND_ROW
 };
 
-size_t pawl__sql_count_of(const pawl_changes *changes, pawl_change_kind kind)
+size_t pawl__change_count(const pawl_changes *changes, pawl_change_kind kind)
 {
     size_t count;
-    memcpy(&count, (const char *)changes + pawl__sql_kinds[kind].count_offset, sizeof count);
+    memcpy(&count, (const char *)changes + pawl__kinds[kind].count_offset, sizeof count);
     return count;
 }
 
-const char *pawl__sql_items_of(const pawl_changes *changes, pawl_change_kind kind)
+const char *pawl__change_items(const pawl_changes *changes, pawl_change_kind kind)
 {
     const char *items;
-    memcpy(&items, (const char *)changes + pawl__sql_kinds[kind].items_offset, sizeof items);
+    memcpy(&items, (const char *)changes + pawl__kinds[kind].items_offset, sizeof items);
     return items;
 }
 
-uint32_t pawl__sql_group_of(const void *change)
+uint32_t pawl__change_group(const void *change)
 {
-    pawl__sql_change base;
+    pawl__change base;
     memcpy(&base, change, sizeof base);
     return base.group;
 }
 
-bool pawl__sql_only_releases(const pawl_changes *changes)
+bool pawl__changes_only_release(const pawl_changes *changes)
 {
     static const pawl_counters none;
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
         if (kind != pawl_change_queue_settle &&
-            pawl__sql_count_of(changes, (pawl_change_kind)kind) != 0)
+            pawl__change_count(changes, (pawl_change_kind)kind) != 0)
             return false;
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         if (changes->queue_settle.items[i].action != PAWL_QUEUE_RELEASE)
@@ -54,8 +54,8 @@ bool pawl__sql_only_releases(const pawl_changes *changes)
 
 /* ---- Waves -------------------------------------------------------------- */
 
-size_t pawl__sql_take_firsts(const void **items, size_t count, const void **firsts,
-                             pawl__sql_compare_fn *compare)
+size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
+                         pawl__compare_fn *compare)
 {
     size_t      left = 0;
     const void *last = NULL;
@@ -70,8 +70,8 @@ size_t pawl__sql_take_firsts(const void **items, size_t count, const void **firs
     return left;
 }
 
-size_t pawl__sql_take_alike(const void **items, size_t count, const void **alike,
-                            pawl__sql_compare_fn *compare)
+size_t pawl__take_alike(const void **items, size_t count, const void **alike,
+                        pawl__compare_fn *compare)
 {
     size_t      left  = 0;
     const void *least = items[0];
@@ -92,14 +92,14 @@ size_t pawl__sql_take_alike(const void **items, size_t count, const void **alike
  * module that was closed. */
 static int by_key_and_index(const void *left, const void *right, void *context)
 {
-    pawl__sql_compare_fn *const *compare = context;
-    const char                  *l       = *(const char *const *)left;
-    const char                  *r       = *(const char *const *)right;
-    int                          order   = (*compare)(l, r);
+    pawl__compare_fn *const *compare = context;
+    const char              *l       = *(const char *const *)left;
+    const char              *r       = *(const char *const *)right;
+    int                      order   = (*compare)(l, r);
     return order != 0 ? order : (l > r) - (l < r);
 }
 
-void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *compare)
+void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *compare)
 {
     if (count > 1)
         qsort_r(items, count, sizeof *items, by_key_and_index, &compare);
@@ -107,10 +107,10 @@ void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *comp
 
 /* ---- Refusing ----------------------------------------------------------- */
 
-pawl_code pawl__sql_refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
-                           const pawl_error *why)
+pawl_code pawl__refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
+                       const pawl_error *why)
 {
-    pawl__sql_change base;
+    pawl__change base;
     memcpy(&base, change, sizeof base);
     pawl_text text = pawl_arena_text(refused->arena, pawl_text_of(why->text));
     return text.data == NULL
@@ -118,19 +118,18 @@ pawl_code pawl__sql_refuse(pawl_refusals *refused, pawl_change_kind kind, const 
                : pawl_refusals_add(refused, kind, base.unit, base.group, why->code, text);
 }
 
-pawl_code pawl__sql_refuse_all(pawl_refusals *refused, const pawl_changes *changes,
-                               bool *is_dropped)
+pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped)
 {
     pawl_error why = PAWL_ERROR_INIT;
     (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
-        const char *item  = pawl__sql_items_of(changes, (pawl_change_kind)kind);
-        size_t      count = pawl__sql_count_of(changes, (pawl_change_kind)kind);
-        for (size_t i = 0; i < count; i++, item += pawl__sql_kinds[kind].size) {
-            uint32_t  group = pawl__sql_group_of(item);
+        const char *item  = pawl__change_items(changes, (pawl_change_kind)kind);
+        size_t      count = pawl__change_count(changes, (pawl_change_kind)kind);
+        for (size_t i = 0; i < count; i++, item += pawl__kinds[kind].size) {
+            uint32_t  group = pawl__change_group(item);
             pawl_code code  = PAWL_OK;
             if (!is_dropped[group])
-                code = pawl__sql_refuse(refused, (pawl_change_kind)kind, item, &why);
+                code = pawl__refuse(refused, (pawl_change_kind)kind, item, &why);
             if (code != PAWL_OK)
                 return code;
             is_dropped[group] = true;
@@ -139,13 +138,13 @@ pawl_code pawl__sql_refuse_all(pawl_refusals *refused, const pawl_changes *chang
     return PAWL_OK;
 }
 
-void pawl__sql_drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped)
+void pawl__drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped)
 {
     for (size_t i = before; i < refused->count; i++)
         is_dropped[refused->items[i].group] = true;
 }
 
-pawl_code pawl__sql_refusal_error(const pawl_refusal *refusal, pawl_error *error)
+pawl_code pawl__refusal_error(const pawl_refusal *refusal, pawl_error *error)
 {
     return pawl_error_set(error, refusal->reason, "enlist: %s %.*s",
                           pawl_change_kind_name(refusal->kind), PAWL_TEXT_ARGS(refusal->text));

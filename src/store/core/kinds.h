@@ -6,65 +6,64 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_SQL_KINDS_H
-#define PAWL_STORE_SQL_KINDS_H
+#ifndef PAWL_STORE_CORE_KINDS_H
+#define PAWL_STORE_CORE_KINDS_H
 
 #include "pawl/change.h"
 
 /* ---- The table ---------------------------------------------------------- */
 
-typedef struct pawl__sql_kind {
+typedef struct pawl__kind {
     size_t size; /* of one change */
     size_t items_offset;
     size_t count_offset;
     bool   is_refusable;
-} pawl__sql_kind;
+} pawl__kind;
 
 /* In the order in which they are applied. */
-extern const pawl__sql_kind pawl__sql_kinds[pawl_change_kind_count];
+extern const pawl__kind pawl__kinds[pawl_change_kind_count];
 
 /* Each change begins with it. */
-typedef struct pawl__sql_change {
+typedef struct pawl__change {
     PAWL__CHANGE_BASE
-} pawl__sql_change;
+} pawl__change;
 
-size_t      pawl__sql_count_of(const pawl_changes *changes, pawl_change_kind kind);
-const char *pawl__sql_items_of(const pawl_changes *changes, pawl_change_kind kind);
-uint32_t    pawl__sql_group_of(const void *change);
+size_t      pawl__change_count(const pawl_changes *changes, pawl_change_kind kind);
+const char *pawl__change_items(const pawl_changes *changes, pawl_change_kind kind);
+uint32_t    pawl__change_group(const void *change);
 /* Nothing but claims that are given back; a set without any change, too. */
-bool pawl__sql_only_releases(const pawl_changes *changes);
+bool pawl__changes_only_release(const pawl_changes *changes);
 
 /* ---- Waves -------------------------------------------------------------- */
 
 /* Two changes, by key and nothing else. */
-typedef int pawl__sql_compare_fn(const void *left, const void *right);
+typedef int pawl__compare_fn(const void *left, const void *right);
 
 /* A statement over a set changes a row once, and the changes of one key are applied as
  * if one after another: of `items`, sorted by key, the first of each key go to `firsts`
  * (room for `count`), and the others stay in `items`, sorted as before. Returns how many
  * stay; called again with these, it gives the second of each key, and so on. */
-size_t pawl__sql_take_firsts(const void **items, size_t count, const void **firsts,
-                             pawl__sql_compare_fn *compare);
+size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
+                         pawl__compare_fn *compare);
 /* Of `items` those that are alike to the least of them go to `alike`, in their order; as
  * above otherwise. For a wave whose changes are written by more than one statement. */
-size_t pawl__sql_take_alike(const void **items, size_t count, const void **alike,
-                            pawl__sql_compare_fn *compare);
+size_t pawl__take_alike(const void **items, size_t count, const void **alike,
+                        pawl__compare_fn *compare);
 /* Sorts changes by key; those of one key stay in the order of the change set. */
-void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *compare);
+void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *compare);
 
 /* ---- Refusing ----------------------------------------------------------- */
 
 /* A change's group is refused with the code and the text of `why`, which is copied.
  * PAWL_ENOMEM sets no error. */
-pawl_code pawl__sql_refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
-                           const pawl_error *why);
+pawl_code pawl__refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
+                       const pawl_error *why);
 /* In a hold one refusal refuses all groups: the handler's own statements cannot be
  * done again here. Drops those that are not dropped yet. */
-pawl_code pawl__sql_refuse_all(pawl_refusals *refused, const pawl_changes *changes,
-                               bool *is_dropped);
+pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped);
 /* The groups that were refused since are left out of the next round. */
-void pawl__sql_drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped);
+void pawl__drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped);
 /* The refusal as an error, for an enlist, where nothing can be left out. */
-pawl_code pawl__sql_refusal_error(const pawl_refusal *refusal, pawl_error *error);
+pawl_code pawl__refusal_error(const pawl_refusal *refusal, pawl_error *error);
 
 #endif

@@ -2,29 +2,29 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/refusal.h"
+#include "store/core/refusal.h"
 
 #include <stdio.h>
 
 /* ---- Queue and inbox ---------------------------------------------------- */
 
-pawl_code pawl__sql_why_gone_row(const pawl_queue_settle *settle, const char *text, pawl_error *why)
+pawl_code pawl__why_gone_row(const pawl_queue_settle *settle, const char *text, pawl_error *why)
 {
     return pawl_error_set(why, PAWL_EGONE, "queue %.*s: row %lld: %s",
                           PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, text);
 }
 
-pawl_code pawl__sql_why_gone(const void *change, pawl_error *why)
+pawl_code pawl__why_gone(const void *change, pawl_error *why)
 {
-    return pawl__sql_why_gone_row(change, "it is no longer there", why);
+    return pawl__why_gone_row(change, "it is no longer there", why);
 }
 
-pawl_code pawl__sql_why_not_claimed(const void *change, pawl_error *why)
+pawl_code pawl__why_not_claimed(const void *change, pawl_error *why)
 {
-    return pawl__sql_why_gone_row(change, "it is not claimed by this worker", why);
+    return pawl__why_gone_row(change, "it is not claimed by this worker", why);
 }
 
-pawl_code pawl__sql_why_not_enlisted(const void *change, pawl_error *why)
+pawl_code pawl__why_not_enlisted(const void *change, pawl_error *why)
 {
     const pawl_queue_settle *settle = change;
     return pawl_error_set(why, PAWL_EINVAL,
@@ -33,14 +33,14 @@ pawl_code pawl__sql_why_not_enlisted(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
 }
 
-pawl_code pawl__sql_why_handled(const void *change, pawl_error *why)
+pawl_code pawl__why_handled(const void *change, pawl_error *why)
 {
     const pawl_inbox_mark *mark = change;
     return pawl_error_set(why, PAWL_EDUPLICATE, "endpoint %.*s: message %.*s was handled already",
                           PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
 }
 
-pawl_code pawl__sql_why_queued(const void *change, pawl_error *why)
+pawl_code pawl__why_queued(const void *change, pawl_error *why)
 {
     const pawl_queue_send *send = change;
     return pawl_error_set(why, PAWL_EDUPLICATE, "queue %.*s: message %.*s is in it already",
@@ -72,20 +72,20 @@ static pawl_code say_taken(const pawl_saga_table *table, pawl_saga_id id, const 
         pawl_value_format(transitional, right, sizeof right));
 }
 
-pawl_code pawl__sql_why_not_deleted(const void *change, pawl_error *why)
+pawl_code pawl__why_not_deleted(const void *change, pawl_error *why)
 {
     const pawl_saga_delete *gone = change;
     return say_version(gone->table, gone->id, "cannot be deleted: it is not there at version",
                        gone->version, why);
 }
 
-pawl_code pawl__sql_why_not_inserted(const void *change, pawl_error *why)
+pawl_code pawl__why_not_inserted(const void *change, pawl_error *why)
 {
     const pawl_saga_insert *row = change;
     return say_taken(row->table, row->id, &row->main, &row->transitional, why);
 }
 
-pawl_code pawl__sql_why_not_updated(const void *change, pawl_error *why)
+pawl_code pawl__why_not_updated(const void *change, pawl_error *why)
 {
     const pawl_saga_update *row = change;
     return say_version(row->table, row->id,
@@ -93,7 +93,7 @@ pawl_code pawl__sql_why_not_updated(const void *change, pawl_error *why)
                        why);
 }
 
-pawl_code pawl__sql_why_value_taken(const void *change, pawl_error *why)
+pawl_code pawl__why_value_taken(const void *change, pawl_error *why)
 {
     const pawl_saga_update *row = change;
     return say_taken(row->table, row->id, NULL, &row->transitional, why);
@@ -101,7 +101,7 @@ pawl_code pawl__sql_why_value_taken(const void *change, pawl_error *why)
 
 /* ---- The journal -------------------------------------------------------- */
 
-pawl_code pawl__sql_why_version_taken(const void *change, pawl_error *why)
+pawl_code pawl__why_version_taken(const void *change, pawl_error *why)
 {
     const pawl_event_append *append = change;
     return pawl_error_set(why, PAWL_ECONFLICT,
@@ -109,14 +109,14 @@ pawl_code pawl__sql_why_version_taken(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(append->stream), (long long)append->version);
 }
 
-pawl_code pawl__sql_why_version_missing(const void *change, pawl_error *why)
+pawl_code pawl__why_version_missing(const void *change, pawl_error *why)
 {
     const pawl_event_append *append = change;
     return pawl_error_set(why, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
                           PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
 }
 
-pawl_code pawl__sql_why_not_moved(const void *change, pawl_error *why)
+pawl_code pawl__why_not_moved(const void *change, pawl_error *why)
 {
     const pawl_checkpoint_set *set = change;
     return pawl_error_set(why, PAWL_ECONFLICT,
@@ -133,14 +133,14 @@ static pawl_code say_timeout(pawl_timeout_id id, pawl_code code, const char *tex
     return pawl_error_set(why, code, "timeout %s: %s", name, text);
 }
 
-pawl_code pawl__sql_why_not_leased(const void *change, pawl_error *why)
+pawl_code pawl__why_not_leased(const void *change, pawl_error *why)
 {
     const pawl_timeout_settle *settle = change;
     return say_timeout(settle->id, PAWL_EGONE,
                        "it is no longer leased by this owner, or was set anew", why);
 }
 
-pawl_code pawl__sql_why_timeout_exists(const void *change, pawl_error *why)
+pawl_code pawl__why_timeout_exists(const void *change, pawl_error *why)
 {
     const pawl_timeout_set *set = change;
     return say_timeout(set->id, PAWL_EDUPLICATE, "the id exists already", why);
@@ -148,26 +148,26 @@ pawl_code pawl__sql_why_timeout_exists(const void *change, pawl_error *why)
 
 /* ---- The outbox --------------------------------------------------------- */
 
-pawl_code pawl__sql_why_not_pending(const void *change, pawl_error *why)
+pawl_code pawl__why_not_pending(const void *change, pawl_error *why)
 {
     const pawl_outbox_settle *settle = change;
     return pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not pending", (long long)settle->id);
 }
 
-pawl_code pawl__sql_why_not_dead(const void *change, pawl_error *why)
+pawl_code pawl__why_not_dead(const void *change, pawl_error *why)
 {
     const pawl_outbox_reset *reset = change;
     return pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
 }
 
-pawl_code pawl__sql_why_no_letter(const void *change, pawl_error *why)
+pawl_code pawl__why_no_letter(const void *change, pawl_error *why)
 {
     const pawl_dead_set *letter = change;
     return pawl_error_set(why, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
                           PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint));
 }
 
-pawl_code pawl__sql_why_differs(const void *change, pawl_error *why)
+pawl_code pawl__why_differs(const void *change, pawl_error *why)
 {
     const pawl_outbox_add *add = change;
     char                   id[PAWL_UUID_TEXT_SIZE + 1];
@@ -179,15 +179,14 @@ pawl_code pawl__sql_why_differs(const void *change, pawl_error *why)
 
 /* ---- Aggregators -------------------------------------------------------- */
 
-pawl_code pawl__sql_why_no_row(const void *change, pawl_error *why)
+pawl_code pawl__why_no_row(const void *change, pawl_error *why)
 {
     const pawl_aggregator_remove *gone = change;
     return pawl_error_set(why, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
                           PAWL_TEXT_ARGS(gone->partition));
 }
 
-pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t index,
-                                    pawl_error *why)
+pawl_code pawl__why_not_removed(const pawl_snapshot_remove *removal, size_t index, pawl_error *why)
 {
     return pawl_error_set(why, PAWL_ECONFLICT,
                           "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone or leased "
@@ -198,7 +197,7 @@ pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t 
 
 /* ---- What is no refusal of a change ------------------------------------- */
 
-pawl_code pawl__sql_fenced(const pawl_store *store, const char *driver, pawl_error *error)
+pawl_code pawl__why_fenced(const pawl_store *store, const char *driver, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_EFENCED,
                           "%s: this worker was replaced (its epoch %lld is over)", driver,

@@ -1,0 +1,46 @@
+/* refusal.h - why a change is not applied: the code and the text of each
+ * refusal, the same on every database.
+ *
+ * `change` is one of the kind. Each returns the code that it sets in `why`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_REFUSAL_H
+#define PAWL_STORE_CORE_REFUSAL_H
+
+#include "pawl/store_driver.h"
+
+typedef pawl_code pawl__why_fn(const void *change, pawl_error *why);
+
+/* `text` says what became of the row. */
+pawl_code pawl__why_gone_row(const pawl_queue_settle *settle, const char *text, pawl_error *why);
+
+pawl__why_fn pawl__why_gone;            /* queue_settle: the row is not there */
+pawl__why_fn pawl__why_not_claimed;     /* queue_settle */
+pawl__why_fn pawl__why_not_enlisted;    /* queue_settle: PAWL_EINVAL, no refusal */
+pawl__why_fn pawl__why_handled;         /* inbox_mark */
+pawl__why_fn pawl__why_not_deleted;     /* saga_delete */
+pawl__why_fn pawl__why_not_inserted;    /* saga_insert */
+pawl__why_fn pawl__why_not_updated;     /* saga_update: not at its version */
+pawl__why_fn pawl__why_value_taken;     /* saga_update: its transitional value is another's */
+pawl__why_fn pawl__why_version_taken;   /* event_append */
+pawl__why_fn pawl__why_version_missing; /* event_append: the one before it */
+pawl__why_fn pawl__why_not_moved;       /* checkpoint_set */
+pawl__why_fn pawl__why_not_leased;      /* timeout_settle */
+pawl__why_fn pawl__why_timeout_exists;  /* timeout_set */
+pawl__why_fn pawl__why_not_pending;     /* outbox_settle */
+pawl__why_fn pawl__why_not_dead;        /* outbox_reset */
+pawl__why_fn pawl__why_no_letter;       /* dead_set */
+pawl__why_fn pawl__why_differs;         /* outbox_add */
+pawl__why_fn pawl__why_queued;          /* queue_send */
+pawl__why_fn pawl__why_no_row;          /* aggregator_remove */
+
+/* Of the removal's ids the one at `index`. */
+pawl_code pawl__why_not_removed(const pawl_snapshot_remove *removal, size_t index, pawl_error *why);
+
+/* ---- What is no refusal of a change ------------------------------------- */
+
+/* `driver` as the texts begin: "sqlite". */
+pawl_code pawl__why_fenced(const pawl_store *store, const char *driver, pawl_error *error);
+
+#endif
