@@ -21,7 +21,7 @@
 #include <mysql.h>
 #include <unistd.h>
 
-static pawl_code (*code_of)(unsigned number, pawl__mysql_left *left);
+static pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
 static pawl_code (*commit_code_of)(unsigned number);
 
 static int load(void **state)
@@ -38,9 +38,9 @@ static int load(void **state)
     return code_of == NULL || commit_code_of == NULL ? -1 : 0;
 }
 
-static void expect(unsigned number, pawl_code code, pawl__mysql_left left)
+static void expect(unsigned number, pawl_code code, pawl__sql_left left)
 {
-    pawl__mysql_left found;
+    pawl__sql_left found;
     if (code_of(number, &found) != code || found != left)
         fail_msg("%u is %s and leaves %d, not %s and %d", number,
                  pawl_code_name(code_of(number, NULL)), (int)found, pawl_code_name(code),
@@ -52,19 +52,19 @@ static void expect(unsigned number, pawl_code code, pawl__mysql_left left)
 static void d37_numbers_have_codes(void **state)
 {
     (void)state;
-    expect(1213, PAWL_EBUSY, PAWL__MYSQL_TRANSACTION_UNDONE);
-    expect(1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(1467, PAWL_EBUSY, PAWL__MYSQL_TRANSACTION_UNDONE);
-    expect(1290, PAWL_EUNREACHABLE, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(1836, PAWL_EUNREACHABLE, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(1047, PAWL_EUNREACHABLE, PAWL__MYSQL_CONNECTION_LOST);
-    expect(1044, PAWL_EDENIED, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(2006, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
-    expect(1020, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE); /* the first row */
-    expect(5013, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
-    expect(5014, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST); /* the last one */
-    expect(1, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(9999, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect(1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect(1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
+    expect(1467, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect(1290, PAWL_EUNREACHABLE, PAWL__SQL_STATEMENT_UNDONE);
+    expect(1836, PAWL_EUNREACHABLE, PAWL__SQL_STATEMENT_UNDONE);
+    expect(1047, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
+    expect(1044, PAWL_EDENIED, PAWL__SQL_STATEMENT_UNDONE);
+    expect(2006, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect(1020, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE); /* the first row */
+    expect(5013, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect(5014, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST); /* the last one */
+    expect(1, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
+    expect(9999, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }
 
 /* bsearch finds every row of a sorted table: each number up to the largest is asked for, and as
@@ -128,7 +128,7 @@ static void runf(MYSQL *db, const char *format, const char *table)
 
 /* The statement fails with this code and leaves this. */
 static void fails(MYSQL *db, const char *format, const char *table, pawl_code code,
-                  pawl__mysql_left left)
+                  pawl__sql_left left)
 {
     char sql[400];
     snprintf(sql, sizeof sql, format, table);
@@ -139,7 +139,7 @@ static void fails(MYSQL *db, const char *format, const char *table, pawl_code co
 
 static void check_statements(MYSQL *db, const char *table)
 {
-    pawl__mysql_left left = PAWL__MYSQL_STATEMENT_UNDONE;
+    pawl__sql_left left = PAWL__SQL_STATEMENT_UNDONE;
     runf(db, "create table %s (id int primary key, t varchar(3), j json) engine = innodb", table);
     run(db, "begin");
     runf(db, "insert into %s values (1, 'a', '{}')", table);
@@ -171,7 +171,7 @@ static void check_locks(MYSQL *a, MYSQL *b, const char *table)
     run(b, "begin");
     runf(b, "update %s set t = 'b' where id = 2", table);
     fails(b, "select * from %s where id = 1 for update nowait", table, PAWL_EBUSY,
-          PAWL__MYSQL_STATEMENT_UNDONE);
+          PAWL__SQL_STATEMENT_UNDONE);
     /* Each waits for the other: one of them is ended, whichever the server takes. */
     snprintf(sql, sizeof sql, "update %s set t = 'c' where id = 2", table);
     assert_int_equal(mysql_send_query(a, sql, strlen(sql)), 0);
@@ -182,7 +182,7 @@ static void check_locks(MYSQL *a, MYSQL *b, const char *table)
         run(b, "rollback");
     bool is_a = mysql_read_query_result(a) != 0;
     assert_true(is_a != is_b);
-    expect(is_a ? mysql_errno(a) : number, PAWL_EBUSY, PAWL__MYSQL_TRANSACTION_UNDONE);
+    expect(is_a ? mysql_errno(a) : number, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     run(a, "rollback");
     run(b, "rollback");
 }
@@ -190,7 +190,7 @@ static void check_locks(MYSQL *a, MYSQL *b, const char *table)
 static void check_connections(const char *variable, MYSQL *a, MYSQL *b)
 {
     MYSQL *refused = try_connect(variable, "nobody_of_this_name", "test");
-    expect(mysql_errno(refused), PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
+    expect(mysql_errno(refused), PAWL_EDENIED, PAWL__SQL_CONNECTION_LOST);
     mysql_close(refused);
     refused = try_connect(variable, "root", "no_database_of_this_name");
     assert_int_equal(code_of(mysql_errno(refused), NULL), PAWL_ENOTSTORE);
@@ -199,7 +199,7 @@ static void check_connections(const char *variable, MYSQL *a, MYSQL *b)
     snprintf(sql, sizeof sql, "kill connection %lu", mysql_thread_id(b));
     run(a, sql);
     assert_int_not_equal(mysql_query(b, "select 1"), 0);
-    expect(mysql_errno(b), PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
+    expect(mysql_errno(b), PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
 }
 
 static void skip_server(const char *variable, const char *server)

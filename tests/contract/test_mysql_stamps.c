@@ -23,9 +23,9 @@ int main(void)
 /* As a connection to a cluster sets them. */
 static void stamp_claims(pawl_store *store)
 {
-    pawl__mysql *own       = pawl__mysql_of(store);
-    own->server.beats      = true;
-    own->server.frees_dead = own->claims.are_stamps = true;
+    pawl__mysql *own              = pawl__mysql_of(store);
+    own->remote.server.beats      = true;
+    own->remote.server.frees_dead = own->remote.claims.are_stamps = true;
 }
 
 static pawl_code begin_worker(ground *p, pawl_store *store)
@@ -161,7 +161,7 @@ static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(void **state)
     ground *p  = ground_of(state);
     pair    it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
-    pawl__mysql_of(it.a)->claims.count = 0;
+    pawl__mysql_of(it.a)->remote.claims.count = 0;
     assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 3);
     pawl_queue_rows rows = claim(p, it.a, ROWS);
     assert_int_equal(rows.count, 3);

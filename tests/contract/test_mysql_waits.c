@@ -70,7 +70,7 @@ static pawl_store *open_worker(ground *p, bool has_stamps)
 {
     pawl_store *store;
     expect_code(p, open_at(p, p->url, 60000, &store), PAWL_OK);
-    pawl__mysql_of(store)->claims.are_stamps = has_stamps;
+    pawl__mysql_of(store)->remote.claims.are_stamps = has_stamps;
     expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_OK);
     return store;

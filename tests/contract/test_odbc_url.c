@@ -22,7 +22,7 @@ static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *
 static void (*url_free)(pawl__odbc_url *url);
 static const pawl__odbc_driver *(*driver_find)(const char *library);
 static pawl_code (*code_of)(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
-                            pawl__mysql_left *left);
+                            pawl__sql_left *left);
 static pawl_code (*commit_code_of)(const pawl__odbc_driver    *driver,
                                    const pawl__odbc_diagnosis *diagnosis);
 
@@ -107,11 +107,11 @@ static pawl__odbc_diagnosis record(const char *state, unsigned number)
     return made;
 }
 
-static void expect(const char *state, unsigned number, pawl_code code, pawl__mysql_left left)
+static void expect(const char *state, unsigned number, pawl_code code, pawl__sql_left left)
 {
     const pawl__odbc_diagnosis given  = record(state, number);
     const pawl__odbc_driver   *driver = driver_find("libmaodbc.so");
-    pawl__mysql_left           found;
+    pawl__sql_left             found;
     pawl_code                  is = code_of(driver, &given, &found);
     if (is != code || found != left || code_of(driver, &given, NULL) != code)
         fail_msg("%s %u is %s and leaves %d, not %s and %d", state, number, pawl_code_name(is),
@@ -122,32 +122,32 @@ static void expect(const char *state, unsigned number, pawl_code code, pawl__mys
 static void d37_the_native_number_decides(void **state)
 {
     (void)state;
-    expect("23000", 1062, PAWL_EDUPLICATE, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("23000", 1048, PAWL_EINVAL, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("40001", 1213, PAWL_EBUSY, PAWL__MYSQL_TRANSACTION_UNDONE);
-    expect("HY000", 1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("08S01", 1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("HY000", 2013, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
-    expect("28000", 1045, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
-    expect("HY000", 9999, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("23000", 1062, PAWL_EDUPLICATE, PAWL__SQL_STATEMENT_UNDONE);
+    expect("23000", 1048, PAWL_EINVAL, PAWL__SQL_STATEMENT_UNDONE);
+    expect("40001", 1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect("HY000", 1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
+    expect("08S01", 1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
+    expect("HY000", 2013, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect("28000", 1045, PAWL_EDENIED, PAWL__SQL_CONNECTION_LOST);
+    expect("HY000", 9999, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }
 
 static void d37_without_a_number_the_state_does(void **state)
 {
     (void)state;
-    expect("", 0, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
-    expect("08001", 0, PAWL_EUNREACHABLE, PAWL__MYSQL_CONNECTION_LOST);
-    expect("08004", 0, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
-    expect("08S01", 0, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
-    expect("28000", 0, PAWL_EDENIED, PAWL__MYSQL_CONNECTION_LOST);
-    expect("HY001", 0, PAWL_ENOMEM, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("HY013", 0, PAWL_ENOMEM, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("HYT00", 0, PAWL_ETIMEOUT, PAWL__MYSQL_CONNECTION_LOST);
-    expect("HYT01", 0, PAWL_ETIMEOUT, PAWL__MYSQL_CONNECTION_LOST);
-    expect("IM002", 0, PAWL_ECONFIG, PAWL__MYSQL_CONNECTION_LOST);
-    expect("01000", 0, PAWL_ECONFIG, PAWL__MYSQL_CONNECTION_LOST);
-    expect("22003", 0, PAWL_EINVAL, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect("HY000", 0, PAWL_EPERSIST, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect("", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect("08001", 0, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
+    expect("08004", 0, PAWL_EDENIED, PAWL__SQL_CONNECTION_LOST);
+    expect("08S01", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect("28000", 0, PAWL_EDENIED, PAWL__SQL_CONNECTION_LOST);
+    expect("HY001", 0, PAWL_ENOMEM, PAWL__SQL_STATEMENT_UNDONE);
+    expect("HY013", 0, PAWL_ENOMEM, PAWL__SQL_STATEMENT_UNDONE);
+    expect("HYT00", 0, PAWL_ETIMEOUT, PAWL__SQL_CONNECTION_LOST);
+    expect("HYT01", 0, PAWL_ETIMEOUT, PAWL__SQL_CONNECTION_LOST);
+    expect("IM002", 0, PAWL_ECONFIG, PAWL__SQL_CONNECTION_LOST);
+    expect("01000", 0, PAWL_ECONFIG, PAWL__SQL_CONNECTION_LOST);
+    expect("22003", 0, PAWL_EINVAL, PAWL__SQL_STATEMENT_UNDONE);
+    expect("HY000", 0, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }
 
 static void expect_commit(const char *state, unsigned number, pawl_code code)

@@ -21,11 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MYSQL_VERSION_MIN 80001 /* skip locked */
-#define MARIADB_VERSION_MIN 100600
 #define KILL_S 2        /* for each step of a connection that ends a statement */
-#define CLOSE_MS 2000   /* a rollback that takes longer is left to the server */
-#define IDLE_S 31536000 /* a sender that rests keeps its session, and with it its worker's lock */
 #define IN_HANDLER_S 60 /* a transaction that rests is ended, where the server can do that */
 #define KEEPALIVE_S 15
 #define USER_TIMEOUT_MS 30000
@@ -87,15 +83,16 @@ static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection 
 {
     MYSQL    *mysql = connection->mysql;
     pawl_code code  = pawl__mysql_code_of(mysql_errno(mysql), NULL);
-    if (connection->why == PAWL_EINTERRUPTED)
-        return pawl_error_set(error, connection->why, "%s: %s: connecting was interrupted",
-                              store->sql.base.scheme, store->url.parts.given);
-    if (connection->why != PAWL_OK || code == PAWL_ELOST || code == PAWL_ETIMEOUT)
+    if (connection->session.why == PAWL_EINTERRUPTED)
+        return pawl_error_set(error, connection->session.why, "%s: %s: connecting was interrupted",
+                              store->remote.sql.base.scheme, store->url.parts.given);
+    if (connection->session.why != PAWL_OK || code == PAWL_ELOST || code == PAWL_ETIMEOUT)
         code = PAWL_EUNREACHABLE;
     return pawl_error_set(
-        error, code, "%s: %s: no connection to %s:%u: %s (error %u)", store->sql.base.scheme,
+        error, code, "%s: %s: no connection to %s:%u: %s (error %u)", store->remote.sql.base.scheme,
         store->url.parts.given, host->name[0] != '\0' ? host->name : "localhost", host->port,
-        connection->why != PAWL_OK ? "no answer in time" : mysql_error(mysql), mysql_errno(mysql));
+        connection->session.why != PAWL_OK ? "no answer in time" : mysql_error(mysql),
+        mysql_errno(mysql));
 }
 
 /* A network that is gone is noticed, and a server that left. The library makes the socket block for
@@ -119,13 +116,15 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     int64_t                end  = now + (int64_t)url->connect_timeout_s * 1000;
     connection->mysql           = prepare(url);
     if (connection->mysql == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", store->sql.base.scheme);
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                              store->remote.sql.base.scheme);
     (void)mysql_optionsv(connection->mysql, MYSQL_OPT_NONBLOCK, NULL);
     use_protocol(connection->mysql, url, host);
-    connection->id  = 0;
-    connection->why = PAWL_OK;
-    connection->until_ms =
-        store->server.until_ms != 0 ? store->server.until_ms : now + store->sql.base.deadline_ms;
+    connection->session.id  = 0;
+    connection->session.why = PAWL_OK;
+    connection->until_ms    = store->remote.server.until_ms != 0
+                                  ? store->remote.server.until_ms
+                                  : now + store->remote.sql.base.deadline_ms;
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
@@ -133,107 +132,35 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
                      host->port, url->socket, CLIENT_FOUND_ROWS);
     if (made == NULL)
         return refused(store, connection, host, error);
-    connection->id = mysql_thread_id(made);
+    connection->session.id      = (int64_t)mysql_thread_id(made);
+    connection->session.is_made = true;
     watch_peer(made);
     return PAWL_OK;
 }
 
 #define SESSION "select @@max_allowed_packet, @@global.read_only or @@innodb_read_only"
-/* A server that was built without Galera has no such variable. */
-#define WSREP_ON                                                                \
-    "select max(global_value = 'ON') from information_schema.system_variables " \
-    "where variable_name = 'wsrep_on'"
-/* The same on all nodes. */
-#define CLUSTER_ID                                                  \
-    "(select variable_value from information_schema.global_status " \
-    "where variable_name = 'wsrep_cluster_state_uuid')"
-#define DATABASE_ID(of) "select left(sha2(concat_ws('/', " of ", database()), 256), 32)"
 
 /* ---- The session --------------------------------------------------------- */
-
-static pawl_code check_version(pawl__mysql *store, MYSQL *mysql, pawl_error *error)
-{
-    unsigned long version    = mysql_get_server_version(mysql);
-    bool          is_mariadb = mariadb_connection(mysql);
-    store->dialect           = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
-    if (version >= (is_mariadb ? MARIADB_VERSION_MIN : MYSQL_VERSION_MIN))
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "%s: %s: the server is %s %s, at least %s is needed (skip locked)",
-                          store->sql.base.scheme, store->url.parts.given,
-                          is_mariadb ? "MariaDB" : "MySQL", mysql_get_server_info(mysql),
-                          is_mariadb ? "10.6" : "8.0.1");
-}
-
-/* Settings of the session, whatever the server's are: with those a select loses rows without a word, `is null` finds the row that was
- * inserted last, a commit begins a transaction or hangs up, or statements are refused. */
-#define OURS                                                                           \
-    ", session sql_select_limit = 18446744073709551615, session sql_auto_is_null = 0," \
-    " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
-    " session sql_big_selects = 1, session group_concat_max_len = 1048576"
-
-/* Texts compare byte for byte also where no column stands beside them. The deadline of a call
- * decides before a wait for a lock does. */
-static pawl_code set_session(pawl__mysql *store, pawl__mysql_connection *connection,
-                             pawl_error *error)
-{
-    char      text[1000];
-    bool      is_mariadb = pawl__mysql_is_mariadb(store);
-    long long wait       = (long long)((store->sql.base.deadline_ms + 999) / 1000 + 1);
-    (void)snprintf(text, sizeof text,
-                   "set names utf8mb4 collate %s, session sql_mode = 'TRADITIONAL', "
-                   "session time_zone = '+00:00', session autocommit = 1, "
-                   "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
-                   "session wait_timeout = %d" OURS "%s",
-                   is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S,
-                   is_mariadb ? ", session idle_transaction_timeout = 60" : "");
-    pawl_code code = pawl__mysql_query(connection, text, error);
-    if (code == PAWL_OK)
-        code = pawl__mysql_query(connection,
-                                 "set session transaction isolation level read committed", error);
-    return code;
-}
-
-pawl_code pawl__mysql_database_id(pawl__mysql_connection *connection,
-                                  char database_id[PAWL__MYSQL_DATABASE_ID_SIZE], pawl_error *error)
-{
-    MYSQL_RES  *rows;
-    const char *text = connection->store->is_cluster ? DATABASE_ID(CLUSTER_ID)
-                                                     : DATABASE_ID("@@hostname, @@port, @@datadir");
-    pawl_code   code = pawl__mysql_ask(connection, text, &rows, error);
-    MYSQL_ROW   row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
-    (void)snprintf(database_id, PAWL__MYSQL_DATABASE_ID_SIZE, "%s",
-                   row != NULL && row[0] != NULL ? row[0] : "");
-    mysql_free_result(rows);
-    return code;
-}
 
 static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_only,
                              pawl_error *error)
 {
     MYSQL_RES   *rows;
-    pawl__mysql *store = connection->store;
-    const char  *text  = pawl__mysql_is_mariadb(store) ? SESSION ", (" WSREP_ON ")" : SESSION ", 0";
+    pawl__mysql *store = pawl__mysql_store_of(connection);
+    const char  *text  = pawl__mysql_is_mariadb(&store->remote) ? SESSION ", (" PAWL__MYSQL_WSREP_ON
+                                                                        ")"
+                                                                : SESSION ", 0";
     pawl_code    code  = pawl__mysql_ask(connection, text, &rows, error);
     MYSQL_ROW    row   = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
     if (row != NULL && row[0] != NULL && row[1] != NULL) {
-        connection->packet_max = strtoul(row[0], NULL, 10);
-        *is_read_only          = row[1][0] == '1';
-        store->is_cluster      = row[2] != NULL && row[2][0] == '1';
+        connection->session.packet_max = strtoul(row[0], NULL, 10);
+        *is_read_only                  = row[1][0] == '1';
+        store->remote.is_cluster       = row[2] != NULL && row[2][0] == '1';
     }
     mysql_free_result(rows);
     /* No lock of a session reaches through a pooler, or another node. */
-    store->server.beats |= store->url.is_pooled || store->is_cluster;
-    store->server.frees_dead = store->claims.are_stamps = store->is_cluster;
-    return code;
-}
-
-/* Handles on the same data have the same identity, by whatever name they reached the server. */
-static pawl_code identify(pawl__mysql *store, pawl_error *error)
-{
-    pawl_code code = pawl__mysql_database_id(&store->main, store->database_id, error);
-    (void)snprintf(store->sql.base.identity, sizeof store->sql.base.identity, "mysql:%s/%s",
-                   store->database_id, store->sql.base.system_prefix);
+    store->remote.server.beats |= store->url.is_pooled || store->remote.is_cluster;
+    store->remote.server.frees_dead = store->remote.claims.are_stamps = store->remote.is_cluster;
     return code;
 }
 
@@ -243,44 +170,44 @@ static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connecti
     bool      is_read_only = false;
     pawl_code code         = dial(store, connection, host, error);
     if (code == PAWL_OK)
-        code = check_version(store, connection->mysql, error);
+        code = pawl__mysql_check_version(&store->remote, mysql_get_server_info(connection->mysql),
+                                         error);
     if (code == PAWL_OK)
-        code = set_session(store, connection, error);
+        code = pawl__mysql_set_session(&connection->session, "names utf8mb4 collate", IN_HANDLER_S,
+                                       error);
     if (code == PAWL_OK)
         code = ask_session(connection, &is_read_only, error);
     if (code == PAWL_OK && is_read_only && store->url.parts.host_count > 1)
-        code =
-            pawl_error_set(error, PAWL_EUNREACHABLE,
-                           "%s: %s: %s:%u can only be read now, and no host before it can be "
-                           "written to",
-                           store->sql.base.scheme, store->url.parts.given, host->name, host->port);
-    if (code == PAWL_OK && connection == &store->main)
-        code = identify(store, error);
+        code = pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "%s: %s: %s:%u can only be read now, and no host before it can be "
+                              "written to",
+                              store->remote.sql.base.scheme, store->url.parts.given, host->name,
+                              host->port);
     return code;
 }
 
-pawl_code pawl__mysql_connect(pawl__mysql *store, pawl__mysql_connection *connection,
-                              pawl_error *error)
+pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error)
 {
-    pawl_code code    = PAWL_EUNREACHABLE;
-    connection->store = store;
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    pawl__mysql            *store      = pawl__mysql_store_of(connection);
+    pawl_code               code       = PAWL_EUNREACHABLE;
     for (size_t i = 0; code == PAWL_EUNREACHABLE && i < store->url.parts.host_count; i++) {
-        pawl__mysql_disconnect(connection);
+        pawl__mysql_disconnect(session);
         code = connect_to(store, connection, &store->url.parts.hosts[i], error);
     }
-    if (code == PAWL_OK && store->lock_number != 0)
-        code = pawl__mysql_worker_lock(connection, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_session_known(session, error);
     if (code != PAWL_OK)
-        pawl__mysql_disconnect(connection);
+        pawl__mysql_disconnect(session);
     return code;
 }
 
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 {
-    const pawl__mysql_url *url     = &connection->store->url;
+    const pawl__mysql_url *url     = &pawl__mysql_store_of(connection)->url;
     const MYSQL           *of      = connection->mysql;
     const unsigned         seconds = KILL_S;
-    MYSQL                 *mysql   = connection->id != 0 ? prepare(url) : NULL;
+    MYSQL                 *mysql   = connection->session.id != 0 ? prepare(url) : NULL;
     char                   text[40];
     bool                   is_done = false;
     if (mysql == NULL)
@@ -288,7 +215,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
-    (void)snprintf(text, sizeof text, "kill %s %lu", what, connection->id);
+    (void)snprintf(text, sizeof text, "kill %s %lld", what, (long long)connection->session.id);
     if (mysql_real_connect(mysql, of->host, url->parts.user, url->parts.password, NULL, of->port,
                            of->unix_socket, 0) != NULL)
         is_done = mysql_query(mysql, text) == 0;
@@ -297,19 +224,6 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 }
 
 /* ---- The handle ---------------------------------------------------------- */
-
-/* A lost connection took the row locks of the claims and the worker's lock with it. */
-static pawl_code connect_again(pawl__mysql *store, pawl_error *error)
-{
-    pawl__sql_lock_lost(&store->claims);
-    store->sql.in_hold  = false;
-    pawl_code code      = pawl__mysql_connect(store, &store->main, error);
-    store->main.is_lost = code != PAWL_OK; /* the next operation tries again */
-    if (code == PAWL_OK)
-        pawl_log(PAWL_LOG_INFO, "%s: %s: connected again", store->sql.base.scheme,
-                 store->url.parts.given);
-    return code;
-}
 
 /* The only thing that a session at rest can read is its end. */
 static bool has_hung_up(const pawl__mysql_connection *connection)
@@ -321,43 +235,35 @@ static bool has_hung_up(const pawl__mysql_connection *connection)
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
-    pawl__sql_server_calm(&store->server);
-    if (store->main.mysql != NULL && !store->main.is_lost)
-        store->main.is_lost = has_hung_up(&store->main);
-    return store->main.is_lost || store->main.mysql == NULL ? connect_again(store, error) : PAWL_OK;
+    pawl__sql_server_calm(&store->remote.server);
+    if (store->main.mysql != NULL && !store->main.session.is_lost)
+        store->main.session.is_lost = has_hung_up(&store->main);
+    return pawl__sql_remote_ready(base, error);
 }
 
 pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,
                            pawl_error *error)
 {
-    pawl__mysql *store    = pawl__mysql_of(base);
-    store->sql.ops        = &pawl__mysql_ops;
-    store->sql.connection = &store->main;
-    store->sql.claims     = &store->claims;
-    store->claims.ops     = &pawl__mysql_lock_ops;
-    store->main.store     = store;
-    store->side.store     = store;
-    pawl_code code        = pawl__sql_server_open(base, &store->server, error);
+    pawl__mysql *store   = pawl__mysql_of(base);
+    store->remote.family = &pawl__mysql_family;
+    pawl_code code       = pawl__sql_remote_open(base, &pawl__mysql_ops, &pawl__mysql_session_ops,
+                                                 &store->main.session, &store->side.session, error);
     if (code == PAWL_OK)
         code = pawl__mysql_url_read(&store->url, url, error);
+    store->remote.given = store->url.parts.given;
+    if (code == PAWL_OK)
+        (void)snprintf(store->remote.database, sizeof store->remote.database, "%s",
+                       store->url.parts.database);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects when it is called */
-    code = pawl__mysql_connect(store, &store->main, error);
+    code = pawl__mysql_connect(&store->main.session, error);
     if (code == PAWL_OK)
-        code = pawl__mysql_schema_check(store, options, error);
+        code = pawl__mysql_schema_check(&store->remote, options, error);
     return code;
 }
 
 void pawl__mysql_close(pawl_store *base)
 {
-    pawl__mysql *store = pawl__mysql_of(base);
-    if (pawl__sql_server_is_ours(&store->server)) {
-        base->deadline_ms = base->deadline_ms < CLOSE_MS ? base->deadline_ms : CLOSE_MS;
-        /* A goodbye frees the locks of the claims now. */
-        pawl__mysql_disconnect(&store->side);
-        pawl__mysql_disconnect(&store->main);
-    } /* else the socket is the parent's: a goodbye on it would end the parent's session */
-    pawl__sql_server_close(&store->server);
-    pawl__mysql_url_free(&store->url);
-    pawl__sql_lock_free(&store->claims);
+    pawl__sql_remote_close(base);
+    pawl__mysql_url_free(&pawl__mysql_of(base)->url);
 }

@@ -12,28 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MICROSECONDS INT64_C(1000000)
-#define DAY (INT64_C(86400) * MICROSECONDS)
-#define MONTHS_A_YEAR 12
-
-static int own_of(int statement)
-{
-    bool is_own = statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0;
-    return is_own ? pawl__mysql_overrides[statement] : statement;
-}
-
-const char *pawl__mysql_template(int statement, bool is_saga)
-{
-    return is_saga ? pawl__sql_saga_template_of((pawl__sql_saga_statement)statement)->text
-                   : pawl__mysql_templates[own_of(statement)];
-}
-
 /* ---- Preparing ---------------------------------------------------------- */
 
 static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                          connection->store->sql.base.scheme);
+                          connection->session.remote->sql.base.scheme);
 }
 
 static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
@@ -42,34 +26,16 @@ static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stm
     return pawl__mysql_failed(connection, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), error);
 }
 
-static void close_statement(pawl__mysql_statement *statement)
+void pawl__mysql_close_statement(pawl__sql_prepared *base)
 {
+    pawl__mysql_statement *statement = (pawl__mysql_statement *)base;
     for (int i = 0; statement->sets != NULL && i < PAWL__MYSQL_SETS_COUNT; i++)
-        close_statement(&statement->sets[i]);
+        pawl__mysql_close_statement(&statement->sets[i].base);
     pawl_free(statement->sets);
     if (statement->stmt != NULL)
         (void)mysql_stmt_close(statement->stmt);
     pawl_free(statement->columns);
     *statement = (pawl__mysql_statement){0};
-}
-
-void pawl__mysql_statements_close(pawl__mysql_connection *connection)
-{
-    for (int i = 0; i < PAWL__MYSQL_STATEMENT_COUNT; i++)
-        close_statement(&connection->statements[i]);
-    while (connection->sagas != NULL) {
-        pawl__mysql_saga *saga = connection->sagas;
-        connection->sagas      = saga->next;
-        for (int i = 0; i < pawl__sql_saga_statement_count; i++)
-            close_statement(&saga->statements[i]);
-        pawl_free(saga->texts);
-        pawl_free(saga);
-    }
-    pawl_free(connection->spare);
-    pawl_free(connection->set);
-    connection->spare    = NULL;
-    connection->set      = NULL;
-    connection->set_size = 0;
 }
 
 /* Numbers and times have room of their own; of anything else the size comes first. */
@@ -98,14 +64,14 @@ static void bind_column(MYSQL_BIND *bind, pawl__mysql_column *column, enum enum_
 static pawl_code bind_columns(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                               pawl_error *error)
 {
-    MYSQL_RES *meta         = mysql_stmt_result_metadata(statement->stmt);
-    statement->column_count = meta != NULL ? mysql_num_fields(meta) : 0;
-    if (statement->column_count == 0)
+    MYSQL_RES *meta              = mysql_stmt_result_metadata(statement->stmt);
+    statement->base.column_count = meta != NULL ? mysql_num_fields(meta) : 0;
+    if (statement->base.column_count == 0)
         return PAWL_OK;
-    MYSQL_BIND *binds  = pawl_allocate(statement->column_count * sizeof *binds);
-    statement->columns = pawl_allocate(statement->column_count * sizeof *statement->columns);
+    MYSQL_BIND *binds  = pawl_allocate(statement->base.column_count * sizeof *binds);
+    statement->columns = pawl_allocate(statement->base.column_count * sizeof *statement->columns);
     bool is_bound      = binds != NULL && statement->columns != NULL;
-    for (unsigned i = 0; is_bound && i < statement->column_count; i++)
+    for (unsigned i = 0; is_bound && i < statement->base.column_count; i++)
         bind_column(&binds[i], &statement->columns[i], mysql_fetch_field_direct(meta, i)->type);
     is_bound = is_bound && mysql_stmt_bind_result(statement->stmt, binds) == 0;
     mysql_free_result(meta);
@@ -125,158 +91,60 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
     if (statement->stmt == NULL)
         return no_memory(connection, error);
     MYSQL_STMT *stmt = statement->stmt;
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         failed = mysql_stmt_prepare(stmt, text->data, text->size);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_prepare, stmt, stmt, text->data,
                          text->size);
     code = failed == 0 ? bind_columns(connection, statement, error)
                        : stmt_failed(connection, stmt, error);
-    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->marker_count)
+    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->base.marker_count)
         code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
-                              connection->store->sql.base.scheme, mysql_stmt_param_count(stmt),
-                              statement->marker_count);
+                              connection->session.remote->sql.base.scheme,
+                              mysql_stmt_param_count(stmt), statement->base.marker_count);
     if (code != PAWL_OK)
-        close_statement(statement);
+        pawl__mysql_close_statement(&statement->base);
     return code;
 }
 
-static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_error *error)
-{
-    pawl__mysql_statement *statement = &connection->statements[which];
-    const pawl__mysql     *store     = connection->store;
-    pawl__sql_text         text      = {0};
-    statement->marker_count          = (unsigned)pawl__sql_parameter_order(
-                 pawl__mysql_templates[which], statement->order, PAWL__MYSQL_MARKERS_MAX);
-    statement->ignores = strstr(pawl__mysql_templates[which], "{ignore:") != NULL;
-    pawl__mysql_set_shape(statement, pawl__mysql_templates[which]);
-    statement->streams = which == PAWL__MYSQL_QUEUE_CLAIM ||
-                         which == PAWL__MYSQL_QUEUE_CLAIM_MORE ||
-                         which == PAWL__MYSQL_QUEUE_CLAIM_FREE;
-    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix,
-                     pawl__mysql_templates[which]);
-    pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-/* ---- Statements of a saga's table ---------------------------------------- */
-
-static pawl__mysql_saga *add_table(pawl__mysql_connection *connection, const pawl_saga_table *table,
-                                   pawl_code *code, pawl_error *error)
-{
-    pawl__mysql_saga *made = pawl_allocate(sizeof *made);
-    if (made == NULL) {
-        *code = no_memory(connection, error);
-        return NULL;
-    }
-    *made = (pawl__mysql_saga){.next = connection->sagas};
-    *code =
-        pawl__sql_saga_copy(connection->store->dialect, table, &made->table, &made->texts, error);
-    if (*code != PAWL_OK) {
-        pawl_free(made);
-        return NULL;
-    }
-    connection->sagas = made;
-    return made;
-}
-
-static pawl_code prepare_saga(pawl__mysql_connection *connection, pawl__mysql_saga *saga, int which,
+pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
+                              const char *template_text, const pawl__sql_text *text,
                               pawl_error *error)
 {
-    pawl__mysql_statement *statement = &saga->statements[which];
-    pawl__sql_text         text      = {0};
-    statement->marker_count          = 0;
-    pawl__mysql_set_shape(statement, pawl__mysql_template(which, true));
-    pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
-                        (pawl__sql_saga_statement)which);
-    for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
-        statement->order[statement->marker_count] = statement->marker_count + 1;
-        statement->marker_count++;
-    }
-    pawl_code code = pawl__mysql_prepare_text(connection, statement, &text, error);
-    pawl__sql_text_free(&text);
-    if (code == PAWL_OK)
-        return PAWL_OK;
-    return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(saga->table.type));
-}
-
-static pawl__mysql_statement *prepared_saga(pawl__mysql_connection *connection, int which,
-                                            const pawl_saga_table *table, pawl_code *code,
-                                            pawl_error *error)
-{
-    pawl__mysql_saga *saga = connection->sagas;
-    *code                  = PAWL_OK;
-    while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
-        saga = saga->next;
-    if (saga == NULL)
-        saga = add_table(connection, table, code, error);
-    if (saga == NULL)
-        return NULL;
-    if (saga->statements[which].stmt == NULL)
-        *code = prepare_saga(connection, saga, which, error);
-    return *code == PAWL_OK ? &saga->statements[which] : NULL;
-}
-
-pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
-                                            const pawl_saga_table *table, pawl_code *code,
-                                            pawl_error *error)
-{
-    if (table != NULL)
-        return prepared_saga(connection, statement, table, code, error);
-    statement = own_of(statement);
-    *code     = PAWL_OK;
-    if (connection->statements[statement].stmt == NULL)
-        *code = prepare(connection, statement, error);
-    return *code == PAWL_OK ? &connection->statements[statement] : NULL;
+    pawl__mysql_statement *statement = (pawl__mysql_statement *)made;
+    pawl__mysql_set_shape(statement, template_text);
+    statement->streams = template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM] ||
+                         template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_MORE] ||
+                         template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_FREE];
+    (void)which;
+    return pawl__mysql_prepare_text(pawl__mysql_connection_of(session), statement, text, error);
 }
 
 /* ---- Times -------------------------------------------------------------- */
 
-/* Days since 1970 of a date of the years 1 to 9999, and back: years begin with March, so that the
- * day that some years have more is the last one. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era  = year / 400;
-    int64_t rest = year - era * 400;
-    int64_t days = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + rest * 365 + rest / 4 - rest / 100 + days - 719468;
-}
-
-static void date_of(int64_t days, MYSQL_TIME *to)
-{
-    days += 719468;
-    int64_t era   = days / 146097;
-    int64_t rest  = days - era * 146097;
-    int64_t year  = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
-    int64_t left  = rest - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * left + 2) / 153;
-    to->day       = (unsigned)(left - (153 * month + 2) / 5 + 1);
-    to->month     = (unsigned)(month < 10 ? month + 3 : month - 9);
-    to->year      = (unsigned)(year + era * 400 + (to->month <= 2));
-}
-
 static MYSQL_TIME to_time(pawl_time time)
 {
-    MYSQL_TIME to = {.time_type = MYSQL_TIMESTAMP_DATETIME};
-    time = time < PAWL_TIME_MIN ? PAWL_TIME_MIN : time > PAWL_TIME_MAX ? PAWL_TIME_MAX : time;
-    int64_t of_day = time % DAY;
-    of_day += of_day < 0 ? DAY : 0;
-    date_of((time - of_day) / DAY, &to);
-    int64_t seconds = of_day / MICROSECONDS;
-    to.second_part  = (unsigned long)(of_day % MICROSECONDS);
-    to.second       = (unsigned)(seconds % 60);
-    to.minute       = (unsigned)(seconds / 60 % 60);
-    to.hour         = (unsigned)(seconds / 3600);
-    return to;
+    pawl__sql_date date = pawl__sql_date_of(time);
+    return (MYSQL_TIME){.time_type   = MYSQL_TIMESTAMP_DATETIME,
+                        .year        = (unsigned)date.year,
+                        .month       = date.month,
+                        .day         = date.day,
+                        .hour        = date.hour,
+                        .minute      = date.minute,
+                        .second      = date.second,
+                        .second_part = date.microsecond};
 }
 
 pawl_time pawl__mysql_from_time(const MYSQL_TIME *time)
 {
-    int64_t seconds = ((int64_t)time->hour * 60 + time->minute) * 60 + time->second;
-    return days_of(time->year, time->month, time->day) * DAY + seconds * MICROSECONDS +
-           (int64_t)time->second_part;
+    const pawl__sql_date date = {.year        = (int)time->year,
+                                 .month       = time->month,
+                                 .day         = time->day,
+                                 .hour        = time->hour,
+                                 .minute      = time->minute,
+                                 .second      = time->second,
+                                 .microsecond = (unsigned)time->second_part};
+    return pawl__sql_time_of(&date);
 }
 
 /* ---- Parameters --------------------------------------------------------- */
@@ -369,11 +237,11 @@ static void put_field(pawl__mysql_put *put, size_t i, int wire, const void *memb
 static pawl_code check_size(const pawl__mysql_connection *connection, size_t size,
                             pawl_error *error)
 {
-    if (size <= connection->packet_max)
+    if (size <= connection->session.packet_max)
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_ELIMIT,
-                          "%s: a value of %zu bytes, limit %zu: max_allowed_packet of the server",
-                          connection->store->sql.base.scheme, size, connection->packet_max);
+    return pawl_error_set(
+        error, PAWL_ELIMIT, "%s: a value of %zu bytes, limit %zu: max_allowed_packet of the server",
+        connection->session.remote->sql.base.scheme, size, connection->session.packet_max);
 }
 
 static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned marker,
@@ -383,7 +251,7 @@ static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     pawl_code code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         failed = mysql_stmt_send_long_data(stmt, marker, part.data, part.size);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, marker,
@@ -397,11 +265,11 @@ static pawl_code send_ahead(pawl__mysql_connection      *connection,
                             pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
-    size_t    part_max = connection->packet_max / 2;
+    size_t    part_max = connection->session.packet_max / 2;
     /* Before anything is sent: a part that is there already would be the next execution's. */
-    for (unsigned i = 0; code == PAWL_OK && i < statement->marker_count; i++)
+    for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++)
         code = check_size(connection, markers[i].length != NULL ? *markers[i].length : 0, error);
-    for (unsigned i = 0; code == PAWL_OK && i < statement->marker_count; i++) {
+    for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++) {
         size_t size = markers[i].length != NULL ? *markers[i].length : 0;
         if (size < PAWL__MYSQL_PACKET_REST)
             continue;
@@ -434,20 +302,20 @@ static pawl_code run_ahead(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error)
 {
-    if (connection->is_ahead && statement->column_count == 0)
+    if (connection->is_ahead && statement->base.column_count == 0)
         return run_ahead(connection, statement->stmt, error);
     MYSQL_STMT *stmt   = statement->stmt;
     int         failed = 0;
     pawl_code   code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         failed = mysql_stmt_execute(stmt);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_execute, stmt, stmt);
-    if (failed != 0 || statement->column_count == 0 || statement->streams)
+    if (failed != 0 || statement->base.column_count == 0 || statement->streams)
         return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         failed = mysql_stmt_store_result(stmt);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_store_result, stmt, stmt);
@@ -471,26 +339,28 @@ void pawl__mysql_put_end(pawl__mysql_put *put)
 void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
                              MYSQL_BIND *markers)
 {
-    for (unsigned i = 0; i < statement->marker_count; i++)
-        markers[i] = put->binds[statement->order[i] - 1];
+    for (unsigned i = 0; i < statement->base.marker_count; i++)
+        markers[i] = put->binds[statement->base.order[i] - 1];
 }
 
-pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *base,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error)
 {
-    pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
-    pawl__mysql_put  put;
-    MYSQL_BIND       markers[PAWL__MYSQL_MARKERS_MAX];
-    pawl_code        code = PAWL_OK;
-    put.rooms             = rooms;
-    put.copies            = NULL;
-    put.size              = 0;
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    pawl__mysql_statement  *statement  = (pawl__mysql_statement *)base;
+    pawl__mysql_room        rooms[PAWL__SQL_FIELDS_MAX];
+    pawl__mysql_put         put;
+    MYSQL_BIND              markers[PAWL__SQL_MARKERS_MAX];
+    pawl_code               code = PAWL_OK;
+    put.rooms                    = rooms;
+    put.copies                   = NULL;
+    put.size                     = 0;
     pawl__mysql_put_item(&put, fields, item);
     pawl__mysql_put_markers(statement, &put, markers);
-    if (statement->marker_count != 0 && mysql_stmt_bind_param(statement->stmt, markers) != 0)
+    if (statement->base.marker_count != 0 && mysql_stmt_bind_param(statement->stmt, markers) != 0)
         code = stmt_failed(connection, statement->stmt, error);
-    if (code == PAWL_OK && connection->packet_max != 0 &&
-        put.size + PAWL__MYSQL_PACKET_REST > connection->packet_max)
+    if (code == PAWL_OK && connection->session.packet_max != 0 &&
+        put.size + PAWL__MYSQL_PACKET_REST > connection->session.packet_max)
         code = send_ahead(connection, statement, markers, error);
     if (code == PAWL_OK)
         code = pawl__mysql_run(connection, statement, error);

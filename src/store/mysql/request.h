@@ -1,7 +1,7 @@
 /* request.h - a connection to MySQL or MariaDB, and what runs on it.
  *
- *     pawl__mysql_query, pawl__mysql_ask        a text, of the session and of transactions
- *     pawl__mysql_prepared, put_fields, execute a statement, prepared at its first use
+ *     pawl__mysql_query, pawl__mysql_ask    a text, of the session and of transactions
+ *     pawl__mysql_prepared, execute         a statement, prepared at its first use
  *
  * The library's calls are begun and go on when the socket is ready (PAWL__MYSQL_CALL), so that a
  * deadline and an interrupt end each of them. On a caller's own connection (enlist) they block.
@@ -13,15 +13,11 @@
 #ifndef PAWL_STORE_MYSQL_REQUEST_H
 #define PAWL_STORE_MYSQL_REQUEST_H
 
-#include "store/sql/connection.h"
 #include "store/sql/dialects/mysql_error.h"
-#include "store/sql/dialects/mysql_statements.h"
-#include "store/sql/saga_text.h"
+#include "store/sql/dialects/mysql_family.h"
 
 #include <mysql.h>
 
-#define PAWL__MYSQL_FIELDS_MAX 24    /* of an item */
-#define PAWL__MYSQL_MARKERS_MAX 40   /* of a statement's text */
 #define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
 #define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
 /* Answers that are read later. At most 600 bytes each: together they fit into the buffers of the socket,
@@ -47,25 +43,14 @@ typedef enum pawl__mysql_shape {
 } pawl__mysql_shape;
 
 typedef struct pawl__mysql_statement {
-    MYSQL_STMT         *stmt; /* NULL: not prepared */
-    unsigned            order[PAWL__MYSQL_MARKERS_MAX];
-    unsigned            marker_count;
-    unsigned            column_count;
-    pawl__mysql_shape   shape;
-    const char         *index;   /* by which a set of changes finds its rows, or NULL */
-    bool                ignores; /* a row whose key exists is left: the server says 1062 */
-    bool                streams; /* its rows are read as they come */
-    pawl__mysql_column *columns;
+    pawl__sql_prepared            base; /* first */
+    MYSQL_STMT                   *stmt; /* NULL: not prepared */
+    pawl__mysql_shape             shape;
+    const char                   *index;   /* by which a set of changes finds its rows, or NULL */
+    bool                          streams; /* its rows are read as they come */
+    pawl__mysql_column           *columns;
     struct pawl__mysql_statement *sets; /* PAWL__MYSQL_SETS_COUNT, by rows; NULL: none yet */
 } pawl__mysql_statement;
-
-/* The statements of one saga table. */
-typedef struct pawl__mysql_saga {
-    struct pawl__mysql_saga *next;
-    pawl_saga_table          table; /* its texts are copies */
-    char                    *texts;
-    pawl__mysql_statement    statements[pawl__sql_saga_statement_count];
-} pawl__mysql_saga;
 
 /* A statement sent ahead, whose answer is unread. */
 typedef struct pawl__mysql_unread {
@@ -75,20 +60,11 @@ typedef struct pawl__mysql_unread {
 } pawl__mysql_unread;
 
 typedef struct pawl__sql_connection {
-    struct pawl__mysql *store;
-    MYSQL              *mysql;      /* NULL: there is none */
-    bool                is_callers; /* of an enlist: its calls block, its settings stay */
-    bool                is_lost;    /* nothing more is sent; `ready` makes it anew */
-    bool          is_undone;      /* the server undid the transaction: only a rollback may follow */
-    bool          in_transaction; /* a transaction was begun and has not ended */
-    size_t        packet_max;     /* the server's max_allowed_packet; 0: not known */
-    unsigned long id;             /* of the session, for KILL QUERY */
-    int64_t       until_ms;       /* monotonic: the end of the call under way; 0: none */
-    pawl_code     why;            /* why the call under way was broken off, or PAWL_OK */
-    pawl__mysql_statement     statements[PAWL__MYSQL_STATEMENT_COUNT];
-    pawl__mysql_saga         *sagas;
-    struct pawl__sql_request *spare; /* ended, for the next */
-    void                     *set;   /* memory for the parameters of a set */
+    pawl__sql_session         session;  /* first */
+    MYSQL                    *mysql;    /* NULL: there is none */
+    int64_t                   until_ms; /* monotonic: the end of the call under way; 0: none */
+    struct pawl__sql_request *spare;    /* ended, for the next */
+    void                     *set;      /* memory for the parameters of a set */
     size_t                    set_size;
     pawl__mysql_unread        unread[PAWL__MYSQL_UNREAD_MAX];
     unsigned                  unread_from; /* answers before this one are read */
@@ -97,6 +73,13 @@ typedef struct pawl__sql_connection {
     bool                      was_unlike; /* one of them failed alone, or found fewer rows */
     bool is_manual; /* autocommit is off: no statement but a commit makes anything stay */
 } pawl__mysql_connection;
+
+static inline pawl__mysql_connection *pawl__mysql_connection_of(pawl__sql_session *session)
+{
+    return (pawl__mysql_connection *)session;
+}
+
+extern const pawl__sql_session_ops pawl__mysql_session_ops;
 
 /* ---- Calls (wire.c) ------------------------------------------------------ */
 
@@ -146,9 +129,11 @@ pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql,
 /* The same with rows: `*rows` is to be freed with mysql_free_result. */
 pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, MYSQL_RES **rows,
                           pawl_error *error);
-/* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
- * and frees its locks. */
-void pawl__mysql_disconnect(pawl__mysql_connection *connection);
+/* Of pawl__sql_session_ops. */
+pawl_code pawl__mysql_query_text(pawl__sql_session *session, const char *text, pawl_error *error);
+pawl_code pawl__mysql_ask_text(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                               void *context, pawl_error *error);
+void      pawl__mysql_disconnect(pawl__sql_session *session);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
 
@@ -170,7 +155,7 @@ typedef struct pawl__mysql_copy {
 
 /* Parameters of an item as the library takes them. */
 typedef struct pawl__mysql_put {
-    MYSQL_BIND        binds[PAWL__MYSQL_FIELDS_MAX];
+    MYSQL_BIND        binds[PAWL__SQL_FIELDS_MAX];
     pawl__mysql_room *rooms; /* one for each field */
     size_t            size;  /* about as many bytes travel */
     pawl__mysql_copy *copies;
@@ -189,21 +174,22 @@ pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statem
 pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                                    pawl__mysql_statement *statement, const pawl__sql_text *text,
                                    pawl_error *error);
-/* The template of the statement that pawl__mysql_prepared finds. */
-const char *pawl__mysql_template(int statement, bool is_saga);
-/* Prepares the statement, or finds it: of the shared ones, the driver's own, or one of a saga's
- * table where `table` is not NULL. NULL: see the error. */
-pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
-                                            const pawl_saga_table *table, pawl_code *code,
-                                            pawl_error *error);
-/* Runs it with the fields of the item; NULL: without parameters. Its rows are all here behind it. */
-pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+/* pawl__sql_prepared_of. */
+static inline pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection,
+                                                          int                     statement,
+                                                          const pawl_saga_table  *table,
+                                                          pawl_code *code, pawl_error *error)
+{
+    return (pawl__mysql_statement *)pawl__sql_prepared_of(&connection->session, statement, table,
+                                                          code, error);
+}
+/* Of pawl__sql_session_ops. */
+pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
+                              const char *template_text, const pawl__sql_text *text,
+                              pawl_error *error);
+void      pawl__mysql_close_statement(pawl__sql_prepared *statement);
+pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
                               const pawl__sql_fields *fields, const void *item, pawl_error *error);
-/* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
- * the write expects it, or where the statement leaves such rows. */
-bool pawl__mysql_is_refusal(const pawl__mysql_statement *statement, const pawl__sql_write *write,
-                            pawl__sql_fate *fate);
-void pawl__mysql_statements_close(pawl__mysql_connection *connection);
 pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 
 /* ---- Sets (set.c) --------------------------------------------------------- */
@@ -212,7 +198,7 @@ pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *template_text);
 /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
  * nothing was done, where they are to be written one by one. */
-pawl_code pawl__mysql_write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                 const void *const *items, size_t count, size_t *taken,
                                 bool *is_done, pawl_error *error);
 

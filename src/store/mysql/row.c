@@ -28,9 +28,9 @@ static const char *name_of(const pawl__sql_request *request)
 
 static pawl_text fail_text(pawl__sql_request *request, pawl_code code, const char *what)
 {
-    request->code =
-        pawl_error_set(request->error, code, "%s: column %s: %s",
-                       request->connection->store->sql.base.scheme, name_of(request), what);
+    request->code = pawl_error_set(request->error, code, "%s: column %s: %s",
+                                   request->connection->session.remote->sql.base.scheme,
+                                   name_of(request), what);
     return PAWL_TEXT("");
 }
 
@@ -78,7 +78,7 @@ static void get_field(pawl__sql_request *request, int wire, void *member)
     if (what != NULL && request->code == PAWL_OK)
         request->code = pawl_error_set(request->error, PAWL_EPERSIST,
                                        "%s: column %s holds '%.*s', which is no %s",
-                                       request->connection->store->sql.base.scheme,
+                                       request->connection->session.remote->sql.base.scheme,
                                        name_of(request), PAWL_TEXT_ARGS(got.text), what);
 }
 
@@ -106,13 +106,8 @@ pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_
     pawl__sql_request *made = *request = make(base, arena, error);
     if (made == NULL)
         return PAWL_ENOMEM;
-    bool is_saga = asked->statement >= PAWL__SQL_ON_SAGA;
-    made->statement =
-        pawl__mysql_prepared(made->connection, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
-                             is_saga ? pawl__sql_saga_of(asked->item) : NULL, &made->code, error);
-    if (made->code == PAWL_OK)
-        made->code = pawl__mysql_execute(made->connection, made->statement, asked->parameters,
-                                         asked->item, error);
+    made->statement = (pawl__mysql_statement *)pawl__sql_session_send(&made->connection->session,
+                                                                      asked, &made->code, error);
     return made->code;
 }
 
@@ -132,7 +127,7 @@ static int fetch(pawl__sql_request *request)
 {
     MYSQL_STMT *stmt   = request->statement->stmt;
     int         result = 0;
-    if (!request->statement->streams || request->connection->is_callers)
+    if (!request->statement->streams || request->connection->session.is_callers)
         return mysql_stmt_fetch(stmt);
     PAWL__MYSQL_CALL(request->connection, result, mysql_stmt_fetch, stmt, stmt);
     return result;
@@ -140,7 +135,7 @@ static int fetch(pawl__sql_request *request)
 
 bool pawl__mysql_next(pawl__sql_request *request)
 {
-    if (request->code != PAWL_OK || request->statement->column_count == 0)
+    if (request->code != PAWL_OK || request->statement->base.column_count == 0)
         return false;
     int result = fetch(request);
     if (result != 0 && result != MYSQL_NO_DATA && result != MYSQL_DATA_TRUNCATED)
@@ -167,7 +162,7 @@ static void free_rows(pawl__sql_request *request)
 {
     MYSQL_STMT *stmt   = request->statement->stmt;
     my_bool     failed = 0;
-    if (!request->statement->streams || request->connection->is_callers)
+    if (!request->statement->streams || request->connection->session.is_callers)
         (void)mysql_stmt_free_result(stmt);
     else
         PAWL__MYSQL_CALL(request->connection, failed, mysql_stmt_free_result, stmt, stmt);
@@ -180,7 +175,7 @@ pawl_code pawl__mysql_end(pawl__sql_request *request)
         return PAWL_OK;
     pawl__mysql_connection *connection = request->connection;
     pawl_code               code       = request->code;
-    if (request->statement != NULL && request->statement->column_count != 0)
+    if (request->statement != NULL && request->statement->base.column_count != 0)
         free_rows(request);
     if (connection->spare != NULL)
         pawl_free(request);

@@ -37,8 +37,8 @@ typedef struct set {
     bool                    is_refused; /* a bulk execute that was not sent */
     /* Of a bulk execute. */
     pawl__mysql_put  put;
-    pawl__mysql_room rooms[PAWL__MYSQL_FIELDS_MAX];
-    char             indicators[PAWL__MYSQL_MARKERS_MAX];
+    pawl__mysql_room rooms[PAWL__SQL_FIELDS_MAX];
+    char             indicators[PAWL__SQL_MARKERS_MAX];
 } set;
 
 static const pawl_saga_table *table_of(const pawl__sql_write *write, const void *item)
@@ -53,11 +53,11 @@ static const pawl_saga_table *table_of(const pawl__sql_write *write, const void 
 static my_bool fill(void *data, MYSQL_BIND *markers, unsigned row)
 {
     set       *s = data;
-    MYSQL_BIND own[PAWL__MYSQL_MARKERS_MAX];
+    MYSQL_BIND own[PAWL__SQL_MARKERS_MAX];
     pawl__mysql_put_end(&s->put);
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[row]);
     pawl__mysql_put_markers(s->statement, &s->put, own);
-    for (unsigned i = 0; i < s->statement->marker_count; i++) {
+    for (unsigned i = 0; i < s->statement->base.marker_count; i++) {
         bool is_null       = own[i].is_null != NULL && *own[i].is_null;
         s->is_refused      = s->is_refused || own[i].buffer_type != markers[i].buffer_type;
         s->indicators[i]   = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
@@ -88,13 +88,13 @@ static void set_size(MYSQL_STMT *stmt, unsigned count, set *s)
 
 static pawl_code run_bulk(set *s, pawl_error *error)
 {
-    MYSQL_BIND             markers[PAWL__MYSQL_MARKERS_MAX];
-    unsigned long          lengths[PAWL__MYSQL_MARKERS_MAX];
+    MYSQL_BIND             markers[PAWL__SQL_MARKERS_MAX];
+    unsigned long          lengths[PAWL__SQL_MARKERS_MAX];
     pawl__mysql_statement *statement = s->statement;
     s->put.rooms                     = s->rooms;
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[0]);
     pawl__mysql_put_markers(statement, &s->put, markers);
-    for (unsigned i = 0; i < statement->marker_count; i++) {
+    for (unsigned i = 0; i < statement->base.marker_count; i++) {
         markers[i].length      = &lengths[i];
         markers[i].is_null     = NULL;
         markers[i].u.indicator = &s->indicators[i];
@@ -113,7 +113,8 @@ static pawl_code run_bulk(set *s, pawl_error *error)
  * MariaDB takes a subquery's answer for the first row as that for all. */
 static bool can_bulk(const set *s)
 {
-    const char   *one          = pawl__mysql_template(s->write->statement, s->write->is_saga);
+    const char *one =
+        pawl__sql_template_of(&s->connection->session, s->write->statement, s->write->is_saga);
     unsigned long capabilities = 0;
     (void)mariadb_get_infov(s->connection->mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES,
                             &capabilities);
@@ -153,8 +154,8 @@ void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *templat
 /* A piece of a template as text of the server; `parameter` is how one is written. */
 static void expand(const set *s, pawl__sql_text *text, const char *parameter, pawl_text piece)
 {
-    pawl__mysql      *store   = s->connection->store;
-    pawl__sql_dialect dialect = *store->dialect;
+    pawl__mysql      *store   = pawl__mysql_store_of(s->connection);
+    pawl__sql_dialect dialect = *store->remote.dialect;
     pawl__sql_text    whole   = {0};
     dialect.parameter         = parameter;
     dialect.row               = "i";
@@ -167,7 +168,7 @@ static void expand(const set *s, pawl__sql_text *text, const char *parameter, pa
         saga.text = whole.data;
         pawl__sql_saga_expand(text, &dialect, table_of(s->write, s->items[0]), &saga);
     } else {
-        pawl__sql_expand(text, &dialect, store->sql.base.system_prefix, whole.data);
+        pawl__sql_expand(text, &dialect, store->remote.sql.base.system_prefix, whole.data);
     }
     pawl__sql_text_free(&whole);
 }
@@ -216,7 +217,7 @@ static const char *marker_of(const set *s, const pawl__sql_field *field)
 static void append_rows(const set *s, pawl__sql_text *text, unsigned rows)
 {
     const pawl__sql_fields *fields = &s->write->parameters;
-    const char             *open   = pawl__mysql_is_mariadb(s->connection->store) ? "(" : "row(";
+    const char *open = pawl__mysql_is_mariadb(s->connection->session.remote) ? "(" : "row(";
     for (unsigned row = 0; row < rows; row++) {
         pawl__sql_appendf(text, "%s%s", row != 0 ? ", " : "values ", open);
         if (s->statement->shape == PAWL__MYSQL_LOAD)
@@ -251,7 +252,7 @@ static void write_join(const set *s, pawl__sql_text *text, const char *one, unsi
 
 static void write_load(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
 {
-    const pawl__sql_dialect *dialect = s->connection->store->dialect;
+    const pawl__sql_dialect *dialect = s->connection->session.remote->dialect;
     const pawl_saga_table   *table   = table_of(s->write, s->items[0]);
     const char              *from = strstr(one, "{saga}"), *where = strstr(one, " where ");
     pawl_saga_key            key =
@@ -277,21 +278,22 @@ static void write_load(const set *s, pawl__sql_text *text, const char *one, unsi
 static unsigned marker_count_of(const set *s)
 {
     bool is_join = s->statement->shape != PAWL__MYSQL_VALUES;
-    return is_join ? (unsigned)s->write->parameters.count : s->statement->marker_count;
+    return is_join ? (unsigned)s->write->parameters.count : s->statement->base.marker_count;
 }
 
 static pawl_code no_memory(const set *s, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a set",
-                          s->connection->store->sql.base.scheme);
+                          s->connection->session.remote->sql.base.scheme);
 }
 
 static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *made,
                          pawl_error *error)
 {
     pawl__sql_text text = {0};
-    const char    *one  = pawl__mysql_template(s->write->statement, s->write->is_saga);
-    made->marker_count  = rows * marker_count_of(s);
+    const char    *one =
+        pawl__sql_template_of(&s->connection->session, s->write->statement, s->write->is_saga);
+    made->base.marker_count = rows * marker_count_of(s);
     if (s->statement->shape == PAWL__MYSQL_VALUES)
         write_values(s, &text, one, rows);
     else if (s->statement->shape == PAWL__MYSQL_LOAD)
@@ -381,11 +383,13 @@ static pawl__mysql_statement *run_rows(set *s, pawl_code *code, pawl_error *erro
 /* Removals of all rows of a partition are counted by row, not by item. */
 static bool can_be_set(const set *s, bool is_bulk)
 {
-    bool is_join = s->statement->index != NULL && !pawl__mysql_is_mariadb(s->connection->store);
+    bool is_join =
+        s->statement->index != NULL && !pawl__mysql_is_mariadb(s->connection->session.remote);
     if (!is_bulk)
         return s->statement->shape == PAWL__MYSQL_VALUES || is_join;
     bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
-    return counts_items && s->statement->column_count == 0 && s->statement->marker_count != 0;
+    return counts_items && s->statement->base.column_count == 0 &&
+           s->statement->base.marker_count != 0;
 }
 
 static size_t size_of(const pawl__sql_fields *fields, const void *item)
@@ -413,7 +417,7 @@ static size_t size_of(const pawl__sql_fields *fields, const void *item)
 /* How many of the first items go together: those of one table that fit into a packet, and into a text. */
 static size_t take(const set *s, size_t count, bool is_bulk)
 {
-    size_t                 size_max = s->connection->packet_max - PAWL__MYSQL_PACKET_REST;
+    size_t                 size_max = s->connection->session.packet_max - PAWL__MYSQL_PACKET_REST;
     const pawl_saga_table *table    = table_of(s->write, s->items[0]);
     size_t                 taken = 0, size = 0, rows = ROWS_MAX;
     for (; taken < count && taken < ROWS_MAX; taken++) {
@@ -474,16 +478,17 @@ static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
     return pawl__mysql_query(s->connection, "rollback to savepoint pawl_set", error);
 }
 
-pawl_code pawl__mysql_write_set(pawl__mysql_connection *connection, const pawl__sql_write *write,
+pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                 const void *const *items, size_t count, size_t *taken,
                                 bool *is_done, pawl_error *error)
 {
-    set       s    = {.connection = connection, .write = write, .items = items};
-    pawl_code code = PAWL_OK;
-    *taken         = 1;
-    *is_done       = false;
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    set                     s          = {.connection = connection, .write = write, .items = items};
+    pawl_code               code       = PAWL_OK;
+    *taken                             = 1;
+    *is_done                           = false;
     bool is_undone = write->is_there && connection->is_ahead; /* by the first row that is there */
-    if (count < SET_MIN || connection->is_callers || is_undone)
+    if (count < SET_MIN || connection->session.is_callers || is_undone)
         return PAWL_OK;
     s.statement =
         pawl__mysql_prepared(connection, write->statement, table_of(write, items[0]), &code, error);

@@ -20,6 +20,8 @@
 #define PATIENCE_MS_MAX 5000
 #define NUMBER_INTERRUPTED 1317
 #define NUMBER_TOO_LARGE 1153
+#define NUMBER_NULL 1048
+#define COLUMNS_MAX 8 /* of a text that is asked */
 
 /* ---- TLS ---------------------------------------------------------------- */
 
@@ -36,13 +38,13 @@ void pawl__mysql_clear_tls_errors(void)
 
 static void break_off(pawl__mysql_connection *connection, pawl_code why)
 {
-    int64_t patience = connection->store->sql.base.deadline_ms;
+    int64_t patience = pawl__mysql_store_of(connection)->remote.sql.base.deadline_ms;
     patience         = patience < PATIENCE_MS_MIN   ? PATIENCE_MS_MIN
                        : patience > PATIENCE_MS_MAX ? PATIENCE_MS_MAX
                                                     : patience;
-    bool is_second   = connection->why != PAWL_OK;
+    bool is_second   = connection->session.why != PAWL_OK;
     if (!is_second)
-        connection->why = why;
+        connection->session.why = why;
     if (!is_second && pawl__mysql_kill(connection, "query")) {
         connection->until_ms = pawl__sql_clock_ms() + patience;
         return;
@@ -57,7 +59,8 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
 static bool take_interrupt(const pawl__mysql *store)
 {
     uint64_t count;
-    return read(atomic_load(&store->server.interrupt_fd), &count, sizeof count) == sizeof count;
+    return read(atomic_load(&store->remote.server.interrupt_fd), &count, sizeof count) ==
+           sizeof count;
 }
 
 /* Milliseconds until the deadline, or until the time that the library gives itself. */
@@ -84,15 +87,16 @@ static int ready_status(short events)
 
 static int await_socket(pawl__mysql_connection *connection, int status)
 {
-    const pawl__mysql *store         = connection->store;
+    const pawl__mysql *store         = pawl__mysql_store_of(connection);
     int64_t            library_until = 0;
     if ((status & MYSQL_WAIT_TIMEOUT) != 0)
         library_until = pawl__sql_clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
     for (;;) {
-        bool          may_break = connection->why == PAWL_OK;
+        bool          may_break = connection->session.why == PAWL_OK;
         struct pollfd items[2]  = {
              {.fd = (int)mysql_get_socket(connection->mysql)},
-             {.fd = may_break ? atomic_load(&store->server.interrupt_fd) : -1, .events = POLLIN},
+             {.fd     = may_break ? atomic_load(&store->remote.server.interrupt_fd) : -1,
+              .events = POLLIN},
         };
         items[0].events |= (status & MYSQL_WAIT_READ) != 0 ? POLLIN : 0;
         items[0].events |= (status & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0;
@@ -119,53 +123,40 @@ int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
 
 /* ---- Failures ----------------------------------------------------------- */
 
-static pawl_code say_broken_off(const pawl__mysql_connection *connection, pawl_error *error)
-{
-    const pawl_store *store = &connection->store->sql.base;
-    if (connection->why == PAWL_EINTERRUPTED)
-        return pawl_error_set(error, connection->why, "%s: the call was interrupted",
-                              store->scheme);
-    return pawl_error_set(error, connection->why,
-                          "%s: the call took longer than %lld ms, its deadline", store->scheme,
-                          (long long)store->deadline_ms);
-}
-
 pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number, const char *text,
                              pawl_error *error)
 {
-    pawl__mysql_left left;
-    const char      *scheme = connection->store->sql.base.scheme;
-    pawl_code        code   = pawl__mysql_code_of(number, &left);
-    connection->is_lost |= left == PAWL__MYSQL_CONNECTION_LOST;
-    connection->is_undone |= connection->in_transaction && left == PAWL__MYSQL_TRANSACTION_UNDONE;
-    if (connection->why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
-        return say_broken_off(connection, error);
+    pawl__sql_left left;
+    const char    *scheme = connection->session.remote->sql.base.scheme;
+    pawl_code      code   = pawl__mysql_code_of(number, &left);
+    pawl__sql_note_left(&connection->session, left);
+    connection->session.is_null   = number == NUMBER_NULL;
+    connection->session.is_unsure = pawl__mysql_commit_code_of(number) == PAWL_EUNKNOWN;
+    if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
+        return pawl__sql_broken_off(&connection->session, error);
     if (number == NUMBER_TOO_LARGE)
         return pawl_error_set(error, code, "%s: %s (max_allowed_packet of the server: %zu bytes)",
-                              scheme, text, connection->packet_max);
+                              scheme, text, connection->session.packet_max);
     return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
 }
 
 bool pawl__mysql_may_go_on(const pawl__mysql_connection *connection, pawl_code code)
 {
-    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->is_lost &&
-           !connection->is_undone && connection->why == PAWL_OK;
+    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->session.is_lost &&
+           !connection->session.is_undone && connection->session.why == PAWL_OK;
 }
 
 static pawl_code begin_call(pawl__mysql_connection *connection, pawl_error *error)
 {
-    const pawl__mysql *store  = connection->store;
-    const char        *scheme = store->sql.base.scheme;
-    if (connection->mysql == NULL || connection->is_lost)
-        return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
-    connection->why      = PAWL_OK;
-    connection->until_ms = store->server.until_ms != 0
-                               ? store->server.until_ms
-                               : pawl__sql_clock_ms() + store->sql.base.deadline_ms;
-    if (connection->is_undone)
-        return pawl_error_set(error, PAWL_EBUSY,
-                              "%s: the server rolled the transaction back before", scheme);
-    return PAWL_OK;
+    const pawl__sql_remote *remote = connection->session.remote;
+    pawl_code               code   = pawl__sql_session_check(&connection->session, error);
+    if (code == PAWL_ELOST)
+        return code;
+    connection->session.why = PAWL_OK;
+    connection->until_ms    = remote->server.until_ms != 0
+                                  ? remote->server.until_ms
+                                  : pawl__sql_clock_ms() + remote->sql.base.deadline_ms;
+    return code;
 }
 
 /* ---- Ahead -------------------------------------------------------------- */
@@ -186,19 +177,20 @@ static pawl_code read_answer(pawl__mysql_connection *connection, const pawl__mys
     connection->was_unlike = true;
     if (pawl__mysql_may_go_on(connection, code))
         return PAWL_OK;
-    return connection->why != PAWL_OK ? say_broken_off(connection, error) : code;
+    return connection->session.why != PAWL_OK ? pawl__sql_broken_off(&connection->session, error)
+                                              : code;
 }
 
 /* All of them, also behind a failure: the next answer has to be the next statement's. Each has the whole
  * deadline, until the call is broken off. */
 pawl_code pawl__mysql_read_answers(pawl__mysql_connection *connection, pawl_error *error)
 {
-    pawl__sql_store *store = &connection->store->sql;
+    pawl__sql_store *store = &pawl__mysql_store_of(connection)->remote.sql;
     pawl_code        code  = PAWL_OK;
-    for (; connection->unread_from < connection->unread_count && !connection->is_lost;
+    for (; connection->unread_from < connection->unread_count && !connection->session.is_lost;
          connection->unread_from++) {
         const pawl__mysql_unread *unread = &connection->unread[connection->unread_from];
-        if (connection->why == PAWL_OK)
+        if (connection->session.why == PAWL_OK)
             (void)begin_call(connection, NULL);
         pawl_code one = read_answer(connection, unread, code == PAWL_OK ? error : NULL);
         store->late   = code == PAWL_OK && one != PAWL_OK ? unread->item : store->late;
@@ -217,7 +209,7 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
 pawl_code pawl__mysql_may_send_ahead(pawl__mysql_connection *connection, pawl_error *error)
 {
     bool      is_full  = connection->unread_count == PAWL__MYSQL_UNREAD_MAX;
-    bool      is_ended = connection->unread_count != 0 && connection->why != PAWL_OK;
+    bool      is_ended = connection->unread_count != 0 && connection->session.why != PAWL_OK;
     pawl_code code = is_full || is_ended ? pawl__mysql_read_answers(connection, error) : PAWL_OK;
     return code == PAWL_OK ? begin_call(connection, error) : code;
 }
@@ -242,11 +234,11 @@ pawl_code pawl__mysql_go_ahead(pawl__mysql_connection *connection, pawl_error *e
 /* Autocommit is on again; to switch it on commits what is open, which nothing is. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection)
 {
-    if (!connection->is_manual || connection->is_lost)
+    if (!connection->is_manual || connection->session.is_lost)
         return;
     connection->is_manual = false;
     if (pawl__mysql_query(connection, "set autocommit = 1", NULL) != PAWL_OK)
-        connection->is_lost = true;
+        connection->session.is_lost = true;
 }
 
 /* ---- Texts -------------------------------------------------------------- */
@@ -258,7 +250,7 @@ static pawl_code run(pawl__mysql_connection *connection, const char *sql, pawl_e
     pawl_code code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         failed = mysql_real_query(mysql, sql, strlen(sql));
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_real_query, mysql, mysql, sql, strlen(sql));
@@ -280,7 +272,7 @@ pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, M
     pawl_code code = run(connection, sql, error);
     if (code != PAWL_OK)
         return code;
-    if (connection->is_callers)
+    if (connection->session.is_callers)
         *rows = mysql_store_result(mysql);
     else
         PAWL__MYSQL_CALL(connection, *rows, mysql_store_result, mysql, mysql);
@@ -289,17 +281,46 @@ pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, M
                : pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
 }
 
-void pawl__mysql_disconnect(pawl__mysql_connection *connection)
+static void give_row(MYSQL_RES *rows, MYSQL_ROW row, pawl__sql_row_fn *each, void *context)
 {
-    pawl__mysql_statements_close(connection);
-    if (connection->mysql != NULL && !connection->is_callers)
+    pawl_text            columns[COLUMNS_MAX];
+    const unsigned long *sizes = mysql_fetch_lengths(rows);
+    for (unsigned i = 0; i < mysql_num_fields(rows) && i < COLUMNS_MAX; i++)
+        columns[i] = (pawl_text){.data = row[i], .size = sizes[i]};
+    each(context, columns);
+}
+
+pawl_code pawl__mysql_ask_text(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                               void *context, pawl_error *error)
+{
+    MYSQL_RES *rows;
+    pawl_code  code = pawl__mysql_ask(pawl__mysql_connection_of(session), text, &rows, error);
+    MYSQL_ROW  row;
+    while (code == PAWL_OK && each != NULL && (row = mysql_fetch_row(rows)) != NULL)
+        give_row(rows, row, each, context);
+    mysql_free_result(rows);
+    return code;
+}
+
+pawl_code pawl__mysql_query_text(pawl__sql_session *session, const char *text, pawl_error *error)
+{
+    return pawl__mysql_query(pawl__mysql_connection_of(session), text, error);
+}
+
+void pawl__mysql_disconnect(pawl__sql_session *session)
+{
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    pawl__sql_session_closed(session);
+    if (connection->mysql != NULL && !session->is_callers)
         mysql_close(connection->mysql);
-    connection->mysql          = NULL;
-    connection->is_lost        = false;
-    connection->is_undone      = false;
-    connection->in_transaction = false;
-    connection->unread_from    = 0;
-    connection->unread_count   = 0;
-    connection->was_unlike     = false;
-    connection->is_manual      = false;
+    pawl_free(connection->spare);
+    pawl_free(connection->set);
+    connection->mysql        = NULL;
+    connection->spare        = NULL;
+    connection->set          = NULL;
+    connection->set_size     = 0;
+    connection->unread_from  = 0;
+    connection->unread_count = 0;
+    connection->was_unlike   = false;
+    connection->is_manual    = false;
 }

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define NUMBER_TOO_LARGE 1153
+#define NUMBER_NULL 1048
+#define COLUMNS_MAX 8  /* of a text that is asked */
+#define TEXT_SIZE 2000 /* of one of them, which is cut behind it */
 
 /* ---- Failures ----------------------------------------------------------- */
 
@@ -29,32 +32,25 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
     }
 }
 
-static pawl_code say_broken_off(const pawl__odbc_connection *connection, pawl_error *error)
-{
-    if (connection->why == PAWL_EINTERRUPTED)
-        return pawl_error_set(error, connection->why, "odbc: the call was interrupted");
-    return pawl_error_set(error, connection->why,
-                          "odbc: the call took longer than %lld ms, its deadline",
-                          (long long)connection->store->sql.base.deadline_ms);
-}
-
 pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type, SQLHANDLE handle,
                             pawl_error *error)
 {
-    pawl__mysql_left      left = PAWL__MYSQL_STATEMENT_UNDONE;
+    pawl__sql_left        left = PAWL__SQL_STATEMENT_UNDONE;
     pawl__odbc_diagnosis *last = &connection->last;
     pawl__odbc_diagnose_handle(type, handle, last);
     pawl_code code = pawl__odbc_code_of(connection->driver, last, &left);
-    connection->is_lost |= left == PAWL__MYSQL_CONNECTION_LOST;
-    connection->is_undone |= connection->in_transaction && left == PAWL__MYSQL_TRANSACTION_UNDONE;
-    if (connection->why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
-        return say_broken_off(connection, error);
+    pawl__sql_note_left(&connection->session, left);
+    connection->session.is_null = last->number == NUMBER_NULL;
+    connection->session.is_unsure =
+        pawl__odbc_commit_code_of(connection->driver, last) == PAWL_EUNKNOWN;
+    if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
+        return pawl__sql_broken_off(&connection->session, error);
     if (last->state[0] == '\0')
         return pawl_error_set(error, code,
                               "odbc: the driver failed without a word: the connection is lost");
     if (last->number == NUMBER_TOO_LARGE)
         return pawl_error_set(error, code, "odbc: %s (max_allowed_packet of the server: %zu bytes)",
-                              last->text, connection->packet_max);
+                              last->text, connection->session.packet_max);
     if (last->number == 0)
         return pawl_error_set(error, code, "odbc: %s (state %s)", last->text, last->state);
     return pawl_error_set(error, code, "odbc: %s (error %u)", last->text, last->number);
@@ -62,8 +58,14 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
 
 /* ---- Texts -------------------------------------------------------------- */
 
-pawl_code pawl__odbc_ask(pawl__odbc_connection *connection, const char *sql, SQLHSTMT *rows,
-                         pawl_error *error)
+void pawl__odbc_free(SQLHSTMT rows)
+{
+    if (rows != NULL)
+        (void)SQLFreeHandle(SQL_HANDLE_STMT, rows);
+}
+
+static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTMT *rows,
+                     pawl_error *error)
 {
     *rows          = NULL;
     pawl_code code = pawl__odbc_call_begin(connection, error);
@@ -85,45 +87,36 @@ pawl_code pawl__odbc_ask(pawl__odbc_connection *connection, const char *sql, SQL
     return code;
 }
 
-void pawl__odbc_free(SQLHSTMT rows)
+static pawl_text column_of(SQLHSTMT rows, SQLUSMALLINT column, char *text)
 {
-    if (rows != NULL)
-        (void)SQLFreeHandle(SQL_HANDLE_STMT, rows);
+    SQLLEN size = SQL_NULL_DATA;
+    if (!SQL_SUCCEEDED(SQLGetData(rows, column, SQL_C_CHAR, text, TEXT_SIZE, &size)) ||
+        size == SQL_NULL_DATA)
+        return (pawl_text){.data = NULL};
+    return (pawl_text){.data = text,
+                       .size = size >= 0 && size < TEXT_SIZE ? (size_t)size : strlen(text)};
 }
 
-bool pawl__odbc_row(SQLHSTMT rows)
+pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
+                         void *context, pawl_error *error)
 {
-    return rows != NULL && SQL_SUCCEEDED(SQLFetch(rows));
-}
-
-SQLLEN pawl__odbc_column(SQLHSTMT rows, unsigned column, char *text, size_t size)
-{
-    SQLLEN found = SQL_NULL_DATA;
-    text[0]      = '\0';
-    if (!SQL_SUCCEEDED(
-            SQLGetData(rows, (SQLUSMALLINT)column, SQL_C_CHAR, text, (SQLLEN)size, &found)) ||
-        found == SQL_NULL_DATA)
-        return -1;
-    return found >= 0 && found < (SQLLEN)size ? found : (SQLLEN)strlen(text);
-}
-
-pawl_code pawl__odbc_query(pawl__odbc_connection *connection, const char *sql, pawl_error *error)
-{
-    SQLHSTMT  rows = NULL;
-    pawl_code code = pawl__odbc_ask(connection, sql, &rows, error);
+    SQLHSTMT    rows  = NULL;
+    SQLSMALLINT count = 0;
+    char        texts[COLUMNS_MAX][TEXT_SIZE];
+    pawl_text   columns[COLUMNS_MAX];
+    pawl_code   code = run(pawl__odbc_connection_of(session), sql, &rows, error);
+    if (code == PAWL_OK && each != NULL)
+        (void)SQLNumResultCols(rows, &count);
+    while (count > 0 && SQL_SUCCEEDED(SQLFetch(rows))) {
+        for (int i = 0; i < count && i < COLUMNS_MAX; i++)
+            columns[i] = column_of(rows, (SQLUSMALLINT)(i + 1), texts[i]);
+        each(context, columns);
+    }
     pawl__odbc_free(rows);
     return code;
 }
 
-pawl_code pawl__odbc_ask_number(pawl__odbc_connection *connection, const char *text,
-                                int64_t *number, pawl_error *error)
+pawl_code pawl__odbc_query(pawl__sql_session *session, const char *sql, pawl_error *error)
 {
-    char      digits[40] = "";
-    SQLHSTMT  rows       = NULL;
-    pawl_code code       = pawl__odbc_ask(connection, text, &rows, error);
-    if (pawl__odbc_row(rows))
-        (void)pawl__odbc_column(rows, 1, digits, sizeof digits);
-    *number = strtoll(digits, NULL, 10);
-    pawl__odbc_free(rows);
-    return code;
+    return pawl__odbc_ask(session, sql, NULL, NULL, error);
 }

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define STATEMENT PAWL__MYSQL_STATEMENT_UNDONE
-#define CONNECTION PAWL__MYSQL_CONNECTION_LOST
+#define STATEMENT PAWL__SQL_STATEMENT_UNDONE
+#define CONNECTION PAWL__SQL_CONNECTION_LOST
 
 /* OPTION 2: an update counts the rows that it found, not those that it changed. */
 const char pawl__odbc_attributes[] =
@@ -26,9 +26,9 @@ const pawl__odbc_driver *pawl__odbc_driver_find(const char *library)
 }
 
 typedef struct state_row {
-    const char      *state; /* begins so */
-    pawl_code        code;
-    pawl__mysql_left left;
+    const char    *state; /* begins so */
+    pawl_code      code;
+    pawl__sql_left left;
 } state_row;
 
 /* The first that fits. */
@@ -55,12 +55,12 @@ static const state_row *find_state(const char *state)
 }
 
 pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
-                             pawl__mysql_left *left)
+                             pawl__sql_left *left)
 {
-    pawl__mysql_left  any   = STATEMENT;
-    const state_row  *row   = find_state(diagnosis->state);
-    pawl__mysql_left *found = left != NULL ? left : &any;
-    *found                  = CONNECTION;
+    pawl__sql_left   any   = STATEMENT;
+    const state_row *row   = find_state(diagnosis->state);
+    pawl__sql_left  *found = left != NULL ? left : &any;
+    *found                 = CONNECTION;
     if (diagnosis->state[0] == '\0')
         return PAWL_ELOST;
     if (diagnosis->number != 0 && driver != NULL)
@@ -72,7 +72,7 @@ pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_d
 pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
                                     const pawl__odbc_diagnosis *diagnosis)
 {
-    pawl__mysql_left left;
+    pawl__sql_left left;
     if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && driver != NULL)
         return driver->commit_code_of(diagnosis->number);
     pawl_code code = pawl__odbc_code_of(driver, diagnosis, &left);

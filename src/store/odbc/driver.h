@@ -12,7 +12,7 @@
 
 typedef struct pawl__odbc_driver {
     const char *library; /* the name that it gives itself begins so */
-    pawl_code (*code_of)(unsigned number, pawl__mysql_left *left);
+    pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
     pawl_code (*commit_code_of)(unsigned number);
 } pawl__odbc_driver;
 
@@ -33,7 +33,7 @@ typedef struct pawl__odbc_diagnosis {
 /* The native number decides. Where there is none the driver, or the driver manager, failed by itself, and
  * the state is all that is known. A failure without any record is a lost connection. */
 pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
-                             pawl__mysql_left *left);
+                             pawl__sql_left *left);
 /* The same of a commit: where the connection was lost the outcome is not known. */
 pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
                                     const pawl__odbc_diagnosis *diagnosis);

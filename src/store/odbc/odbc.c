@@ -6,14 +6,11 @@
 
 #include "store/sql/operations.h"
 
+#include <stdio.h>
+
 static void *native(pawl_store *base)
 {
     return pawl__odbc_of(base)->main.dbc;
-}
-
-static void undo(pawl_store *base)
-{
-    pawl__odbc_rollback(pawl__odbc_of(base)->sql.connection);
 }
 
 /* ODBC shows no socket. */
@@ -23,6 +20,40 @@ static int session_fd(pawl_store *base)
     return -1;
 }
 
+/* The handler's own SQL may have ended the transaction, or a deadlock has: the server is asked. */
+static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
+{
+    int64_t   number = 0;
+    pawl_code code =
+        pawl__sql_ask_number(pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection),
+                             "select @@in_transaction", &number, error);
+    *is_open_still = code == PAWL_OK && number != 0;
+    return code;
+}
+
+static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
+                          pawl_finding_rows *rows, pawl_error *error)
+{
+    char client[400];
+    (void)snprintf(client, sizeof client, "%s -D '%.70s' -e",
+                   pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
+                   pawl__sql_remote_of(base)->database);
+    return pawl__mysql_look_at(base, client, asked, arena, rows, error);
+}
+
+const pawl__sql_session_ops pawl__odbc_session_ops = {
+    .statement_size = sizeof(pawl__odbc_statement),
+    .connect        = pawl__odbc_connect,
+    .disconnect     = pawl__odbc_disconnect,
+    .query          = pawl__odbc_query,
+    .ask            = pawl__odbc_ask,
+    .prepare        = pawl__odbc_prepare,
+    .close          = pawl__odbc_close_statement,
+    .execute        = pawl__odbc_execute,
+    .found          = pawl__odbc_found,
+    .write_set      = pawl__odbc_write_set,
+};
+
 const pawl__sql_ops pawl__odbc_ops = {
     .name         = "odbc",
     .send         = pawl__odbc_send,
@@ -30,21 +61,21 @@ const pawl__sql_ops pawl__odbc_ops = {
     .get          = pawl__odbc_get,
     .changed      = pawl__odbc_changed,
     .end          = pawl__odbc_end,
-    .who_lives    = pawl__odbc_who_lives,
-    .own_lock     = pawl__odbc_own_lock,
-    .own_unlock   = pawl__odbc_own_unlock,
+    .who_lives    = pawl__mysql_who_lives,
+    .own_lock     = pawl__sql_own_lock,
+    .own_unlock   = pawl__sql_own_unlock,
     .claims_leave = pawl__sql_lock_leave,
     .rest         = pawl__sql_lock_rest,
     .session_fd   = session_fd,
-    .lock_begin   = pawl__odbc_begin,
-    .write        = pawl__odbc_write,
-    .begin        = pawl__odbc_begin,
-    .is_open      = pawl__odbc_is_open,
-    .commit       = pawl__odbc_commit,
-    .rollback     = undo,
+    .lock_begin   = pawl__sql_session_begin,
+    .write        = pawl__sql_write_looking,
+    .begin        = pawl__sql_session_begin,
+    .is_open      = is_open,
+    .commit       = pawl__sql_session_commit,
+    .rollback     = pawl__sql_session_rollback,
     .claim_check  = pawl__sql_lock_check,
     .claims_end   = pawl__sql_lock_end,
-    .hold_back    = pawl__odbc_hold_back,
+    .hold_back    = pawl__sql_session_hold_back,
 };
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;
@@ -58,7 +89,7 @@ const pawl_store_ops pawl_store_driver = {
 
     .open         = pawl__odbc_open,
     .close        = pawl__odbc_close,
-    .schema       = pawl__odbc_schema,
+    .schema       = pawl__mysql_schema,
     .commit       = pawl__sql_lock_commit,
     .queue_claim  = pawl__sql_lock_claim,
     .next_due     = pawl__sql_lock_next_due,
@@ -69,6 +100,7 @@ const pawl_store_ops pawl_store_driver = {
     .enlist       = pawl__odbc_enlist,
     .event_number = pawl__sql_event_number,
     .ready        = pawl__odbc_ready,
+    .diagnose     = diagnose,
     .worker_died  = pawl__sql_worker_died,
     PAWL__SQL_OPERATIONS,
 };

@@ -24,27 +24,12 @@ static pawl_code no_memory(pawl_error *error)
 
 /* ---- Preparing ---------------------------------------------------------- */
 
-static void close_statement(pawl__odbc_statement *statement)
+void pawl__odbc_close_statement(pawl__sql_prepared *base)
 {
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
     pawl__odbc_free(statement->stmt);
     pawl__odbc_free(statement->set);
     *statement = (pawl__odbc_statement){0};
-}
-
-void pawl__odbc_statements_close(pawl__odbc_connection *connection)
-{
-    for (int i = 0; i < PAWL__MYSQL_STATEMENT_COUNT; i++)
-        close_statement(&connection->statements[i]);
-    while (connection->sagas != NULL) {
-        pawl__odbc_saga *saga = connection->sagas;
-        connection->sagas     = saga->next;
-        for (int i = 0; i < pawl__sql_saga_statement_count; i++)
-            close_statement(&saga->statements[i]);
-        pawl_free(saga->texts);
-        pawl_free(saga);
-    }
-    pawl_free(connection->spare);
-    connection->spare = NULL;
 }
 
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
@@ -74,102 +59,15 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     return code;
 }
 
-static int own_of(int statement)
+pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
+                             const char *template_text, const pawl__sql_text *text,
+                             pawl_error *error)
 {
-    bool is_own = statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0;
-    return is_own ? pawl__mysql_overrides[statement] : statement;
-}
-
-const char *pawl__odbc_template(int statement)
-{
-    return pawl__mysql_templates[own_of(statement)];
-}
-
-static pawl_code prepare(pawl__odbc_connection *connection, int which, pawl_error *error)
-{
-    pawl__odbc_statement *statement = &connection->statements[which];
-    const pawl__odbc     *store     = connection->store;
-    const char           *template_ = pawl__mysql_templates[which];
-    pawl__sql_text        text      = {0};
-    statement->marker_count =
-        (unsigned)pawl__sql_parameter_order(template_, statement->order, PAWL__ODBC_MARKERS_MAX);
-    statement->ignores = strstr(template_, "{ignore:") != NULL;
-    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, template_);
-    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt, &statement->column_count,
-                                             &text, error);
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-/* ---- Statements of a saga's table ---------------------------------------- */
-
-static pawl__odbc_saga *add_table(pawl__odbc_connection *connection, const pawl_saga_table *table,
-                                  pawl_code *code, pawl_error *error)
-{
-    pawl__odbc_saga *made = pawl_allocate(sizeof *made);
-    if (made == NULL) {
-        *code = no_memory(error);
-        return NULL;
-    }
-    *made = (pawl__odbc_saga){.next = connection->sagas};
-    *code =
-        pawl__sql_saga_copy(connection->store->dialect, table, &made->table, &made->texts, error);
-    if (*code != PAWL_OK) {
-        pawl_free(made);
-        return NULL;
-    }
-    connection->sagas = made;
-    return made;
-}
-
-static pawl_code prepare_saga(pawl__odbc_connection *connection, pawl__odbc_saga *saga, int which,
-                              pawl_error *error)
-{
-    pawl__odbc_statement *statement = &saga->statements[which];
-    pawl__sql_text        text      = {0};
-    statement->marker_count         = 0;
-    pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
-                        (pawl__sql_saga_statement)which);
-    for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
-        statement->order[statement->marker_count] = statement->marker_count + 1;
-        statement->marker_count++;
-    }
-    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt, &statement->column_count,
-                                             &text, error);
-    pawl__sql_text_free(&text);
-    if (code == PAWL_OK)
-        return PAWL_OK;
-    return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(saga->table.type));
-}
-
-static pawl__odbc_statement *prepared_saga(pawl__odbc_connection *connection, int which,
-                                           const pawl_saga_table *table, pawl_code *code,
-                                           pawl_error *error)
-{
-    pawl__odbc_saga *saga = connection->sagas;
-    *code                 = PAWL_OK;
-    while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
-        saga = saga->next;
-    if (saga == NULL)
-        saga = add_table(connection, table, code, error);
-    if (saga == NULL)
-        return NULL;
-    if (saga->statements[which].stmt == NULL)
-        *code = prepare_saga(connection, saga, which, error);
-    return *code == PAWL_OK ? &saga->statements[which] : NULL;
-}
-
-pawl__odbc_statement *pawl__odbc_prepared(pawl__odbc_connection *connection, int statement,
-                                          const pawl_saga_table *table, pawl_code *code,
-                                          pawl_error *error)
-{
-    if (table != NULL)
-        return prepared_saga(connection, statement, table, code, error);
-    statement = own_of(statement);
-    *code     = PAWL_OK;
-    if (connection->statements[statement].stmt == NULL)
-        *code = prepare(connection, statement, error);
-    return *code == PAWL_OK ? &connection->statements[statement] : NULL;
+    (void)which;
+    (void)template_text;
+    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session),
+                                   &((pawl__odbc_statement *)made)->stmt, &made->column_count, text,
+                                   error);
 }
 
 /* ---- Parameters --------------------------------------------------------- */
@@ -199,6 +97,18 @@ static void put_text(parameter *to, pawl_text text, bool is_bytes)
     to->indicator = (SQLLEN)text.size;
 }
 
+static SQL_TIMESTAMP_STRUCT to_time(pawl_time time)
+{
+    pawl__sql_date date = pawl__sql_date_of(time);
+    return (SQL_TIMESTAMP_STRUCT){.year     = (SQLSMALLINT)date.year,
+                                  .month    = (SQLUSMALLINT)date.month,
+                                  .day      = (SQLUSMALLINT)date.day,
+                                  .hour     = (SQLUSMALLINT)date.hour,
+                                  .minute   = (SQLUSMALLINT)date.minute,
+                                  .second   = (SQLUSMALLINT)date.second,
+                                  .fraction = date.microsecond * 1000};
+}
+
 static void put_value(parameter *to, const pawl_value *value)
 {
     switch (value->type) {
@@ -210,7 +120,7 @@ static void put_value(parameter *to, const pawl_value *value)
         to->indicator = sizeof to->as.number;
         return;
     case PAWL_VALUE_TIME:
-        pawl__odbc_to_time(value->as.time, &to->as.time);
+        to->as.time   = to_time(value->as.time);
         to->c_type    = SQL_C_TYPE_TIMESTAMP;
         to->sql_type  = SQL_TYPE_TIMESTAMP;
         to->size      = TIME_SIZE;
@@ -270,19 +180,19 @@ static pawl_code check_size(const pawl__odbc_connection *connection, const param
     size_t size = 0;
     for (size_t i = 0; i < count; i++)
         size += size_of(&all[i]);
-    if (connection->packet_max == 0 || size + PACKET_REST <= connection->packet_max)
+    if (connection->session.packet_max == 0 || size + PACKET_REST <= connection->session.packet_max)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_ELIMIT,
                           "odbc: values of %zu bytes, limit %zu: max_allowed_packet of the server",
-                          size, connection->packet_max - PACKET_REST);
+                          size, connection->session.packet_max - PACKET_REST);
 }
 
 /* Of one item, behind `first` markers of those before it. */
 static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_statement *statement,
                           SQLHSTMT stmt, unsigned first, parameter *all, pawl_error *error)
 {
-    for (unsigned i = 0; i < statement->marker_count; i++) {
-        parameter *one = &all[statement->order[i] - 1];
+    for (unsigned i = 0; i < statement->base.marker_count; i++) {
+        parameter *one = &all[statement->base.order[i] - 1];
         if (!SQL_SUCCEEDED(SQLBindParameter(stmt, (SQLUSMALLINT)(first + i + 1), SQL_PARAM_INPUT,
                                             one->c_type, one->sql_type, one->size, one->digits,
                                             one->data, one->indicator > 0 ? one->indicator : 0,
@@ -316,7 +226,7 @@ static pawl_code execute(pawl__odbc_connection *connection, const pawl__odbc_sta
                   (const char *)items[i / width] + fields->items[i % width].offset);
     code = check_size(connection, all, rows * width, error);
     for (size_t i = 0; code == PAWL_OK && i < rows; i++)
-        code = bind_all(connection, statement, stmt, (unsigned)i * statement->marker_count,
+        code = bind_all(connection, statement, stmt, (unsigned)i * statement->base.marker_count,
                         all + i * width, error);
     if (code == PAWL_OK)
         code = run(connection, stmt, error);
@@ -325,11 +235,13 @@ static pawl_code execute(pawl__odbc_connection *connection, const pawl__odbc_sta
     return code;
 }
 
-pawl_code pawl__odbc_execute(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
+pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *base,
                              const pawl__sql_fields *fields, const void *item, pawl_error *error)
 {
-    parameter all[PAWL__ODBC_FIELDS_MAX];
-    return execute(connection, statement, statement->stmt, fields, &item, 1, all, error);
+    parameter             all[PAWL__SQL_FIELDS_MAX];
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
+    return execute(pawl__odbc_connection_of(session), statement, statement->stmt, fields, &item, 1,
+                   all, error);
 }
 
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
@@ -345,13 +257,14 @@ pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_s
     return code;
 }
 
-int64_t pawl__odbc_found(pawl__odbc_statement *statement)
+int64_t pawl__odbc_found(pawl__sql_prepared *statement)
 {
-    SQLLEN count = 0;
+    SQLHSTMT stmt  = ((pawl__odbc_statement *)statement)->stmt;
+    SQLLEN   count = 0;
     if (statement->column_count != 0) {
-        count = SQL_SUCCEEDED(SQLFetch(statement->stmt));
-        (void)SQLFreeStmt(statement->stmt, SQL_CLOSE);
-    } else if (!SQL_SUCCEEDED(SQLRowCount(statement->stmt, &count))) {
+        count = SQL_SUCCEEDED(SQLFetch(stmt));
+        (void)SQLFreeStmt(stmt, SQL_CLOSE);
+    } else if (!SQL_SUCCEEDED(SQLRowCount(stmt, &count))) {
         count = 0;
     }
     return (int64_t)count;

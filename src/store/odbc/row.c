@@ -78,6 +78,18 @@ static void read_text(pawl__sql_request *request, unsigned column, pawl__sql_got
     got->text  = (pawl_text){.data = room, .size = (size_t)size};
 }
 
+static pawl_time from_time(const SQL_TIMESTAMP_STRUCT *time)
+{
+    const pawl__sql_date date = {.year        = time->year,
+                                 .month       = time->month,
+                                 .day         = time->day,
+                                 .hour        = time->hour,
+                                 .minute      = time->minute,
+                                 .second      = time->second,
+                                 .microsecond = time->fraction / 1000};
+    return pawl__sql_time_of(&date);
+}
+
 static void read_fixed(pawl__sql_request *request, unsigned column, bool is_time,
                        pawl__sql_got *got)
 {
@@ -92,7 +104,7 @@ static void read_fixed(pawl__sql_request *request, unsigned column, bool is_time
         fail_column(request, column, PAWL_EPERSIST, "could not be read");
     got->is_null = size == SQL_NULL_DATA;
     if (!got->is_null)
-        got->number = is_time ? pawl__odbc_from_time(&time) : number;
+        got->number = is_time ? from_time(&time) : number;
 }
 
 static void get_field(pawl__sql_request *request, unsigned column, int wire, void *member)
@@ -122,7 +134,6 @@ pawl_code pawl__odbc_send(pawl_store *base, const pawl__sql_asked *asked, pawl_a
                           pawl__sql_request **request, pawl_error *error)
 {
     pawl__odbc_connection *connection = ((pawl__sql_store *)base)->connection;
-    bool                   is_saga    = asked->statement >= PAWL__SQL_ON_SAGA;
     pawl__sql_request     *made =
         connection->spare != NULL ? connection->spare : pawl_allocate(sizeof *made);
     *request = made;
@@ -132,18 +143,14 @@ pawl_code pawl__odbc_send(pawl_store *base, const pawl__sql_asked *asked, pawl_a
     made->connection  = connection;
     made->arena       = arena;
     made->error       = error;
-    made->statement =
-        pawl__odbc_prepared(connection, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
-                            is_saga ? pawl__sql_saga_of(asked->item) : NULL, &made->code, error);
-    if (made->code == PAWL_OK)
-        made->code =
-            pawl__odbc_execute(connection, made->statement, asked->parameters, asked->item, error);
+    made->statement   = (pawl__odbc_statement *)pawl__sql_session_send(&connection->session, asked,
+                                                                       &made->code, error);
     return made->code;
 }
 
 bool pawl__odbc_next(pawl__sql_request *request)
 {
-    if (request->code != PAWL_OK || request->statement->column_count == 0)
+    if (request->code != PAWL_OK || request->statement->base.column_count == 0)
         return false;
     SQLHSTMT  stmt = request->statement->stmt;
     SQLRETURN read = SQLFetch(stmt);
@@ -164,7 +171,7 @@ void pawl__odbc_get(pawl__sql_request *request, const pawl__sql_fields *columns,
 
 int64_t pawl__odbc_changed(pawl__sql_request *request)
 {
-    return pawl__odbc_found(request->statement);
+    return pawl__odbc_found(&request->statement->base);
 }
 
 pawl_code pawl__odbc_end(pawl__sql_request *request)
@@ -173,7 +180,7 @@ pawl_code pawl__odbc_end(pawl__sql_request *request)
         return PAWL_OK;
     pawl__odbc_connection *connection = request->connection;
     pawl_code              code       = request->code;
-    if (request->statement != NULL && request->statement->column_count != 0)
+    if (request->statement != NULL && request->statement->base.column_count != 0)
         (void)SQLFreeStmt(request->statement->stmt, SQL_CLOSE);
     if (connection->spare != NULL)
         pawl_free(request);

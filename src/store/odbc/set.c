@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_NULL 1048
 #define VALUES " values ("
 
 /* The group of values that an insert ends with; NULL: it has another form. */
@@ -30,11 +29,11 @@ static const char *find_values(const char *text)
 static pawl_code prepare_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
                              int which, pawl_error *error)
 {
-    const pawl__odbc *store = connection->store;
-    pawl__sql_text    text  = {0};
-    pawl_code         code  = PAWL_OK;
-    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix,
-                     pawl__odbc_template(which));
+    const pawl__sql_remote *remote = connection->session.remote;
+    pawl__sql_text          text   = {0};
+    pawl_code               code   = PAWL_OK;
+    pawl__sql_expand(&text, remote->dialect, remote->sql.base.system_prefix,
+                     pawl__sql_template_of(&connection->session, which, false));
     const char *values = text.is_failed ? NULL : find_values(text.data);
     statement->has_set = values != NULL;
     if (values != NULL) {
@@ -54,26 +53,28 @@ static pawl_code prepare_set(pawl__odbc_connection *connection, pawl__odbc_state
 /* Whether the failure is that of a row, which the server undid with the others of the set. */
 static bool is_of_row(const pawl__odbc_connection *connection, pawl_code code)
 {
-    return !connection->is_lost && !connection->is_undone &&
-           (code == PAWL_EDUPLICATE || code == PAWL_ELIMIT ||
-            connection->last.number == NUMBER_NULL);
+    return !connection->session.is_lost && !connection->session.is_undone &&
+           (code == PAWL_EDUPLICATE || code == PAWL_ELIMIT || connection->session.is_null);
 }
 
-pawl_code pawl__odbc_write_set(pawl__odbc_connection *connection, const pawl__sql_write *write,
-                               const void *const *items, size_t count, bool *is_done,
+pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
+                               const void *const *items, size_t count, size_t *taken, bool *is_done,
                                pawl_error *error)
 {
-    pawl_code code;
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    pawl_code              code;
+    *taken   = 1;
     *is_done = false;
     if (count < PAWL__ODBC_SET_ROWS || write->is_saga || write->is_alone || write->is_there)
         return PAWL_OK;
-    pawl__odbc_statement *statement =
-        pawl__odbc_prepared(connection, write->statement, NULL, &code, error);
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
+        session, write->statement, NULL, &code, error);
     if (statement != NULL && !statement->is_looked_at)
         code = prepare_set(connection, statement, write->statement, error);
     if (code != PAWL_OK || !statement->has_set)
         return code;
-    connection->last = (pawl__odbc_diagnosis){.state = "00000"};
+    *taken           = PAWL__ODBC_SET_ROWS;
+    session->is_null = false;
     code     = pawl__odbc_execute_set(connection, statement, &write->parameters, items, error);
     *is_done = code == PAWL_OK;
     return code == PAWL_OK || is_of_row(connection, code) ? PAWL_OK : code;

@@ -28,7 +28,8 @@ static void wake(const pawl__odbc_watch *watch)
 static bool take_interrupt(const pawl__odbc *store)
 {
     uint64_t count;
-    return read(atomic_load(&store->server.interrupt_fd), &count, sizeof count) == sizeof count;
+    return read(atomic_load(&store->remote.server.interrupt_fd), &count, sizeof count) ==
+           sizeof count;
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -49,9 +50,9 @@ static void look(pawl__odbc *store)
         watch->wakes_ms = watch->until_ms;
         return;
     }
-    watch->is_broken       = true;
-    watch->connection->why = why;
-    (void)pawl__odbc_kill_query(store, watch->connection->id);
+    watch->is_broken               = true;
+    watch->connection->session.why = why;
+    (void)pawl__odbc_kill_query(store, watch->connection->session.id);
 }
 
 static void *run(void *context)
@@ -114,7 +115,7 @@ void pawl__odbc_interrupt(pawl_store *base)
 {
     pawl__odbc *store = pawl__odbc_of(base);
     pawl__sql_interrupt(base);
-    if (store->watch.is_started && pawl__sql_server_is_ours(&store->server))
+    if (store->watch.is_started && pawl__sql_server_is_ours(&store->remote.server))
         wake(&store->watch);
 }
 
@@ -122,18 +123,16 @@ void pawl__odbc_interrupt(pawl_store *base)
 
 pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *error)
 {
-    pawl__odbc       *store = connection->store;
+    pawl__odbc       *store = pawl__odbc_store_of(connection);
     pawl__odbc_watch *watch = &store->watch;
-    int64_t           until = store->server.until_ms;
-    if (connection->dbc == NULL || connection->is_lost)
-        return pawl_error_set(error, PAWL_ELOST, "odbc: the connection was lost before");
-    if (connection->is_undone)
-        return pawl_error_set(error, PAWL_EBUSY,
-                              "odbc: the server rolled the transaction back before");
-    connection->why = PAWL_OK;
-    if (connection->is_callers || !watch->is_started)
+    int64_t           until = store->remote.server.until_ms;
+    pawl_code         code  = pawl__sql_session_check(&connection->session, error);
+    if (code != PAWL_OK)
+        return code;
+    connection->session.why = PAWL_OK;
+    if (connection->session.is_callers || !watch->is_started)
         return PAWL_OK;
-    until = until != 0 ? until : pawl__sql_clock_ms() + store->sql.base.deadline_ms;
+    until = until != 0 ? until : pawl__sql_clock_ms() + store->remote.sql.base.deadline_ms;
     (void)pthread_mutex_lock(&watch->mutex);
     bool is_asleep = until < watch->wakes_ms;
     bool is_ended  = take_interrupt(store);
@@ -152,8 +151,8 @@ pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *e
 
 void pawl__odbc_call_end(pawl__odbc_connection *connection)
 {
-    pawl__odbc_watch *watch = &connection->store->watch;
-    if (connection->is_callers || !watch->is_started)
+    pawl__odbc_watch *watch = &pawl__odbc_store_of(connection)->watch;
+    if (connection->session.is_callers || !watch->is_started)
         return;
     (void)pthread_mutex_lock(&watch->mutex);
     watch->connection = NULL;

@@ -23,6 +23,15 @@
 
 #define PAWL__SQL_NEWS_COUNT 4
 
+/* The state in which a failed statement leaves its transaction. */
+typedef enum pawl__sql_left {
+    PAWL__SQL_STATEMENT_UNDONE, /* the statement alone: those before it stand */
+    /* All of it. Statements sent now are outside: with autocommit on they would be committed at
+     * once, so nothing may follow but a rollback. */
+    PAWL__SQL_TRANSACTION_UNDONE,
+    PAWL__SQL_CONNECTION_LOST, /* and the transaction with it */
+} pawl__sql_left;
+
 /* In the driver's handle; pawl__sql_store.server points to it. */
 typedef struct pawl__sql_server {
     pid_t      pid;          /* the process that opened the handle */

@@ -4,6 +4,7 @@
  */
 #include "store/sql/value.h"
 
+#include "pawl/limits.h"
 #include "store/sql/outbox.h"
 
 /* ---- Parameters ----------------------------------------------------------- */
@@ -137,4 +138,55 @@ const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got)
     default: *(pawl_text *)member = got->text; break;
     }
     return found < 0 ? "state" : NULL; /* a word that somebody else wrote */
+}
+
+/* ---- Times ---------------------------------------------------------------- */
+
+#define MICROSECONDS INT64_C(1000000)
+#define DAY (INT64_C(86400) * MICROSECONDS)
+
+/* Days since 1970 of a date of the years 1 to 9999, and back: years begin with March, so that the
+ * day that some years have more is the last one. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    int64_t era  = year / 400;
+    int64_t rest = year - era * 400;
+    int64_t days = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + rest * 365 + rest / 4 - rest / 100 + days - 719468;
+}
+
+static void put_days(int64_t days, pawl__sql_date *to)
+{
+    days += 719468;
+    int64_t era   = days / 146097;
+    int64_t rest  = days - era * 146097;
+    int64_t year  = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    int64_t left  = rest - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * left + 2) / 153;
+    to->day       = (unsigned)(left - (153 * month + 2) / 5 + 1);
+    to->month     = (unsigned)(month < 10 ? month + 3 : month - 9);
+    to->year      = (int)(year + era * 400 + (to->month <= 2));
+}
+
+pawl__sql_date pawl__sql_date_of(pawl_time time)
+{
+    pawl__sql_date to = {0};
+    time = time < PAWL_TIME_MIN ? PAWL_TIME_MIN : time > PAWL_TIME_MAX ? PAWL_TIME_MAX : time;
+    int64_t of_day = time % DAY;
+    of_day += of_day < 0 ? DAY : 0;
+    put_days((time - of_day) / DAY, &to);
+    int64_t seconds = of_day / MICROSECONDS;
+    to.microsecond  = (unsigned)(of_day % MICROSECONDS);
+    to.second       = (unsigned)(seconds % 60);
+    to.minute       = (unsigned)(seconds / 60 % 60);
+    to.hour         = (unsigned)(seconds / 3600);
+    return to;
+}
+
+pawl_time pawl__sql_time_of(const pawl__sql_date *date)
+{
+    int64_t seconds = ((int64_t)date->hour * 60 + date->minute) * 60 + date->second;
+    return days_of(date->year, date->month, date->day) * DAY + seconds * MICROSECONDS +
+           (int64_t)date->microsecond;
 }

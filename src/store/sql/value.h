@@ -39,4 +39,16 @@ typedef struct pawl__sql_got {
 /* Sets the member. NULL, or what the text is not, for an error: "UUID", "state". */
 const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got);
 
+/* ---- Times ---------------------------------------------------------------- */
+
+/* A time of the years 1 to 9999, as libraries of databases take it. */
+typedef struct pawl__sql_date {
+    int      year;
+    unsigned month, day, hour, minute, second, microsecond;
+} pawl__sql_date;
+
+/* A time out of these years is the first or the last one of them. */
+pawl__sql_date pawl__sql_date_of(pawl_time time);
+pawl_time      pawl__sql_time_of(const pawl__sql_date *date);
+
 #endif

@@ -9,16 +9,16 @@
 
 #include <stdlib.h>
 
-#define STATEMENT PAWL__MYSQL_STATEMENT_UNDONE
-#define TRANSACTION PAWL__MYSQL_TRANSACTION_UNDONE
-#define CONNECTION PAWL__MYSQL_CONNECTION_LOST
+#define STATEMENT PAWL__SQL_STATEMENT_UNDONE
+#define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
+#define CONNECTION PAWL__SQL_CONNECTION_LOST
 #define NOT_IN_CLUSTER 1047 /* refuses the statement, also where that is a commit */
 #define ERROR_DURING_COMMIT 1180
 
 typedef struct number_row {
-    unsigned         number;
-    pawl_code        code;
-    pawl__mysql_left left;
+    unsigned       number;
+    pawl_code      code;
+    pawl__sql_left left;
 } number_row;
 
 /* Sorted by number. */
@@ -103,7 +103,7 @@ static int compare(const void *number, const void *row)
     return (a > b) - (a < b);
 }
 
-pawl_code pawl__mysql_code_of(unsigned number, pawl__mysql_left *left)
+pawl_code pawl__mysql_code_of(unsigned number, pawl__sql_left *left)
 {
     const number_row *row =
         bsearch(&number, rows, sizeof rows / sizeof rows[0], sizeof rows[0], compare);
@@ -114,8 +114,8 @@ pawl_code pawl__mysql_code_of(unsigned number, pawl__mysql_left *left)
 
 pawl_code pawl__mysql_commit_code_of(unsigned number)
 {
-    pawl__mysql_left left;
-    pawl_code        code       = pawl__mysql_code_of(number, &left);
-    bool             is_unknown = left == CONNECTION && number != NOT_IN_CLUSTER;
+    pawl__sql_left left;
+    pawl_code      code       = pawl__mysql_code_of(number, &left);
+    bool           is_unknown = left == CONNECTION && number != NOT_IN_CLUSTER;
     return is_unknown || number == ERROR_DURING_COMMIT ? PAWL_EUNKNOWN : code;
 }

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mysql/mysql.h"
+#include "store/sql/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,45 +45,51 @@ static int by_id(const void *left, const void *right)
     return pawl_uuid_compare(((const seen_row *)left)->id, ((const seen_row *)right)->id);
 }
 
-static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error *error)
+static pawl__sql_connection *connection_of(pawl__sql_session *session)
+{
+    return (pawl__sql_connection *)(void *)session;
+}
+
+static pawl_code no_memory(const pawl__sql_session *session, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                          connection->store->sql.base.scheme);
+                          session->remote->sql.base.scheme);
 }
 
-/* An id is digits and hyphens: it may stand in the text. */
-static pawl_code ask(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                     const void *const *items, size_t count, MYSQL_RES **rows, pawl_error *error)
+/* Rows of one look are as many as its items at most. */
+static void take_row(void *context, const pawl_text *columns)
 {
-    pawl__sql_text text = {0};
-    char           id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl__sql_append(&text, "select `Id`, `Concurrency` from ");
-    pawl__sql_append_table(&text, connection->store->dialect, "",
-                           pawl__sql_saga_of(items[0])->name);
+    look     *it   = context;
+    seen_row *seen = &it->rows[it->row_count++];
+    seen->version  = strtoll(columns[1].data, NULL, 10);
+    (void)pawl_uuid_parse(columns[0], &seen->id, NULL);
+}
+
+/* The rows of all items, which are of one table. An id is digits and hyphens: it may stand in the text. */
+static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *write, look *it,
+                           size_t count, pawl_error *error)
+{
+    const pawl__sql_dialect *dialect = session->remote->dialect;
+    pawl__sql_text           text    = {0};
+    char                     id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl__sql_append(&text, "select ");
+    pawl__sql_append_name(&text, dialect, "", PAWL_TEXT("Id"));
+    pawl__sql_append(&text, ", ");
+    pawl__sql_append_name(&text, dialect, "", PAWL_TEXT("Concurrency"));
+    pawl__sql_append(&text, " from ");
+    pawl__sql_append_table(&text, dialect, "", pawl__sql_saga_of(it->items[0])->name);
+    pawl__sql_append(&text, " where ");
+    pawl__sql_append_name(&text, dialect, "", PAWL_TEXT("Id"));
     for (size_t i = 0; i < count; i++) {
-        pawl_uuid_format(id_of(write, items[i]), id);
-        pawl__sql_appendf(&text, "%s'%s'", i == 0 ? " where `Id` in (" : ",", id);
+        pawl_uuid_format(id_of(write, it->items[i]), id);
+        pawl__sql_appendf(&text, "%s'%s'", i == 0 ? " in (" : ",", id);
     }
     pawl__sql_append(&text, ")");
-    pawl_code code = text.is_failed ? no_memory(connection, error)
-                                    : pawl__mysql_ask(connection, text.data, rows, error);
+    it->row_count  = 0;
+    pawl_code code = text.is_failed
+                         ? no_memory(session, error)
+                         : session->remote->ops->ask(session, text.data, take_row, it, error);
     pawl__sql_text_free(&text);
-    return code;
-}
-
-/* The rows of all items, which are of one table. */
-static pawl_code find_rows(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                           look *it, size_t count, pawl_error *error)
-{
-    MYSQL_RES *rows = NULL;
-    pawl_code  code = ask(connection, write, it->items, count, &rows, error);
-    it->row_count   = 0;
-    for (MYSQL_ROW row; code == PAWL_OK && (row = mysql_fetch_row(rows)) != NULL;) {
-        seen_row *seen = &it->rows[it->row_count++];
-        seen->version  = strtoll(row[1], NULL, 10);
-        (void)pawl_uuid_parse(pawl_text_of(row[0]), &seen->id, NULL);
-    }
-    mysql_free_result(rows);
     qsort(it->rows, it->row_count, sizeof *it->rows, by_id);
     return code;
 }
@@ -103,7 +109,7 @@ static bool is_of(const pawl_saga_table *table, const void *item)
 }
 
 /* Reads the versions of the sagas in the first item's table, and writes the fates of these items. */
-static pawl_code look_at(pawl__mysql_connection *connection, const pawl__sql_write *write, look *it,
+static pawl_code look_at(pawl__sql_session *session, const pawl__sql_write *write, look *it,
                          const void *const *items, size_t first, size_t count,
                          pawl__sql_fate *fates, pawl_error *error)
 {
@@ -111,12 +117,12 @@ static pawl_code look_at(pawl__mysql_connection *connection, const pawl__sql_wri
     pawl_code              code;
     size_t                 found = 0;
     /* Preparing checks the table's names, too, before they stand in a text. */
-    if (pawl__mysql_prepared(connection, write->statement, table, &code, error) == NULL)
+    if (pawl__sql_prepared_of(session, write->statement, table, &code, error) == NULL)
         return code;
     for (size_t i = first; i < count; i++)
         if (is_of(table, items[i]))
             it->items[found++] = items[i];
-    code = find_rows(connection, write, it, found, error);
+    code = find_rows(session, write, it, found, error);
     for (size_t i = first; code == PAWL_OK && i < count; i++)
         if (is_of(table, items[i]))
             fates[i] = is_past(it, write, items[i]) ? PAWL__SQL_MISSED : PAWL__SQL_APPLIED;
@@ -126,22 +132,22 @@ static pawl_code look_at(pawl__mysql_connection *connection, const pawl__sql_wri
 /* A fate that is not known yet. */
 #define UNKNOWN pawl__sql_fate_count
 
-static pawl_code look_at_all(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                             look *it, const void *const *items, size_t count,
-                             pawl__sql_fate *fates, pawl_error *error)
+static pawl_code look_at_all(pawl__sql_session *session, const pawl__sql_write *write, look *it,
+                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < count; i++)
         fates[i] = UNKNOWN;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (fates[i] == UNKNOWN)
-            code = look_at(connection, write, it, items, i, count, fates, error);
+            code = look_at(session, write, it, items, i, count, fates, error);
     return code;
 }
 
 /* Items that are not past, in their order. */
-static pawl_code write_rest(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                            look *it, const void *const *items, size_t count, pawl__sql_fate *fates,
+static pawl_code write_rest(pawl__sql_session *session, const pawl__sql_write *write, look *it,
+                            const void *const *items, size_t count, pawl__sql_fate *fates,
                             size_t *failed, pawl_error *error)
 {
     size_t rest = 0, bad = 0;
@@ -150,7 +156,8 @@ static pawl_code write_rest(pawl__mysql_connection *connection, const pawl__sql_
             it->items[rest++] = items[i];
     if (rest == 0)
         return PAWL_OK;
-    pawl_code code = pawl__mysql_write(connection, write, it->items, rest, it->fates, &bad, error);
+    pawl_code code = pawl__sql_session_write(connection_of(session), write, it->items, rest,
+                                             it->fates, &bad, error);
     for (size_t i = 0, at = 0; i < count; i++) {
         if (fates[i] == PAWL__SQL_MISSED)
             continue;
@@ -192,25 +199,15 @@ static int64_t list_before(pawl__sql_text *json, const void *const *items, size_
     return listed;
 }
 
-static pawl_code count_listed(pawl__mysql_connection *connection, const pawl_text *json,
+static pawl_code count_listed(const pawl__sql_session *session, const pawl_text *json,
                               int64_t *found, pawl_error *error)
 {
-    static const pawl__sql_field  text_field[] = {{0, PAWL__WIRE_TEXT}};
-    static const pawl__sql_fields by_text      = PAWL__SQL_LIST(text_field);
-    pawl_code                     code;
-    pawl__mysql_statement        *statement =
-        pawl__mysql_prepared(connection, PAWL__MYSQL_EVENT_COUNT, NULL, &code, error);
-    if (statement == NULL)
-        return code;
-    code = pawl__mysql_execute(connection, statement, &by_text, json, error);
-    if (code != PAWL_OK)
-        return code;
-    *found = mysql_stmt_fetch(statement->stmt) == 0 ? statement->columns[0].number : 0;
-    (void)mysql_stmt_free_result(statement->stmt);
-    return PAWL_OK;
+    const pawl__sql_asked asked = {session->remote->family->event_count, &pawl__sql_one_text, json,
+                                   &pawl__sql_one_int, 0};
+    return pawl__sql_read_first(&session->remote->sql.base, &asked, NULL, found, error);
 }
 
-static pawl_code write_events(pawl__mysql_connection *connection, const pawl__sql_write *write,
+static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write *write,
                               const void *const *items, size_t count, pawl__sql_fate *fates,
                               size_t *failed, pawl_error *error)
 {
@@ -219,41 +216,43 @@ static pawl_code write_events(pawl__mysql_connection *connection, const pawl__sq
     int64_t         found  = 0;
     int64_t         listed = list_before(&text, items, count);
     pawl_text       json   = pawl__sql_text_of(&text);
-    pawl_code       code   = text.is_failed ? no_memory(connection, error) : PAWL_OK;
+    pawl_code       code   = text.is_failed ? no_memory(session, error) : PAWL_OK;
     if (code == PAWL_OK && listed != 0)
-        code = count_listed(connection, &json, &found, error);
+        code = count_listed(session, &json, &found, error);
     pawl__sql_text_free(&text);
     *failed = 0;
     if (code != PAWL_OK)
         return code;
-    sure.statement = PAWL__MYSQL_EVENT_INSERT_SURE;
-    return pawl__mysql_write(connection, found == listed ? &sure : write, items, count, fates,
-                             failed, error);
+    sure.statement = session->remote->family->event_insert_sure;
+    return pawl__sql_session_write(connection_of(session), found == listed ? &sure : write, items,
+                                   count, fates, failed, error);
 }
 
 /* ---- Both --------------------------------------------------------------- */
 
-pawl_code pawl__mysql_write_looking(pawl__mysql_connection *connection,
-                                    const pawl__sql_write *write, const void *const *items,
-                                    size_t count, pawl__sql_fate *fates, size_t *failed,
-                                    pawl_error *error)
+pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error)
 {
-    bool is_event = !write->is_saga && write->statement == PAWL__SQL_EVENT_INSERT;
+    pawl__sql_session *session  = pawl__sql_session_of(connection);
+    bool               is_event = !write->is_saga && write->statement == PAWL__SQL_EVENT_INSERT;
     /* A caller's transaction may read an older state. */
-    if (is_event && count >= EVENTS_MIN && !connection->is_callers)
-        return write_events(connection, write, items, count, fates, failed, error);
-    if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || connection->is_callers)
-        return pawl__mysql_write(connection, write, items, count, fates, failed, error);
+    if (session->remote->family->event_count != 0 && is_event && count >= EVENTS_MIN &&
+        !session->is_callers)
+        return write_events(session, write, items, count, fates, failed, error);
+    if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || session->is_callers)
+        return pawl__sql_session_write(connection_of(session), write, items, count, fates, failed,
+                                       error);
     look it = {.rows =
                    pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.fates))};
     *failed = 0;
     if (it.rows == NULL)
-        return no_memory(connection, error);
+        return no_memory(session, error);
     it.items       = (const void **)(void *)&it.rows[count];
     it.fates       = (pawl__sql_fate *)(void *)&it.items[count];
-    pawl_code code = look_at_all(connection, write, &it, items, count, fates, error);
+    pawl_code code = look_at_all(session, write, &it, items, count, fates, error);
     if (code == PAWL_OK)
-        code = write_rest(connection, write, &it, items, count, fates, failed, error);
+        code = write_rest(session, write, &it, items, count, fates, failed, error);
     pawl_free(it.rows);
     return code;
 }

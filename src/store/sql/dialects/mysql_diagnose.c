@@ -1,4 +1,4 @@
-/* diagnose.c - the look at a server of MySQL or MariaDB: what holds up pawl's work, or could lose it.
+/* mysql_diagnose.c - the look at a server of MySQL or MariaDB: what holds up pawl's work, or could lose it.
  *
  * Each check is a select on the server's variables and tables of its own (store/sql/diagnose.h). What
  * a session of pawl sets for itself (sql_mode, isolation, time zone) is not looked at: the server's
@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/diagnose.h"
-#include "store/mysql/mysql.h"
+#include "store/sql/dialects/mysql_family.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
@@ -122,14 +122,12 @@ static void append_probe(pawl__sql_text *text, const pawl__sql_doctor *doctor,
 static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, size_t right,
                        bool *is_allowed)
 {
-    MYSQL_RES     *rows = NULL;
-    pawl__sql_text text = {0};
-    pawl_error     why  = PAWL_ERROR_INIT;
+    pawl__sql_remote *remote = pawl__sql_remote_of(doctor->store);
+    pawl__sql_text    text   = {0};
+    pawl_error        why    = PAWL_ERROR_INIT;
     append_probe(&text, doctor, table, right);
     pawl_code code = text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
-                                    : pawl__mysql_ask(&pawl__mysql_of(doctor->store)->main,
-                                                      text.data, &rows, &why);
-    mysql_free_result(rows);
+                                    : remote->ops->ask(remote->main, text.data, NULL, NULL, &why);
     pawl__sql_text_free(&text);
     *is_allowed = code != PAWL_EDENIED;
     return pawl__sql_is_gone(code) ? pawl_error_set(doctor->error, code, "%s", why.text) : PAWL_OK;
@@ -185,51 +183,48 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static pawl_text column_of(MYSQL_RES *rows, MYSQL_ROW row, unsigned column, pawl_arena *arena)
+static pawl_text kept(pawl_arena *arena, pawl_text text)
 {
-    const unsigned long *sizes = mysql_fetch_lengths(rows);
-    pawl_text            text  = {.data = row[column], .size = sizes[column]};
-    return row[column] == NULL ? PAWL_TEXT("") : pawl_arena_text(arena, text);
+    return text.data != NULL ? pawl_arena_text(arena, text) : PAWL_TEXT("");
+}
+
+typedef struct finding_rows {
+    pawl_arena     *arena;
+    pawl__sql_rows *found;
+    size_t          capacity;
+    bool            is_failed;
+} finding_rows;
+
+static void take_finding(void *context, const pawl_text *columns)
+{
+    finding_rows    *to = context;
+    pawl__sql_found *item =
+        pawl_arena_grow(to->arena, to->found->items, to->found->count, &to->capacity, sizeof *item);
+    to->is_failed |= item == NULL;
+    if (item == NULL)
+        return;
+    to->found->items         = item;
+    item[to->found->count++] = (pawl__sql_found){
+        .number = columns[0].data != NULL ? strtoll(columns[0].data, NULL, 10) : 0,
+        .text   = kept(to->arena, columns[1]),
+        .remedy = kept(to->arena, columns[2]),
+    };
 }
 
 static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *found,
                      pawl_error *error)
 {
-    MYSQL_RES *rows = NULL;
-    pawl_code  code = pawl__mysql_ask(&pawl__mysql_of(base)->main, text, &rows, error);
-    if (code != PAWL_OK)
-        return code;
-    size_t           count = (size_t)mysql_num_rows(rows);
-    pawl__sql_found *items = pawl_arena_take(arena, (count + 1) * sizeof *items);
-    found->items           = items;
-    for (MYSQL_ROW row; items != NULL && (row = mysql_fetch_row(rows)) != NULL;)
-        items[found->count++] = (pawl__sql_found){
-            .number = row[0] != NULL ? strtoll(row[0], NULL, 10) : 0,
-            .text   = column_of(rows, row, 1, arena),
-            .remedy = column_of(rows, row, 2, arena),
-        };
-    mysql_free_result(rows);
-    return items != NULL ? PAWL_OK : pawl__sql_no_memory(base, "rows", error);
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    finding_rows      to     = {.arena = arena, .found = found};
+    pawl_code         code   = remote->ops->ask(remote->main, text, take_finding, &to, error);
+    return code == PAWL_OK && to.is_failed ? pawl__sql_no_memory(base, "rows", error) : code;
 }
 
-/* Without the user: a remedy is for somebody who may more than this one. */
-static void name_client(const pawl__mysql *store, char *client, size_t size)
+pawl_code pawl__mysql_look_at(pawl_store *store, const char *client, const pawl_diagnosis *asked,
+                              pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error)
 {
-    const MYSQL *mysql = store->main.mysql;
-    (void)snprintf(client, size, "%s -h '%.100s' -P %u -D '%.70s' -e",
-                   pawl__mysql_is_mariadb(store) ? "mariadb" : "mysql",
-                   mysql->host != NULL ? mysql->host : "localhost", mysql->port,
-                   mysql->db != NULL ? mysql->db : "");
-}
-
-pawl_code pawl__mysql_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
-                               pawl_finding_rows *rows, pawl_error *error)
-{
-    pawl__mysql *store = pawl__mysql_of(base);
-    char         client[400];
-    name_client(store, client, sizeof client);
-    pawl__sql_doctor doctor = {.store   = base,
-                               .dialect = store->dialect,
+    pawl__sql_doctor doctor = {.store   = store,
+                               .dialect = pawl__sql_remote_of(store)->dialect,
                                .asked   = asked,
                                .ask     = ask,
                                .client  = client,

@@ -1,4 +1,4 @@
-/* schema.c - the catalogs of MySQL and MariaDB, and how a script is run (store/sql/schema.h).
+/* mysql_schema.c - the catalogs of MySQL and MariaDB, and how a script is run (store/sql/schema.h).
  *
  * Every statement that makes a table commits by itself: a lock by GET_LOCK, the printed script's,
  * keeps each run alone, and the next apply makes the rest after one that failed. The tables are looked
@@ -6,7 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mysql/mysql.h"
+#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/script.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,54 +56,55 @@ static const char *const mariadb_types[pawl__sql_type_count] = {
 
 /* On a cluster the tables may have been made on another node just now: reads wait until this one has
  * applied what was committed before them. */
-static pawl_code set_causal(pawl__mysql *store, const char *text, pawl_error *error)
+static pawl_code set_causal(pawl__sql_remote *remote, const char *text, pawl_error *error)
 {
-    return store->is_cluster ? pawl__mysql_query(&store->main, text, error) : PAWL_OK;
+    return remote->is_cluster ? remote->ops->query(remote->main, text, error) : PAWL_OK;
 }
 
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
-    pawl__mysql *store = pawl__mysql_of(base);
-    pawl_code    code  = PAWL_OK;
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    pawl_code         code   = PAWL_OK;
     (void)verb;
-    if (store->main.mysql == NULL)
-        code = pawl__mysql_connect(store, &store->main, error);
-    return code == PAWL_OK ? set_causal(store, CAUSAL, error) : code;
+    if (!remote->main->is_made)
+        code = remote->ops->connect(remote->main, error);
+    return code == PAWL_OK ? set_causal(remote, CAUSAL, error) : code;
 }
 
 /* The lock is waited for to just before the call's deadline, so that the server says how it went. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
-    pawl__mysql *store  = pawl__mysql_of(base);
-    int64_t      is_had = 0;
-    char         text[120];
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    int64_t           is_had = 0;
+    char              text[120];
     (void)snprintf(text, sizeof text, "select get_lock(" LOCK_NAME ", %.1f)",
                    (double)base->deadline_ms / 1000.0 * 0.9);
-    pawl_code code = pawl__mysql_ask_number(&store->main, text, &is_had, error);
+    pawl_code code = pawl__sql_ask_number(remote->main, text, &is_had, error);
     if (code == PAWL_OK && is_had != 1)
         code = pawl_error_set(error, PAWL_EBUSY,
                               "%s: %s: another process makes or drops tables in this database, and "
                               "did not end within the deadline",
-                              base->scheme, store->url.parts.given);
+                              base->scheme, remote->given);
     return code;
+}
+
+static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    return remote->ops->query(remote->main, statement, error);
 }
 
 /* A lost session has given its lock back. */
 static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
 {
     (void)error;
-    (void)pawl__mysql_query(&pawl__mysql_of(base)->main, "do release_lock(" LOCK_NAME ")", NULL);
+    (void)execute(base, "do release_lock(" LOCK_NAME ")", NULL);
     return code;
-}
-
-static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
-{
-    return pawl__mysql_query(&pawl__mysql_of(base)->main, statement, error);
 }
 
 static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
 {
-    return pawl__mysql_ask_number(&pawl__mysql_of(base)->main, select, number, error);
+    return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
 }
 
 #define SCHEMA_OPS                                                                        \
@@ -115,47 +117,52 @@ static const pawl__sql_schema_ops mysql_ops   = {SCHEMA_OPS, .types = mysql_type
 static const pawl__sql_schema_ops mariadb_ops = {SCHEMA_OPS, .types = mariadb_types,
                                                  .collation = "utf8mb4_nopad_bin"};
 
-static pawl__sql_schema schema_of(pawl__mysql *store, const char *prefix)
+static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
 {
-    return (pawl__sql_schema){.store   = &store->sql.base,
-                              .ops     = pawl__mysql_is_mariadb(store) ? &mariadb_ops : &mysql_ops,
-                              .dialect = store->dialect,
+    return (pawl__sql_schema){.store   = &remote->sql.base,
+                              .ops     = pawl__mysql_is_mariadb(remote) ? &mariadb_ops : &mysql_ops,
+                              .dialect = remote->dialect,
                               .prefix  = prefix,
-                              .given   = store->url.parts.given,
+                              .given   = remote->given,
                               .scheme  = "",
-                              .within  = store->url.parts.database};
+                              .within  = remote->database};
 }
 
-pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options *options,
+pawl_code pawl__mysql_schema_check(pawl__sql_remote *remote, const pawl_store_options *options,
                                    pawl_error *error)
 {
-    pawl__sql_schema schema = schema_of(store, store->sql.base.system_prefix);
-    pawl_code        code   = set_causal(store, CAUSAL, error);
+    pawl__sql_schema schema = schema_of(remote, remote->sql.base.system_prefix);
+    pawl_code        code   = set_causal(remote, CAUSAL, error);
     if (code == PAWL_OK)
         code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
-    return code == PAWL_OK ? set_causal(store, NOT_CAUSAL, error) : code;
+    return code == PAWL_OK ? set_causal(remote, NOT_CAUSAL, error) : code;
 }
 
-/* Which dialect, the scheme says where there is no server. */
-static pawl_code print(const pawl_store *base, const pawl_schema_spec *spec, pawl_line_fn *line,
+/* Which dialect, the scheme says, or the server does. */
+static pawl_code print(pawl_store *base, const pawl_schema_spec *spec, pawl_line_fn *line,
                        void *context, pawl_error *error)
 {
-    bool                     is_mariadb = strcmp(base->scheme, pawl__mariadb_dialect.name) == 0;
-    const pawl__sql_dialect *dialect = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
-    pawl_code                code    = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
+    const pawl__sql_dialect *dialect = pawl__sql_dialect_find(pawl_text_of(base->scheme));
+    pawl_code                code    = PAWL_OK;
+    if (dialect == NULL) {
+        code    = connect(base, PAWL_SCHEMA_PRINT, error);
+        dialect = pawl__sql_remote_of(base)->dialect;
+    }
+    if (code == PAWL_OK)
+        code = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
     if (code == PAWL_OK)
         code = pawl__sql_print(dialect, spec->system_prefix, spec, line, context, error);
     return code;
 }
 
-pawl_code pawl__mysql_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
+pawl_code pawl__mysql_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
     if (verb == PAWL_SCHEMA_PRINT)
-        return print(base, spec, line, context, error);
-    pawl_code code = connect(base, verb, error);
+        return print(store, spec, line, context, error);
+    pawl_code code = connect(store, verb, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sql_schema schema = schema_of(pawl__mysql_of(base), spec->system_prefix);
+    pawl__sql_schema schema = schema_of(pawl__sql_remote_of(store), spec->system_prefix);
     return pawl__sql_schema_run(&schema, verb, spec, line, context, error);
 }

@@ -1,0 +1,228 @@
+/* mysql_family.c - sessions of MySQL and MariaDB: settings, and the lock that a worker lives by.
+ *
+ * A living worker has a lock by GET_LOCK, which its session alone keeps, or behind a pooler a heartbeat
+ * by the server's clock. The name of a lock is of the whole server, in 64 characters without regard to
+ * case: so it is made from the numbers of the database, the prefix and the worker. A lock is gone with its
+ * session; a worker that connects again takes it again, and ends an older session of its own that the
+ * server still takes for alive.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialects/mysql_family.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MYSQL_VERSION_MIN 80001 /* skip locked */
+#define MARIADB_VERSION_MIN 100600
+#define IDLE_S 31536000   /* a sender that rests keeps its session, and with it its worker's lock */
+#define LIVES_AT_ONCE 100 /* in one statement */
+#define DEAD_SECONDS "15"
+
+/* ---- The session --------------------------------------------------------- */
+
+/* "10.11.6-MariaDB-1", "8.0.36": as 101106, 80036. */
+pawl_code pawl__mysql_check_version(pawl__sql_remote *remote, const char *version,
+                                    pawl_error *error)
+{
+    unsigned major = 0, minor = 0, patch = 0;
+    bool     is_mariadb = strstr(version, "MariaDB") != NULL;
+    remote->dialect     = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
+    (void)sscanf(version, "%u.%u.%u", &major, &minor, &patch);
+    if (major * 10000 + minor * 100 + patch >=
+        (is_mariadb ? MARIADB_VERSION_MIN : MYSQL_VERSION_MIN))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "%s: %s: the server is %s %s, at least %s is needed (skip locked)",
+                          remote->sql.base.scheme, remote->given, is_mariadb ? "MariaDB" : "MySQL",
+                          version, is_mariadb ? "10.6" : "8.0.1");
+}
+
+/* Settings of the session, whatever the server's are: with those a select loses rows without a word, `is null` finds the row that was
+ * inserted last, a commit begins a transaction or hangs up, or statements are refused. */
+#define OURS                                                                           \
+    ", session sql_select_limit = 18446744073709551615, session sql_auto_is_null = 0," \
+    " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
+    " session sql_big_selects = 1, session group_concat_max_len = 1048576"
+
+/* Texts compare byte for byte also where no column stands beside them. The deadline of a call
+ * decides before a wait for a lock does. */
+pawl_code pawl__mysql_set_session(pawl__sql_session *session, const char *names, int rest_s,
+                                  pawl_error *error)
+{
+    const pawl__sql_remote *remote     = session->remote;
+    char                    text[1000] = "", rest[60] = "";
+    bool                    is_mariadb = pawl__mysql_is_mariadb(remote);
+    long long               wait = (long long)((remote->sql.base.deadline_ms + 999) / 1000 + 1);
+    if (is_mariadb)
+        (void)snprintf(rest, sizeof rest, ", session idle_transaction_timeout = %d", rest_s);
+    (void)snprintf(text, sizeof text,
+                   "set %s %s, session sql_mode = 'TRADITIONAL', "
+                   "session time_zone = '+00:00', session autocommit = 1, "
+                   "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
+                   "session wait_timeout = %d" OURS "%s",
+                   names, is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S,
+                   rest);
+    pawl_code code = remote->ops->query(session, text, error);
+    if (code == PAWL_OK)
+        code = remote->ops->query(session, "set session transaction isolation level read committed",
+                                  error);
+    return code;
+}
+
+/* The same on all nodes of a cluster. */
+#define CLUSTER_ID                                                  \
+    "(select variable_value from information_schema.global_status " \
+    "where variable_name = 'wsrep_cluster_state_uuid')"
+#define DATABASE_ID(of) "select left(sha2(concat_ws('/', " of ", database()), 256), 32)"
+
+static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
+                             pawl_error *error)
+{
+    const char *text = session->remote->is_cluster ? DATABASE_ID(CLUSTER_ID)
+                                                   : DATABASE_ID("@@hostname, @@port, @@datadir");
+    return pawl__sql_ask_text(session, text, id, PAWL__SQL_DATABASE_ID_SIZE, error);
+}
+
+/* ---- Names --------------------------------------------------------------- */
+
+typedef struct lock_name {
+    char text[64];
+} lock_name;
+
+static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
+{
+    const char *const parts[] = {remote->database, "/", remote->sql.base.system_prefix};
+    uint64_t          hash    = UINT64_C(14695981039346656037); /* FNV-1a */
+    lock_name         name;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        for (const char *at = parts[i]; *at != '\0'; at++)
+            hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    (void)snprintf(name.text, sizeof name.text, "pawl_%016" PRIx64 "_%016" PRIx64, hash,
+                   (uint64_t)number);
+    return name;
+}
+
+/* ---- The lock ------------------------------------------------------------ */
+
+/* The lock is had by a session of this worker, whose answer nobody needs any longer. */
+static pawl_code end_holder(pawl__sql_session *session, const lock_name *name, pawl_error *error)
+{
+    char    text[100];
+    int64_t holder = 0;
+    (void)snprintf(text, sizeof text, "select is_used_lock('%s')", name->text);
+    pawl_code code = pawl__sql_ask_number(session, text, &holder, error);
+    if (code != PAWL_OK || holder == 0)
+        return code;
+    (void)snprintf(text, sizeof text, "kill %" PRId64, holder);
+    code = session->remote->ops->query(session, text, error);
+    return code == PAWL_EPERSIST ? PAWL_OK : code; /* 1094: gone meanwhile */
+}
+
+static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
+{
+    const pawl__sql_remote *remote = session->remote;
+    bool                    is_own = session == remote->main;
+    lock_name name   = name_of(remote, is_own ? remote->lock_number : remote->lock_number - 1);
+    int64_t   is_had = 0;
+    char      text[100];
+    (void)snprintf(text, sizeof text, "select get_lock('%s', 0)", name.text);
+    pawl_code code = pawl__sql_ask_number(session, text, &is_had, error);
+    if (code != PAWL_OK || is_had == 1)
+        return code;
+    code = end_holder(session, &name, error);
+    (void)snprintf(text, sizeof text, "select get_lock('%s', %.1f)", name.text,
+                   (double)remote->sql.base.deadline_ms / 1000.0 * 0.9);
+    if (code == PAWL_OK)
+        code = pawl__sql_ask_number(session, text, &is_had, error);
+    if (code == PAWL_OK && is_had != 1)
+        code = pawl_error_set(error, PAWL_EBUSY,
+                              "%s: another session of this worker keeps its lock %s: it is in a "
+                              "statement that does not end",
+                              remote->sql.base.scheme, name.text);
+    return code;
+}
+
+static void worker_unlock(pawl__sql_session *session)
+{
+    char text[100];
+    (void)snprintf(text, sizeof text, "do release_lock('%s')",
+                   name_of(session->remote, session->remote->lock_number).text);
+    (void)session->remote->ops->query(session, text, NULL);
+}
+
+/* ---- Who lives ----------------------------------------------------------- */
+
+/* GET_LOCK of a worker, or its heartbeat: the lock is used, the heartbeat young. */
+static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
+                        const pawl__sql_life *life)
+{
+    if (life->process != 0)
+        pawl__sql_appendf(text, "is_used_lock('%s') is not null",
+                          name_of(remote, life->process).text);
+    else
+        pawl__sql_appendf(text,
+                          "utc_timestamp(6) < timestampadd(microsecond, %" PRId64
+                          ", '1970-01-01 00:00:" DEAD_SECONDS "')",
+                          life->seen);
+}
+
+/* The answers are the digits of one text. */
+static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    char           digits[LIVES_AT_ONCE + 1] = "";
+    pawl__sql_text text                      = {0};
+    pawl__sql_append(&text, "select concat(");
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(&text, i > 0 ? ", " : "");
+        append_life(remote, &text, lives[i]);
+    }
+    pawl__sql_append(&text, ")");
+    pawl_code code =
+        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
+                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
+    for (size_t i = 0; i < count; i++)
+        lives[i]->is_alive = digits[0] != '\0' && digits[i] == '1';
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+pawl_code pawl__mysql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
+        code = ask_lives(pawl__sql_remote_of(store), lives + at,
+                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
+    return code;
+}
+
+/* ---- The family ---------------------------------------------------------- */
+
+const pawl__sql_family pawl__mysql_family = {
+    .name              = "mysql",
+    .templates         = pawl__mysql_templates,
+    .overrides         = pawl__mysql_overrides,
+    .statement_count   = PAWL__MYSQL_STATEMENT_COUNT,
+    .hold_back         = PAWL__MYSQL_OUTBOX_HOLD_BACK,
+    .event_count       = PAWL__MYSQL_EVENT_COUNT,
+    .event_insert_sure = PAWL__MYSQL_EVENT_INSERT_SURE,
+    .lock_ops =
+        {
+            .claim       = PAWL__MYSQL_QUEUE_CLAIM,
+            .claim_more  = PAWL__MYSQL_QUEUE_CLAIM_MORE,
+            .claim_free  = PAWL__MYSQL_QUEUE_CLAIM_FREE,
+            .claim_again = PAWL__MYSQL_QUEUE_CLAIM_AGAIN,
+            .count_due   = PAWL__MYSQL_QUEUE_COUNT_DUE,
+            .lock        = PAWL__MYSQL_QUEUE_LOCK,
+            .is_open     = pawl__sql_main_is_open,
+            .rollback    = pawl__sql_main_rollback,
+            .aside       = pawl__sql_aside,
+            .back        = pawl__sql_back,
+        },
+    .worker_lock   = worker_lock,
+    .worker_unlock = worker_unlock,
+    .database_id   = database_id,
+};

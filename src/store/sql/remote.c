@@ -1,0 +1,182 @@
+/* remote.c - the handle of a store on a server: open, lost sessions, the worker's lock, close.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE_MS 2000 /* a rollback that takes longer is left to the server */
+
+/* ---- Texts -------------------------------------------------------------- */
+
+typedef struct first_text {
+    char  *to;
+    size_t size;
+    bool   is_there;
+} first_text;
+
+static void take_text(void *context, const pawl_text *columns)
+{
+    first_text *first = context;
+    if (!first->is_there && columns[0].data != NULL)
+        (void)snprintf(first->to, first->size, "%.*s", PAWL_TEXT_ARGS(columns[0]));
+    first->is_there = true;
+}
+
+pawl_code pawl__sql_ask_text(pawl__sql_session *session, const char *text, char *to, size_t size,
+                             pawl_error *error)
+{
+    first_text first = {.to = to, .size = size};
+    to[0]            = '\0';
+    return session->remote->ops->ask(session, text, take_text, &first, error);
+}
+
+pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
+                               pawl_error *error)
+{
+    char      digits[40];
+    pawl_code code = pawl__sql_ask_text(session, text, digits, sizeof digits, error);
+    *number        = strtoll(digits, NULL, 10);
+    return code;
+}
+
+/* ---- The state of a session ----------------------------------------------- */
+
+pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error)
+{
+    const char *scheme = session->remote->sql.base.scheme;
+    if (!session->is_made || session->is_lost)
+        return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
+    if (session->is_undone)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              "%s: the server rolled the transaction back before", scheme);
+    return PAWL_OK;
+}
+
+void pawl__sql_note_left(pawl__sql_session *session, pawl__sql_left left)
+{
+    session->is_lost |= left == PAWL__SQL_CONNECTION_LOST;
+    session->is_undone |= session->in_transaction && left == PAWL__SQL_TRANSACTION_UNDONE;
+}
+
+pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error)
+{
+    const pawl_store *store = &session->remote->sql.base;
+    if (session->why == PAWL_EINTERRUPTED)
+        return pawl_error_set(error, session->why, "%s: the call was interrupted", store->scheme);
+    return pawl_error_set(error, session->why,
+                          "%s: the call took longer than %lld ms, its deadline", store->scheme,
+                          (long long)store->deadline_ms);
+}
+
+void pawl__sql_session_closed(pawl__sql_session *session)
+{
+    pawl__sql_prepared_close(session);
+    session->is_made        = false;
+    session->id             = 0;
+    session->is_lost        = false;
+    session->is_undone      = false;
+    session->in_transaction = false;
+}
+
+/* Handles on the same data have the same identity, by whatever name they reached the server. */
+static pawl_code identify(pawl__sql_remote *remote, pawl_error *error)
+{
+    pawl_store *base = &remote->sql.base;
+    pawl_code   code = remote->family->database_id(remote->main, remote->database_id, error);
+    (void)snprintf(base->identity, sizeof base->identity, "%s:%s/%s", remote->family->name,
+                   remote->database_id, base->system_prefix);
+    return code;
+}
+
+pawl_code pawl__sql_session_known(pawl__sql_session *session, pawl_error *error)
+{
+    pawl__sql_remote *remote = session->remote;
+    pawl_code         code   = session == remote->main ? identify(remote, error) : PAWL_OK;
+    if (code == PAWL_OK && remote->lock_number != 0)
+        code = remote->family->worker_lock(session, error);
+    return code;
+}
+
+/* ---- The worker's lock ---------------------------------------------------- */
+
+/* Made from the worker's id, so that no other worker has it; odd: the second connection's lock is
+ * the one below. */
+static int64_t number_of(pawl_uuid worker)
+{
+    uint64_t parts[2];
+    memcpy(parts, worker.bytes, sizeof parts);
+    return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
+}
+
+pawl_code pawl__sql_own_lock(pawl_store *store, int64_t *number, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    pawl_code         code   = PAWL_OK;
+    if (remote->lock_number == 0 && !remote->server.beats) {
+        remote->lock_number = number_of(store->worker.uuid);
+        code                = remote->family->worker_lock(remote->main, error);
+        if (code != PAWL_OK)
+            remote->lock_number = 0;
+    }
+    *number = remote->lock_number;
+    return code;
+}
+
+void pawl__sql_own_unlock(pawl_store *store)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    if (remote->lock_number != 0)
+        remote->family->worker_unlock(remote->main);
+    remote->lock_number = 0;
+}
+
+/* ---- The handle ---------------------------------------------------------- */
+
+pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
+                                const pawl__sql_session_ops *session_ops, pawl__sql_session *main,
+                                pawl__sql_session *side, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    remote->sql.ops          = ops;
+    remote->sql.connection   = (pawl__sql_connection *)(void *)main;
+    remote->sql.claims       = &remote->claims;
+    remote->ops              = session_ops;
+    remote->main             = main;
+    remote->side             = side;
+    main->remote             = remote;
+    side->remote             = remote;
+    if (remote->family != NULL)
+        remote->claims.ops = &remote->family->lock_ops;
+    return pawl__sql_server_open(store, &remote->server, error);
+}
+
+void pawl__sql_remote_close(pawl_store *store)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    if (remote->main != NULL && pawl__sql_server_is_ours(&remote->server)) {
+        store->deadline_ms = store->deadline_ms < CLOSE_MS ? store->deadline_ms : CLOSE_MS;
+        remote->ops->disconnect(remote->side);
+        remote->ops->disconnect(remote->main);
+    } /* else the socket is the parent's: a goodbye on it would end the parent's session */
+    pawl__sql_server_close(&remote->server);
+    pawl__sql_lock_free(&remote->claims);
+}
+
+/* A lost connection took the row locks of the claims and the worker's lock with it. */
+pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    if (remote->main->is_made && !remote->main->is_lost)
+        return PAWL_OK;
+    pawl__sql_lock_lost(&remote->claims);
+    remote->sql.in_hold   = false;
+    pawl_code code        = remote->ops->connect(remote->main, error);
+    remote->main->is_lost = code != PAWL_OK; /* the next operation tries again */
+    if (code == PAWL_OK)
+        pawl_log(PAWL_LOG_INFO, "%s: %s: connected again", store->scheme, remote->given);
+    return code;
+}

@@ -1,0 +1,159 @@
+/* session.c - begin and end of a session's transaction; the second session; a change set in a
+ * transaction of the application's own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/session.h"
+
+#include "store/sql/commit.h"
+
+#include <string.h>
+
+static pawl__sql_session *current(pawl_store *store)
+{
+    return pawl__sql_session_of(((pawl__sql_store *)store)->connection);
+}
+
+static pawl_code query(pawl__sql_session *session, const char *text, pawl_error *error)
+{
+    return session->remote->ops->query(session, text, error);
+}
+
+/* ---- Begin and end ------------------------------------------------------- */
+
+static void note_end(pawl__sql_session *session)
+{
+    if (session->remote->ops->ended != NULL)
+        session->remote->ops->ended(session);
+}
+
+/* A connection that cannot roll back is of no use any more: closed, it frees its locks. */
+void pawl__sql_session_undo(pawl__sql_session *session)
+{
+    if (!session->in_transaction)
+        return;
+    session->is_undone = false; /* the rollback of nothing is harmless */
+    /* A node of Galera says at a rollback, too, that it undid the transaction before. */
+    if (!session->is_lost && query(session, "rollback", NULL) != PAWL_OK)
+        session->is_lost |= !session->is_undone;
+    session->is_undone      = false;
+    session->in_transaction = false;
+    note_end(session);
+}
+
+void pawl__sql_session_rollback(pawl_store *store)
+{
+    pawl__sql_session_undo(current(store));
+}
+
+/* By a text, also where a library has transactions of its own, which would begin the next one by
+ * themselves. On `main` it takes the row locks of the claims, too. */
+pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_session *session = current(store);
+    if (session->in_transaction && !session->is_undone)
+        return PAWL_OK;
+    pawl__sql_session_undo(session);
+    pawl_code code = query(session, "start transaction", error);
+    if (code != PAWL_OK)
+        return code;
+    session->in_transaction = true;
+    if (session == session->remote->main)
+        code = pawl__sql_lock_keep(store, error);
+    if (code != PAWL_OK)
+        pawl__sql_session_undo(session);
+    return code;
+}
+
+/* The server may have committed although its answer did not come. */
+pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error)
+{
+    pawl__sql_session           *session = current(store);
+    const pawl__sql_session_ops *ops     = session->remote->ops;
+    pawl_code code = ops->may_send != NULL ? ops->may_send(session, error) : PAWL_OK;
+    if (code != PAWL_OK)
+        return code;
+    session->is_unsure      = false;
+    code                    = query(session, "commit", error);
+    session->in_transaction = code != PAWL_OK;
+    *is_unknown             = code != PAWL_OK && session->is_unsure;
+    if (code == PAWL_OK)
+        note_end(session);
+    return code;
+}
+
+/* ---- The second session --------------------------------------------------- */
+
+bool pawl__sql_main_is_open(const pawl_store *store)
+{
+    return ((const pawl__sql_remote *)store)->main->in_transaction;
+}
+
+void pawl__sql_main_rollback(pawl_store *store)
+{
+    pawl__sql_session_undo(pawl__sql_remote_of(store)->main);
+}
+
+pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_remote  *remote = pawl__sql_remote_of(store);
+    pawl__sql_session *side   = remote->side;
+    pawl_code          code   = PAWL_OK;
+    if (!side->is_made || side->is_lost)
+        code = remote->ops->connect(side, error);
+    if (code == PAWL_OK)
+        remote->sql.connection = (pawl__sql_connection *)(void *)side;
+    return code;
+}
+
+void pawl__sql_back(pawl_store *store)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    remote->sql.connection   = (pawl__sql_connection *)(void *)remote->main;
+}
+
+/* ---- A transaction of the application's own -------------------------------- */
+
+static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
+{
+    const pawl__sql_remote *remote = own->remote;
+    char                    database_id[PAWL__SQL_DATABASE_ID_SIZE];
+    pawl_code               code = remote->family->database_id(own, database_id, error);
+    if (code == PAWL_OK && strcmp(database_id, remote->database_id) != 0)
+        code = pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection is on another server or database than the "
+                              "store, %s: they must be the same",
+                              remote->given);
+    return code;
+}
+
+/* A savepoint that cannot be undone takes the caller's whole transaction with it: a commit of his
+ * then makes nothing durable, where it would have made half of a change set. */
+static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_error *error)
+{
+    pawl_code ended = PAWL_OK;
+    if (code != PAWL_OK)
+        ended = query(own, "rollback to savepoint pawl_enlist", NULL);
+    if (ended == PAWL_OK)
+        ended = query(own, "release savepoint pawl_enlist", code == PAWL_OK ? error : NULL);
+    if (ended == PAWL_OK)
+        return code;
+    own->is_undone = false;
+    (void)query(own, "rollback", NULL);
+    return pawl_error_wrap(error, code != PAWL_OK ? code : ended,
+                           "enlist: your transaction was rolled back");
+}
+
+pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,
+                                   pawl_error *error)
+{
+    pawl_code code = check_database(own, error);
+    if (code == PAWL_OK)
+        code = query(own, "savepoint pawl_enlist", error);
+    if (code != PAWL_OK)
+        return code;
+    own->in_transaction = true;
+    code = pawl__sql_apply_enlisted(&own->remote->sql.base, (pawl__sql_connection *)(void *)own,
+                                    changes, error);
+    return savepoint_end(own, code, error);
+}

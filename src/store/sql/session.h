@@ -1,0 +1,244 @@
+/* session.h - sessions of a server whose rows are locked: the handle with its two sessions, their
+ * transactions, and what is the same whichever library carries a statement.
+ *
+ *     open           as the handle is opened; `connect` of the driver makes a session
+ *     ready          begins every operation: makes a lost session anew
+ *     begin, write, commit or rollback
+ *     close
+ *
+ * A claim is a row lock that a transaction of `main` has from queue_claim to the commit that settles
+ * it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
+ *
+ * A driver has pawl__sql_session_ops: how a text, and a prepared statement, travel. A family has what such
+ * servers say in their own words, by whatever library they are reached (dialects/mysql_family.c).
+ *
+ * Threads: as the store: one thread at a time.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_SESSION_H
+#define PAWL_STORE_SQL_SESSION_H
+
+#include "store/sql/connection.h"
+#include "store/sql/dialect.h"
+#include "store/sql/queue_lock.h"
+#include "store/sql/saga_text.h"
+
+#define PAWL__SQL_FIELDS_MAX 24  /* of an item */
+#define PAWL__SQL_MARKERS_MAX 40 /* of a statement's text */
+#define PAWL__SQL_DATABASE_ID_SIZE 33
+#define PAWL__SQL_DATABASE_SIZE 260 /* of a database's name: 64 characters */
+
+typedef struct pawl__sql_session pawl__sql_session;
+typedef struct pawl__sql_remote  pawl__sql_remote;
+
+/* ---- Statements (prepared.c) --------------------------------------------- */
+
+/* Each driver's statement begins with it. */
+typedef struct pawl__sql_prepared {
+    unsigned order[PAWL__SQL_MARKERS_MAX]; /* the number of the parameter at each marker */
+    unsigned marker_count;
+    unsigned column_count; /* 0: no rows */
+    bool     is_made;
+    bool     ignores; /* a row whose key exists is left: the server says that it is there */
+} pawl__sql_prepared;
+
+/* The statements of one saga table. */
+typedef struct pawl__sql_saga_cache {
+    struct pawl__sql_saga_cache *next;
+    pawl_saga_table              table; /* its texts are copies */
+    char                        *texts;
+    pawl__sql_prepared          *statements[pawl__sql_saga_statement_count];
+} pawl__sql_saga_cache;
+
+/* Prepares the statement at its first use: of the shared ones, the family's own, or one of a saga's
+ * table where `table` is not NULL. NULL: see the error. */
+pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statement,
+                                          const pawl_saga_table *table, pawl_code *code,
+                                          pawl_error *error);
+/* The template of the statement that pawl__sql_prepared_of finds. */
+const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga);
+void        pawl__sql_prepared_close(pawl__sql_session *session);
+
+/* ---- A driver ------------------------------------------------------------ */
+
+/* Takes a row's columns as texts, without data where they are null; they live until it returns. */
+typedef void pawl__sql_row_fn(void *context, const pawl_text *columns);
+
+typedef struct pawl__sql_session_ops {
+    size_t statement_size; /* of the driver's statement */
+    /* Makes the session, with the settings that pawl needs; one that is made is closed before. */
+    pawl_code (*connect)(pawl__sql_session *session, pawl_error *error);
+    /* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
+     * and frees its locks. */
+    void (*disconnect)(pawl__sql_session *session);
+    /* Before a commit is sent: what is unread is read. NULL: nothing is. */
+    pawl_code (*may_send)(pawl__sql_session *session, pawl_error *error);
+    /* Behind a commit or a rollback that was answered. NULL: nothing. */
+    void (*ended)(pawl__sql_session *session);
+    /* Runs a text whose answer has no rows. */
+    pawl_code (*query)(pawl__sql_session *session, const char *text, pawl_error *error);
+    /* The same with rows; `each` may be NULL. */
+    pawl_code (*ask)(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                     void *context, pawl_error *error);
+    /* `made` has its markers; `template_text` is what the text was made from. */
+    pawl_code (*prepare)(pawl__sql_session *session, pawl__sql_prepared *made, int statement,
+                         const char *template_text, const pawl__sql_text *text, pawl_error *error);
+    void (*close)(pawl__sql_prepared *statement);
+    /* Runs it with the fields of the item; NULL: without parameters. */
+    pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,
+                         const pawl__sql_fields *fields, const void *item, pawl_error *error);
+    /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. */
+    int64_t (*found)(pawl__sql_prepared *statement);
+    /* Whether the answer to the statement, which has no rows, is read later. NULL: none is. */
+    bool (*is_later)(pawl__sql_session *session, const pawl__sql_prepared *statement,
+                     const pawl__sql_write *write, const void *item);
+    /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
+     * nothing was done, where they are to be written one by one. */
+    pawl_code (*write_set)(pawl__sql_session *session, const pawl__sql_write *write,
+                           const void *const *items, size_t count, size_t *taken, bool *is_done,
+                           pawl_error *error);
+} pawl__sql_session_ops;
+
+/* ---- A family ------------------------------------------------------------ */
+
+typedef struct pawl__sql_family {
+    const char *name; /* before the identity of its stores */
+    /* By number: the shared statements, those of rows, and the family's own. */
+    const char *const *templates;
+    const int         *overrides; /* of a shared one: that which stands for it; or 0 */
+    int                statement_count;
+    int                hold_back;   /* source, after: holds pending rows back */
+    int                event_count; /* of a JSON of events: how many of them are there; 0: none */
+    int                event_insert_sure; /* of an event that follows one that is there */
+    pawl__sql_lock_ops lock_ops;
+    bool               undoes_all; /* a failed statement undoes its transaction to a savepoint */
+    /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside
+     * a commit, is ended. */
+    pawl_code (*worker_lock)(pawl__sql_session *session, pawl_error *error);
+    void (*worker_unlock)(pawl__sql_session *session);
+    /* Server and database as a text that is the same by whatever way they were reached. */
+    pawl_code (*database_id)(pawl__sql_session *session,
+                             char database_id[PAWL__SQL_DATABASE_ID_SIZE], pawl_error *error);
+} pawl__sql_family;
+
+/* ---- A session, and the handle ------------------------------------------- */
+
+/* Each driver's struct pawl__sql_connection begins with it. */
+struct pawl__sql_session {
+    pawl__sql_remote *remote;
+    bool              is_made;
+    bool              is_callers; /* of an enlist: nothing watches its calls, its settings stay */
+    bool              is_lost;    /* nothing more is sent; `ready` makes it anew */
+    bool              is_undone;  /* the server undid the transaction: only a rollback may follow */
+    bool              in_transaction; /* a transaction was begun and has not ended */
+    size_t            packet_max;     /* the largest packet that the server takes; 0: not known */
+    int64_t           id;             /* of the session, by which it is ended */
+    pawl_code         why;            /* why the call under way was broken off, or PAWL_OK */
+    bool              is_null;        /* the last failure is that of a column that takes no null */
+    bool              is_unsure; /* the last failure, of a commit, does not say how that ended */
+    pawl__sql_prepared  **statements; /* by number; NULL: none yet */
+    pawl__sql_saga_cache *sagas;
+};
+
+/* The handle of each such driver begins with it. */
+struct pawl__sql_remote {
+    pawl__sql_store              sql; /* first; its connection is the one in use: main, or side */
+    const pawl__sql_session_ops *ops;
+    const pawl__sql_family      *family;
+    const pawl__sql_dialect     *dialect;
+    pawl__sql_session           *main;
+    pawl__sql_session           *side;  /* made when it is needed first */
+    const char                  *given; /* the URL for people */
+    pawl__sql_server             server;
+    pawl__sql_claims             claims;
+    int64_t                      lock_number; /* of the worker's session lock; 0: it has none */
+    bool                         is_cluster;  /* a row lock is one node's, so claims are stamps */
+    char                         database[PAWL__SQL_DATABASE_SIZE];
+    char                         database_id[PAWL__SQL_DATABASE_ID_SIZE];
+};
+
+static inline pawl__sql_remote *pawl__sql_remote_of(pawl_store *store)
+{
+    return (pawl__sql_remote *)store;
+}
+static inline pawl__sql_session *pawl__sql_session_of(pawl__sql_connection *connection)
+{
+    return (pawl__sql_session *)(void *)connection;
+}
+
+/* ---- The handle (remote.c) ----------------------------------------------- */
+
+/* Before the URL is read. The family may be set later, until the first session is made. */
+pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
+                                const pawl__sql_session_ops *session_ops, pawl__sql_session *main,
+                                pawl__sql_session *side, pawl_error *error);
+/* A goodbye of each session frees the locks of the claims. */
+void pawl__sql_remote_close(pawl_store *store);
+/* Makes `main` anew where it was lost. */
+pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error);
+/* The end of a `connect`: the identity of the store, and the worker's lock. */
+pawl_code pawl__sql_session_known(pawl__sql_session *session, pawl_error *error);
+/* The same of a `disconnect`: the statements are closed, the state is that of a new one. */
+void pawl__sql_session_closed(pawl__sql_session *session);
+/* PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
+pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error);
+/* The error of a call that was broken off: session->why. */
+pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error);
+/* A failure's remains become the session's state. */
+void pawl__sql_note_left(pawl__sql_session *session, pawl__sql_left left);
+/* The one number that a text asks for; 0: null, or no row. */
+pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
+                               pawl_error *error);
+/* The one text; cut to `size`, ended by a NUL. */
+pawl_code pawl__sql_ask_text(pawl__sql_session *session, const char *text, char *to, size_t size,
+                             pawl_error *error);
+
+/* Operations of store_driver.h and connection.h. */
+pawl_code pawl__sql_own_lock(pawl_store *store, int64_t *number, pawl_error *error);
+void      pawl__sql_own_unlock(pawl_store *store);
+
+/* ---- Transactions (session.c) -------------------------------------------- */
+
+/* Begins a transaction where none is open. Row locks of claims that a rollback lost are taken again;
+ * a row that another worker took meanwhile is no longer claimed. */
+pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error);
+pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error);
+void      pawl__sql_session_rollback(pawl_store *store);
+/* Of one session. Afterwards no transaction is open, whatever happened. */
+void pawl__sql_session_undo(pawl__sql_session *session);
+
+/* Of pawl__sql_lock_ops. */
+bool      pawl__sql_main_is_open(const pawl_store *store);
+void      pawl__sql_main_rollback(pawl_store *store);
+pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error);
+void      pawl__sql_back(pawl_store *store);
+
+/* A change set inside a transaction of the application's own, within a savepoint. The caller has
+ * looked at the session, which is made. */
+pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,
+                                   pawl_error *error);
+
+/* ---- Writes (session_write.c, look.c) ------------------------------------- */
+
+/* Sets, as the driver makes them, and the rest one by one. */
+pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error);
+/* The same, and sagas whose versions are past wait for no lock. */
+pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error);
+/* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
+ * the write expects it, or where the statement leaves such rows. */
+bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
+                          const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate);
+pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
+                                      const pawl_outbox_hold *const *holds, size_t count,
+                                      pawl_error *error);
+/* A request's statement, prepared and run. */
+pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const pawl__sql_asked *asked,
+                                           pawl_code *code, pawl_error *error);
+
+#endif

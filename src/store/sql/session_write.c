@@ -1,0 +1,98 @@
+/* session_write.c - the writes of a commit on a session, and statements that are asked.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/session.h"
+
+/* ---- Items -------------------------------------------------------------- */
+
+bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
+                          const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate)
+{
+    bool is_duplicate = code == PAWL_EDUPLICATE;
+    if (is_duplicate && statement->ignores) {
+        *fate = PAWL__SQL_MISSED;
+        return true;
+    }
+    *fate = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
+    return (is_duplicate || session->is_null) && pawl__sql_expects(write, *fate);
+}
+
+static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,
+                            const void *item, pawl__sql_fate *fate, pawl_error *error)
+{
+    const pawl__sql_session_ops *ops = session->remote->ops;
+    pawl_code                    code;
+    pawl__sql_prepared          *statement = pawl__sql_prepared_of(
+                 session, write->statement, write->is_saga ? pawl__sql_saga_of(item) : NULL, &code, error);
+    if (statement == NULL)
+        return code;
+    session->is_null = false;
+    code             = ops->execute(session, statement, &write->parameters, item, error);
+    if (code != PAWL_OK)
+        return pawl__sql_is_refusal(session, statement, write, code, fate) ? PAWL_OK : code;
+    *fate = PAWL__SQL_APPLIED;
+    if (ops->is_later != NULL && ops->is_later(session, statement, write, item))
+        return PAWL_OK;
+    if (ops->found(statement) == 0)
+        *fate = PAWL__SQL_MISSED;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
+                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  size_t *failed, pawl_error *error)
+{
+    pawl__sql_session *session = pawl__sql_session_of(connection);
+    pawl_code          code    = PAWL_OK;
+    *failed                    = 0;
+    for (size_t at = 0, end; code == PAWL_OK && at < count; at = end) {
+        size_t taken   = 1;
+        bool   is_done = false;
+        *failed        = at;
+        code = session->remote->ops->write_set(session, write, items + at, count - at, &taken,
+                                               &is_done, error);
+        end  = at + taken;
+        for (size_t i = at; is_done && i < end; i++)
+            fates[i] = PAWL__SQL_APPLIED;
+        for (size_t i = at; !is_done && code == PAWL_OK && i < end; i++) {
+            *failed = i;
+            code    = write_item(session, write, items[i], &fates[i], error);
+        }
+    }
+    return code;
+}
+
+/* ---- Holding back ------------------------------------------------------- */
+
+pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
+                                      const pawl_outbox_hold *const *holds, size_t count,
+                                      pawl_error *error)
+{
+    static const pawl__sql_field fields[] = {PAWL__SQL_FIELD(outbox_hold, source, TEXT),
+                                             PAWL__SQL_FIELD(outbox_hold, after, INT)};
+    pawl__sql_session           *session  = pawl__sql_session_of(connection);
+    const pawl__sql_write        hold     = {.statement  = session->remote->family->hold_back,
+                                             .parameters = PAWL__SQL_LIST(fields)};
+    pawl_code                    code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl__sql_fate fate;
+        code = write_item(session, &hold, holds[i], &fate, error);
+    }
+    return code;
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const pawl__sql_asked *asked,
+                                           pawl_code *code, pawl_error *error)
+{
+    bool                is_saga = asked->statement >= PAWL__SQL_ON_SAGA;
+    pawl__sql_prepared *found =
+        pawl__sql_prepared_of(session, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
+                              is_saga ? pawl__sql_saga_of(asked->item) : NULL, code, error);
+    if (found != NULL)
+        *code =
+            session->remote->ops->execute(session, found, asked->parameters, asked->item, error);
+    return found;
+}
