@@ -9,6 +9,11 @@
  *     read_on, position 0    sends events 0 .. 254, then read_on, position 255
  *     read_on, position 255  sends events 255 .. 509 ...
  *
+ * Through a broker they go to the route `wire` instead, and come back into the same queue, with
+ * their due times. There a read_on is due at once: sent behind its events, in the order of
+ * one saga, it says when it comes that they have come, too. The virtual clock stays at the last event that is
+ * known to have arrived, so that no timeout fires before an event that is still on its way.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
@@ -23,6 +28,11 @@
 
 /* ---- The reader ---------------------------------------------------------- */
 
+static const char *destination(const replay_job *job)
+{
+    return job->is_by_broker ? REPLAY_WIRE : REPLAY_ENDPOINT;
+}
+
 /* The id names the run and the event's place in the file, so that no event is
  * taken for another and none for one of an earlier run. */
 static pawl_code send_event(pawl_context *ctx, const replay_job *job, const replay_event *event)
@@ -35,7 +45,7 @@ static pawl_code send_event(pawl_context *ctx, const replay_job *job, const repl
     pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id,
                                  .delay = event->time - pawl_now(ctx)};
     return pawl_send_with(
-        ctx, REPLAY_ENDPOINT, &options,
+        ctx, destination(job), &options,
         PAWL_MESSAGE(log_event, .case_id = log->cases[event->case_index],
                      .activity  = log->activities[event->activity_index],
                      .group     = log->groups[event->group_index],
@@ -47,10 +57,11 @@ static pawl_code send_read_on(pawl_context *ctx, const replay_job *job, size_t p
 {
     char id[REPLAY_MESSAGE_ID_SIZE];
     snprintf(id, sizeof id, "%s:from:%zu", job->run, position);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id,
-                                 .delay = job->log->events[position - 1].time - pawl_now(ctx)};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    if (!job->is_by_broker)
+        options.delay = job->log->events[position - 1].time - pawl_now(ctx);
     return pawl_send_with(
-        ctx, REPLAY_ENDPOINT, &options,
+        ctx, destination(job), &options,
         PAWL_MESSAGE(read_on, .run = pawl_text_of(job->run), .position = (int64_t)position));
 }
 
@@ -60,26 +71,30 @@ static pawl_code on_read_on(pawl_context *ctx, log_reader *reader, const read_on
     size_t      count = job->log->event_count;
     char        name[17];
     if (message->position != reader->position || reader->position < 0 ||
-        (size_t)reader->position >= count)
+        (size_t)reader->position >= count + job->is_by_broker)
         return pawl_fail(ctx, PAWL_REJECT,
                          "asked to read on from event %" PRId64 ", the reader is at %" PRId64
                          " of %zu",
                          message->position, reader->position, count);
-    size_t    position = (size_t)reader->position;
+    size_t    begun    = (size_t)reader->position;
+    size_t    position = begun;
     size_t    end      = count - position > job->chunk ? position + job->chunk : count;
     pawl_code code     = PAWL_OK;
     for (; code == PAWL_OK && position < end; position++)
         code = send_event(ctx, job, &job->log->events[position]);
-    if (code == PAWL_OK && end < count)
+    if (code == PAWL_OK && (end < count || (job->is_by_broker && begun < count)))
         code = send_read_on(ctx, job, end);
     if (code != PAWL_OK)
         return code;
-    pawl_text log    = replay_log_name(job->log, name);
-    reader->log      = pawl_arena_text(pawl_scratch(ctx), log);
-    reader->events   = (int64_t)count;
-    reader->position = (int64_t)end;
-    reader->is_done  = end == count;
-    job->position    = end;
+    pawl_text log        = replay_log_name(job->log, name);
+    reader->log          = pawl_arena_text(pawl_scratch(ctx), log);
+    reader->events       = (int64_t)count;
+    reader->position     = (int64_t)end;
+    reader->is_by_broker = job->is_by_broker;
+    reader->arrived      = (int64_t)begun;
+    reader->is_done      = (job->is_by_broker ? begun : end) == count;
+    job->position        = end;
+    job->arrived         = begun;
     return reader->log.data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 PAWL_HANDLER(on_read_on, log_reader, read_on);

@@ -13,6 +13,7 @@
 
 #define REPLAY_ENDPOINT "replay"
 #define REPLAY_ARCHIVE "archive" /* the endpoint, its queue and the route to it */
+#define REPLAY_WIRE "wire"       /* the route to the queue of the broker, where there is one */
 #define REPLAY_AGGREGATOR "by_group"
 #define REPLAY_RUN_SIZE 8
 #define REPLAY_GROUP_KEY_SIZE 120
@@ -24,8 +25,10 @@ typedef struct replay_job {
     const char       *run;
     int64_t           quiet;
     int64_t           batch;
-    size_t            chunk;    /* events that one read_on sends */
-    size_t            position; /* events sent, as far as a handler of this process knows */
+    size_t            chunk;        /* events that one read_on sends */
+    size_t            position;     /* events sent, as far as a handler of this process knows */
+    bool              is_by_broker; /* events travel through a broker */
+    size_t            arrived;      /* events that came back from it for certain */
 } replay_job;
 
 /* The tables; one aggregator depends on --batch, so they are filled in. */

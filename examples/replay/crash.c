@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #define DELAY_MAX PAWL_MILLISECONDS(20)
+#define EVENT_TIME \
+    500               /* most of a child's time for each event, in microseconds, through a broker */
 #define LOOK_MS 200   /* between two looks for an interruption */
 #define CHILD_WORDS 9 /* before those of the user */
 
@@ -179,6 +181,14 @@ static bool hears_child(const crash_parent *parent, int64_t moment)
     return ppoll(&child, 1, &timeout, NULL) == 1;
 }
 
+/* The longest life of a child behind its first commit. Through a broker an event takes a while, so that children who
+ * were killed as soon as others would all die at the beginning of the log. */
+static int64_t delay_max(const crash_parent *parent)
+{
+    int64_t share = (int64_t)parent->log->event_count * EVENT_TIME / parent->options->kills;
+    return parent->options->transport != NULL && share > DELAY_MAX ? share : DELAY_MAX;
+}
+
 /* Watches one child until it is time to kill it (true) or it has ended (false).
  * One that had nothing to commit is not killed: it would not count. */
 static bool watch_child(crash_parent *parent, bool is_to_die)
@@ -195,7 +205,7 @@ static bool watch_child(crash_parent *parent, bool is_to_die)
             return false;
         if (is_to_die && moment < 0 && parent->last.commits > 0)
             moment = example_monotonic() +
-                     (int64_t)pawl_random_below(&parent->random, (uint64_t)DELAY_MAX + 1);
+                     (int64_t)pawl_random_below(&parent->random, (uint64_t)delay_max(parent) + 1);
         if (parent->last.is_finished && moment < 0 && !told)
             told = send(parent->socket, "g", 1, MSG_NOSIGNAL) == 1;
     }

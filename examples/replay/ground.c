@@ -4,6 +4,7 @@
  */
 #include "ground.h"
 
+#include "pawl/intake.h"
 #include "support/store.h"
 
 #include <dirent.h>
@@ -24,7 +25,7 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-static char *join(const char *first, const char *second, const char *third)
+char *replay_ground_join(const char *first, const char *second, const char *third)
 {
     size_t size = strlen(first) + strlen(second) + strlen(third) + 1;
     char  *text = pawl_allocate(size);
@@ -62,7 +63,7 @@ static pawl_code make_folder(replay_ground *ground, pawl_error *error)
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0')
         parent = "/tmp";
-    char *name = join(parent, "/pawl-replay-", "XXXXXX");
+    char *name = replay_ground_join(parent, "/pawl-replay-", "XXXXXX");
     if (name == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (mkdtemp(name) == NULL) {
@@ -104,8 +105,8 @@ static char *url_of(const char *given, const char *folder, const char *file)
 {
     if (given != NULL)
         return copy_text(given);
-    char *path = join(folder, "/", file);
-    char *url  = path != NULL ? join("sqlite:", path, "") : NULL;
+    char *path = replay_ground_join(folder, "/", file);
+    char *url  = path != NULL ? replay_ground_join("sqlite:", path, "") : NULL;
     pawl_free(path);
     return url;
 }
@@ -203,6 +204,35 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
     return PAWL_OK;
 }
 
+/* ---- The queue of a broker ------------------------------------------------- */
+
+void replay_ground_queue(const replay_ground *ground, char name[REPLAY_QUEUE_SIZE])
+{
+    snprintf(name, REPLAY_QUEUE_SIZE, "replay_%s", ground->run);
+}
+
+pawl_code replay_ground_remove_queue(const replay_ground *ground, const replay_options *options,
+                                     pawl_error *error)
+{
+    char                   name[REPLAY_QUEUE_SIZE];
+    const pawl_intake_ops *ops  = NULL;
+    pawl_code              code = pawl_intake_find(options->transport, &ops, error);
+    pawl_intake_options    how  = {.options_size = sizeof how, .queue = name, .prefetch = 1};
+    if (code != PAWL_OK || ops->remove == NULL)
+        return code;
+    pawl_intake *intake = pawl_allocate(ops->intake_size);
+    if (intake == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    replay_ground_queue(ground, name);
+    intake->ops = ops;
+    code        = ops->open(intake, options->transport, &how, error);
+    if (code == PAWL_OK)
+        code = ops->remove(intake, error);
+    ops->close(intake);
+    pawl_free(intake);
+    return code;
+}
+
 pawl_code replay_ground_prepare(const replay_ground *ground, const replay_options *options,
                                 bool *is_reached, pawl_error *error)
 {
@@ -214,6 +244,9 @@ pawl_code replay_ground_prepare(const replay_ground *ground, const replay_option
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, ground->store, error);
     if (code == PAWL_OK && archive_needs)
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, ground->archive, error);
+    /* A broker that nobody reaches is told of before anything runs. */
+    if (code == PAWL_OK && options->transport != NULL && options->run == NULL)
+        code = replay_ground_remove_queue(ground, options, error);
     *is_reached = code == PAWL_OK && store_needs && archive_needs;
     return code;
 }

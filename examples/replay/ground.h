@@ -42,6 +42,15 @@ bool replay_ground_is_begun(const replay_ground *ground, const replay_options *o
 pawl_code replay_ground_count_workers(const replay_ground *ground, const replay_options *options,
                                       size_t *count, pawl_error *error);
 
+/* The name of the run's queue in a broker. */
+#define REPLAY_QUEUE_SIZE (REPLAY_RUN_SIZE + 8)
+void replay_ground_queue(const replay_ground *ground, char name[REPLAY_QUEUE_SIZE]);
+/* Removes that queue; harmless when it is gone. */
+pawl_code replay_ground_remove_queue(const replay_ground *ground, const replay_options *options,
+                                     pawl_error *error);
+/* The three texts as one, to be freed; NULL: out of memory. */
+char *replay_ground_join(const char *first, const char *second, const char *third);
+
 /* Drops the tables. Harmless when they are gone. */
 pawl_code replay_ground_drop(const replay_ground *ground, pawl_error *error);
 

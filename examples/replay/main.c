@@ -105,8 +105,11 @@ static pawl_code prepare(void *context, pawl_error *error)
 
 static pawl_code drop(void *context, pawl_error *error)
 {
-    const site *s = context;
-    return replay_ground_drop(s->ground, error);
+    const site *s    = context;
+    pawl_code   code = replay_ground_drop(s->ground, error);
+    if (code == PAWL_OK && s->options->transport != NULL)
+        code = replay_ground_remove_queue(s->ground, s->options, error);
+    return code;
 }
 
 /* A run with nothing outside its own folder goes with it. In the user's stores
@@ -116,9 +119,10 @@ static pawl_code drop(void *context, pawl_error *error)
 static bool clean_up(const replay_options *options, const replay_ground *ground,
                      replay_patience *patience, int exit_code)
 {
-    pawl_error error       = PAWL_ERROR_INIT;
-    site       s           = {options, ground, patience};
-    bool       has_outside = options->store != NULL || options->archive != NULL;
+    pawl_error error = PAWL_ERROR_INIT;
+    site       s     = {options, ground, patience};
+    bool       has_outside =
+        options->store != NULL || options->archive != NULL || options->transport != NULL;
     if (!options->is_kept && options->work == NULL) {
         if (!has_outside ||
             (exit_code == 0 && replay_patiently(patience, drop, &s, &error) == PAWL_OK))

@@ -43,6 +43,8 @@ static const example_option rows[] = {
      "store of the replay [a SQLite file in the work folder]"},
     {"time", EXAMPLE_TEXT, AT(columns.time), 0, "NAME",
      "column or key of the time [time:timestamp]"},
+    {"transport", EXAMPLE_TEXT, AT(transport), 0, "URL",
+     "broker (amqp://host/) through which the events travel, in a queue of the run's own"},
     {"version", EXAMPLE_FLAG, AT(wants_version), 0, NULL, "say which pawl this is"},
     {"work", EXAMPLE_TEXT, AT(work), 0, "DIR",
      "folder for the SQLite files, which stay there [a new one, removed at the end]"},

@@ -15,11 +15,12 @@
 
 typedef struct replay_options {
     const char    *log;
-    const char    *store;   /* NULL: a file in the work folder */
-    const char    *archive; /* NULL: likewise */
-    const char    *work;    /* NULL: a folder of this run's own */
-    const char    *run;     /* to go on with; NULL: a new one */
-    const char    *child;   /* of a child: what crash.c told it */
+    const char    *store;     /* NULL: a file in the work folder */
+    const char    *archive;   /* NULL: likewise */
+    const char    *work;      /* NULL: a folder of this run's own */
+    const char    *transport; /* URL of a broker, or NULL */
+    const char    *run;       /* to go on with; NULL: a new one */
+    const char    *child;     /* of a child: what crash.c told it */
     replay_columns columns;
     int64_t        quiet;          /* microseconds */
     int64_t        batch;          /* events of a group that are handed over together */

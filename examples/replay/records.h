@@ -48,12 +48,15 @@ PAWL_RECORD(group_batch, GROUP_BATCH)
 /* ---- Saga states --------------------------------------------------------- */
 
 /* How far the log has been sent. Saved in the commit of the messages sent, so
- * that a run that was killed goes on with the next event, whatever happened. */
+ * that a run that was killed goes on with the next event, whatever happened. Of events that travel
+ * through a broker, `arrived` tells how many have come back for certain. */
 #define LOG_READER(F)              \
     F(TEXT, run, .required = true) \
     F(TEXT, log)                   \
     F(INT64, events)               \
     F(INT64, position)             \
+    F(BOOL, is_by_broker)          \
+    F(INT64, arrived)              \
     F(BOOL, is_done)               \
     F(INT64, closings)
 PAWL_RECORD(log_reader, LOG_READER)

@@ -24,7 +24,9 @@
 #define DEAD_WAIT_MS 200 /* for a process that should be dead */
 #define SOON PAWL_SECONDS(1)
 #define PATIENCE PAWL_SECONDS(60) /* without any progress, before the run gives up */
-#define COMMITS_PER_KILL 50       /* room that each kill of --crash has in the log */
+#define WIRE_ATTEMPTS 1000
+#define CHUNK_MIN 100       /* through a broker: a chunk waits until the one before has arrived */
+#define COMMITS_PER_KILL 50 /* room that each kill of --crash has in the log */
 
 int64_t replay_run_batch(const replay_options *options, const replay_log *log)
 {
@@ -55,6 +57,11 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     how.deadline_ms               = (options->deadline + 999) / 1000;
     how.business                  = run->clock;
     how.user                      = &run->job;
+    if (routes != NULL && run->transport != NULL) {
+        how.transport        = run->transport;
+        how.outbox_attempts  = WIRE_ATTEMPTS; /* a broker that is away is waited for */
+        how.outbox_delay_max = PAWL_SECONDS(1);
+    }
     pawl_code code = pawl_endpoint_create(&run->made.application, name, &how, endpoint, error);
     return code == PAWL_OK ? code : example_store_wrap(url, code, error);
 }
@@ -109,6 +116,23 @@ static pawl_code open_both(void *context, pawl_error *error)
     return code;
 }
 
+/* The route declares nothing: the queue is declared by the endpoint that reads it. */
+static pawl_code name_wire(replay_run *run, const char *url, pawl_error *error)
+{
+    const char *with =
+        strchr(url, '?') != NULL ? "&delay=header&declare=no" : "?delay=header&declare=no";
+    replay_ground_queue(run->ground, run->queue);
+    run->transport = replay_ground_join(url, "#", run->queue);
+    run->wire      = replay_ground_join(url, with, "");
+    run->routes[1] = (pawl_route){.name = REPLAY_WIRE, .url = run->wire, .queue = run->queue};
+    run->job.is_by_broker = true;
+    if (run->job.chunk < CHUNK_MIN)
+        run->job.chunk = CHUNK_MIN;
+    if (run->transport == NULL || run->wire == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return PAWL_OK;
+}
+
 pawl_code replay_run_open(replay_run *run, const replay_options *options,
                           const replay_ground *ground, const replay_log *log,
                           replay_patience *patience, pawl_error *error)
@@ -126,11 +150,15 @@ pawl_code replay_run_open(replay_run *run, const replay_options *options,
                                   .queue         = REPLAY_ARCHIVE,
                                   .system_prefix = ground->system_prefix};
     replay_application_make(options->batch, &run->made);
-    run->clock = pawl_clock_create(PAWL_TIME_MAX);
-    run->arena = pawl_arena_create(0);
+    pawl_code code = PAWL_OK;
+    run->clock     = pawl_clock_create(options->transport != NULL ? PAWL_TIME_MIN : PAWL_TIME_MAX);
+    run->arena     = pawl_arena_create(0);
     if (run->clock == NULL || run->arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    pawl_code code = PAWL_OK;
+    if (options->transport != NULL)
+        code = name_wire(run, options->transport, error);
+    if (code != PAWL_OK)
+        return code;
     if (options->child != NULL || options->run != NULL)
         code = await_the_dead(run, error);
     return code == PAWL_OK ? replay_patiently(patience, open_both, run, error) : code;
@@ -142,6 +170,8 @@ void replay_run_close(replay_run *run)
     pawl_endpoint_destroy(run->archive);
     pawl_clock_destroy(run->clock);
     pawl_arena_destroy(run->arena);
+    pawl_free(run->transport);
+    pawl_free(run->wire);
     *run = (replay_run){.replay = NULL};
 }
 
@@ -169,6 +199,9 @@ static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl
 {
     char      buffer[17];
     pawl_text name = replay_log_name(run->job.log, buffer);
+    if (reader->is_by_broker != run->job.is_by_broker)
+        return pawl_error_set(error, PAWL_EINPUT, "run %s was begun %s --transport",
+                              run->ground->run, reader->is_by_broker ? "with" : "without");
     if (pawl_text_equal(name, reader->log) && reader->events == (int64_t)run->job.log->event_count)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINPUT,
@@ -193,9 +226,42 @@ static pawl_code begin(void *context, pawl_error *error)
     if (code != PAWL_OK)
         return example_store_wrap(run->ground->store, code, error);
     run->job.position = (size_t)reader.position;
+    run->job.arrived  = (size_t)reader.arrived;
     code              = check_log(run, &reader, error);
     pawl_arena_reset(run->arena);
     return code;
+}
+
+/* ---- The broker ---------------------------------------------------------------- */
+
+/* Everything that happens up to then is known. */
+static pawl_time known_until(const replay_job *job)
+{
+    const replay_event *events = job->log->events;
+    if (job->arrived == job->log->event_count)
+        return PAWL_TIME_MAX;
+    return events[job->arrived > 0 ? job->arrived - 1 : 0].time;
+}
+
+static pawl_code receive_once(void *context, pawl_error *error)
+{
+    replay_run *run  = context;
+    pawl_code   code = pawl_endpoint_receive(run->replay, run->wait, &run->received, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->options->transport, code, error);
+}
+
+/* Takes in what the broker has, and waits for it at most `wait` microseconds. */
+static pawl_code receive(replay_run *run, int64_t wait, pawl_error *error)
+{
+    run->wait     = wait;
+    run->received = 0;
+    if (!run->job.is_by_broker || run->job.arrived == run->job.log->event_count)
+        return PAWL_OK;
+    pawl_code code = replay_patiently(run->patience, receive_once, run, error);
+    if (code != PAWL_OK || run->received == 0)
+        return code;
+    run->commits++;
+    return run->watch(run, run->context, error);
 }
 
 /* ---- Stepping ----------------------------------------------------------------- */
@@ -258,19 +324,23 @@ static pawl_code count_left(void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-static void wait_for_work(const replay_run *run)
+static pawl_code wait_for_work(replay_run *run, pawl_error *error)
 {
+    if (run->job.is_by_broker && run->job.arrived < run->job.log->event_count)
+        return receive(run, PAWL_MILLISECONDS(WAIT_MS), error);
     struct pollfd wakes[2] = {
         {.fd = pawl_endpoint_wake_fd(run->replay), .events = POLLIN},
         {.fd = pawl_endpoint_wake_fd(run->archive), .events = POLLIN},
     };
     poll(wakes, 2, WAIT_MS);
+    return PAWL_OK;
 }
 
 static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    *count         = 0;
+    /* Messages that are in the broker are in no store. */
+    *count = run->job.is_by_broker && run->job.arrived < run->job.log->event_count;
     for (size_t i = 0; i < 2 && code == PAWL_OK; i++) {
         code = replay_patiently(run->patience, count_left, &sides[i], error);
         *count += sides[i].left;
@@ -293,12 +363,16 @@ static pawl_code settle(replay_run *run, pawl_error *error)
                         {.run = run, .endpoint = run->archive, .url = run->ground->archive}};
     int64_t moved_at = example_monotonic();
     for (;;) {
-        bool      is_idle;
+        bool      is_idle = false;
         int64_t   left    = -1;
         int64_t   commits = run->commits;
         int64_t   outages = run->patience->outages;
-        pawl_code code    = step(run, sides, &is_idle, error);
-        if (code == PAWL_OK && is_idle)
+        pawl_code code    = receive(run, 0, error);
+        if (run->job.is_by_broker)
+            pawl_clock_set(run->clock, known_until(&run->job));
+        if (code == PAWL_OK)
+            code = step(run, sides, &is_idle, error);
+        if (code == PAWL_OK && is_idle && run->received == 0)
             code = count_all_left(run, sides, &left, error);
         bool was_out = run->patience->outages != outages;
         if (code == PAWL_OK && was_out && run->is_flushed && left != 0)
@@ -311,8 +385,10 @@ static pawl_code settle(replay_run *run, pawl_error *error)
             return pawl_error_set(error, PAWL_ETIMEOUT,
                                   "run %s: nothing moved for 60 s, and not all is done",
                                   run->ground->run);
-        else
-            wait_for_work(run);
+        else if (is_idle)
+            code = wait_for_work(run, error);
+        if (code != PAWL_OK)
+            return code;
     }
 }
 

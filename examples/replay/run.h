@@ -31,13 +31,19 @@ struct replay_run {
     replay_patience      *patience; /* with stores that were reached */
     replay_application    made;
     replay_job            job;
-    pawl_route            routes[2];
-    pawl_clock           *clock; /* at the end of time: everything that is known is due */
+    pawl_route            routes[3];
+    char                 *transport;                /* URL#QUEUE, owned; NULL: no broker */
+    char                 *wire;                     /* URL of the route to it, owned */
+    char                  queue[REPLAY_QUEUE_SIZE]; /* of the broker */
+    pawl_clock           *clock; /* at the end of time: everything that is known is due. With a
+                                    broker at the last event that has come back from it */
     pawl_endpoint        *replay;
     pawl_endpoint        *archive;
     pawl_arena           *arena;    /* of one look at the stores */
     int64_t               messages; /* handled by this process */
     int64_t               commits;
+    int64_t               wait;       /* for messages of the broker */
+    size_t                received;   /* messages of the last look into the broker */
     bool                  is_flushed; /* nothing more may stay with the aggregator */
     replay_watch_fn      *watch;
     void                 *context;

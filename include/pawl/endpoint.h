@@ -183,6 +183,13 @@ PAWL_API void      pawl_endpoint_stop(pawl_endpoint *endpoint);
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
 /* Steps until idle; sums up. */
 PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
+/* For a program that steps: takes in what the broker of option transport has, at most a batch, as run() does on a
+ * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds. Each message is due
+ * at the business time of this call, one that says so itself (header pawl.due) at its own. Any code but
+ * PAWL_OK: the store or the broker is away, what was not acknowledged comes again, and the next call connects
+ * anew. PAWL_EINVAL: the endpoint has no transport. */
+PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
+                                         pawl_error *error);
 /* Readable when there may be work for step(); it never blocks longer than
  * `next_due`. */
 PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);

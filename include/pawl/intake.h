@@ -34,6 +34,7 @@ typedef struct pawl_taken {
     pawl_text    refusal; /* why it is a dead letter at once; empty: it is none */
     uint64_t     channel; /* its place */
     uint64_t     tag;
+    pawl_time    due; /* business time before which it must not be handled; 0: there is none */
 } pawl_taken;
 
 typedef struct pawl_takings {
@@ -80,6 +81,9 @@ struct pawl_intake_ops {
                         pawl_error *error);
     /* Gives up the connection, and with it back what is not settled. */
     void (*leave)(pawl_intake *intake);
+    /* Removes the queue with all that is in it; there is none: PAWL_OK. For programs that made it for a while,
+     * as tests and benches do. NULL: a queue of this broker cannot be removed. */
+    pawl_code (*remove)(pawl_intake *intake, pawl_error *error);
 };
 
 /* Adds an intake of your own for the URLs of its scheme; before any endpoint is created.

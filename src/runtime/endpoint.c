@@ -176,6 +176,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     if (endpoint == NULL)
         return;
     pawl__observe_leave(endpoint);
+    pawl__intake_destroy(endpoint->intake);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
     pawl__endpoint_leave(endpoint, false);
@@ -288,6 +289,19 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
                          pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
     step->is_idle = step->is_idle && step->sent == 0 && !is_projecting;
     return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
+}
+
+pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *count         = 0;
+    if (endpoint->settings.transport == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
+                              endpoint->model->endpoint.data);
+    if (endpoint->intake == NULL)
+        code = pawl__intake_create(endpoint, &endpoint->intake, error);
+    return code == PAWL_OK ? pawl__intake_step(endpoint->intake, wait, -1, count, error) : code;
 }
 
 pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)

@@ -154,7 +154,7 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
                             .group   = unit,
                             .queue   = it->endpoint->model->queue,
                             .message = message,
-                            .due     = pawl__business_now(it->endpoint)};
+                            .due = taken->due != 0 ? taken->due : pawl__business_now(it->endpoint)};
     if (code != PAWL_OK)
         return code;
     if (is_fit(&send, &why)) {

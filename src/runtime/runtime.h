@@ -55,6 +55,7 @@ struct pawl_endpoint {
     pawl__recovery        recovery;
     struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
     struct pawl__service *service;     /* of step mode */
+    struct pawl__intake  *intake;      /* of step mode */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping, had_store;     /* opened once: it is not made again */

@@ -4,41 +4,15 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+# shellcheck source=tests/support/rabbit.sh
+. "$source_dir/tests/support/rabbit.sh"
 
 need_sqlite
-need_server rabbitmq
-[ -e "$build_dir/libpawl-rabbitmq.so" ] || skip "the module for RabbitMQ is not built"
 /usr/bin/python3 -c 'import pika' 2>/dev/null || skip "python3-pika is not installed"
 export PAWL_STORE=sqlite:$work/pair.db PAWL_DRIVER_PATH=$build_dir
 build_app app_pair.c pair.so
-server=$source_dir/tests/servers/rabbitmq.sh
-# In memory where that is to be had: no power is lost, and each message is confirmed by itself.
-folder=$(mktemp -d /dev/shm/pawl-rabbit-XXXXXX 2>/dev/null) || folder=$work/rabbit
-
-# begin_server: at a port of which the three behind it are free, too; somebody else may take one first.
-begin_server()
-{
-    local tries=3
-    until port=$((20000 + (RANDOM * 4) % 12000)) &&
-        bash "$server" start "$folder" $port >"$work/said" 2>&1; do
-        [ $((tries--)) -gt 0 ] || { cp "$work/said" "$work/err"; die "no RabbitMQ"; }
-    done
-}
-control()
-{
-    bash "$server" control "$folder" "$port" "$@"
-}
-end_server()
-{
-    kill "${producers[@]}" 2>/dev/null
-    bash "$server" crash "$folder" "$port" >/dev/null 2>&1
-    rm -rf "$folder"
-    finish
-}
-producers=()
-begin_server
-trap end_server EXIT
-url=amqp://guest:guest@127.0.0.1:$port
+rabbit_begin
+url=$rabbit_url
 
 # produce TYPE FIRST COUNT: 25 at a time, until they are confirmed, again under the same ids.
 produce()
@@ -64,7 +38,7 @@ expect 0 "" pawl schema apply
 start first "$work/pair.so" --transport "$url/"
 for ((i = 0; i < count; i += part)); do
     produce ping $((i + 1)) $part &
-    producers+=($!)
+    rabbit_users+=($!)
 done
 poll 60 has_handled 400 || die "400 are not handled: $(number messages), $(tail -n 3 "$work/first.log")"
 kill -KILL "$pid"
@@ -73,12 +47,10 @@ start second "$work/pair.so" --transport "$url/"
 
 echo "== RabbitMQ crashes"
 poll 60 has_handled 1000 || die "1000 are not handled: $(number messages), $(tail -n 3 "$work/second.log")"
-bash "$server" crash "$folder" "$port" || die "no crash"
+rabbit_away || die "no crash"
 poll 60 grep -q "nothing is taken from queue left of the broker" "$work/second.log" || die "the log does not tell"
-bash "$server" start "$folder" "$port" >"$work/said" 2>&1 || die "RabbitMQ does not come back"
-# Of one node, RabbitMQ 3.10 leaves the queue without a leader now and then.
-control eval 'ra:trigger_election({list_to_atom("%2F_left"), node()}).' >/dev/null 2>&1
-wait "${producers[@]}"
+rabbit_back left || die "RabbitMQ does not come back"
+wait "${rabbit_users[@]}"
 # ping and pong of each
 poll 60 has_handled $((count * 2)) || die "not all are handled: $(number messages)"
 poll 20 grep -q "queue left of the broker is read again" "$work/second.log" || die "the log does not tell the end"
@@ -119,13 +91,7 @@ missing = [n for n in expected if n not in set(numbers)]
 if numbers != expected:
     sys.exit(f"{len(rows)} messages, missing {missing[:10]}, of {len(set(numbers))} numbers")
 END
-# RabbitMQ counts the messages of a quorum queue every few seconds.
-is_empty()
-{
-    left=$(control list_queues name messages | awk '$1 == "left" { print $2 }')
-    [ "$left" = 0 ]
-}
-poll 60 is_empty || die "$left messages are left in RabbitMQ"
+poll 60 rabbit_is_empty || die "left in RabbitMQ: $rabbit_left"
 lines=$(cat "$work/first.log" "$work/second.log" | wc -l)
 [ "$lines" -lt 100 ] || die "$lines lines of the log"
 echo "$count messages handled once; $lines lines of the log"

@@ -240,6 +240,18 @@ static void leave(pawl_intake *intake)
     give_up((consumer *)intake, true);
 }
 
+/* By a connection of its own, which begins and ends here. */
+static pawl_code remove_queue(pawl_intake *intake, pawl_error *error)
+{
+    consumer *self = (consumer *)intake;
+    give_up(self, true);
+    pawl_code code = pawl__rabbitmq_connect(&self->link, error);
+    if (code == PAWL_OK)
+        code = pawl__rabbitmq_remove_queue(&self->link, self->options.queue, error);
+    give_up(self, code == PAWL_OK);
+    return code;
+}
+
 static pawl_code open_intake(pawl_intake *intake, const char *url,
                              const pawl_intake_options *options, pawl_error *error)
 {
@@ -275,4 +287,5 @@ const pawl_intake_ops                 pawl_intake_driver = {
                     .take        = take,
                     .settle      = settle,
                     .leave       = leave,
+                    .remove      = remove_queue,
 };

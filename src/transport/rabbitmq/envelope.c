@@ -195,7 +195,8 @@ static void set_properties(amqp_basic_properties_t *properties, const letter *of
 }
 
 /* Names what AMQP cannot carry. */
-static pawl_text refusal(const letter *of, const headers *all, pawl_time now, pawl_arena *arena)
+static pawl_text refusal(const pawl__rabbitmq_url *url, const letter *of, const headers *all,
+                         pawl_time now, pawl_arena *arena)
 {
     const struct {
         const char *name;
@@ -217,13 +218,21 @@ static pawl_text refusal(const letter *of, const headers *all, pawl_time now, pa
     if (all->size > PAWL__RABBITMQ_PROPERTIES_SIZE_MAX)
         return pawl_arena_printf(arena, "the headers have %zu bytes, the limit is %d", all->size,
                                  PAWL__RABBITMQ_PROPERTIES_SIZE_MAX);
-    if (of->item->due <= now + DELAY_IGNORED)
+    if (url->delay == PAWL__RABBITMQ_DELAY_HEADER || of->item->due <= now + DELAY_IGNORED)
         return (pawl_text){.data = "", .size = 0};
     pawl_time_format(of->item->due, time);
     return pawl_arena_printf(arena,
                              "it must not be handled before %s, and RabbitMQ keeps no message "
-                             "back: send it when it is due, by a timeout",
+                             "back: send it when it is due, by a timeout, or, to an endpoint of "
+                             "pawl, by a route with delay=header",
                              time);
+}
+
+static pawl_text due_text(pawl_time due, pawl_arena *arena)
+{
+    char text[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time_format(due, text);
+    return pawl_arena_text(arena, pawl_text_of(text));
 }
 
 static void address(const pawl__rabbitmq_url *url, const pawl_delivery *item,
@@ -246,9 +255,11 @@ pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery
     pawl_time_format(sent, of.sent);
     of.reply_to = put_own(&all, item->message.headers);
     put_default(&all, PAWL_TEXT("pawl.causation_id"), item->message.causation_id);
+    if (url->delay == PAWL__RABBITMQ_DELAY_HEADER)
+        put_default(&all, PAWL_TEXT("pawl.due"), due_text(item->due, arena));
     put_foreign(&all, url, &of);
     address(url, item, envelope);
     set_properties(&envelope->properties, &of, sent, &all);
-    *why = refusal(&of, &all, now, arena);
+    *why = refusal(url, &of, &all, now, arena);
     return all.has_failed || why->data == NULL ? PAWL_ENOMEM : PAWL_OK;
 }

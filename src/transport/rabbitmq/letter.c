@@ -164,6 +164,16 @@ static bool keep(pawl_arena *arena, pawl_text *text)
     return text->data != NULL;
 }
 
+/* The time before which it must not be handled, as a route with delay=header says it. */
+static void read_due(const amqp_table_t *headers, pawl_arena *arena, pawl_taken *taken)
+{
+    static const char *const dues[] = {"pawl.due", NULL};
+    pawl_text                text   = header_of(headers, dues, arena);
+    if (text.size > 0 && pawl_time_parse(text, &taken->due, NULL) != PAWL_OK)
+        taken->refusal =
+            PAWL_TEXT("header 'pawl.due' is no time: expected 2026-01-31T23:59:59.123456Z");
+}
+
 pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pawl_taken *taken)
 {
     static const char *const ids[]     = {"NServiceBus.MessageId", "MessageId", NULL};
@@ -194,5 +204,6 @@ pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pa
     if (to->type.size == 0)
         taken->refusal = PAWL_TEXT("it has no type: neither the property of AMQP nor a header of "
                                    "NServiceBus or ServiceConnect names one");
+    read_due(headers, arena, taken);
     return write_headers(headers, reply_to, arena, taken);
 }

@@ -100,6 +100,9 @@ void      pawl__rabbitmq_names_forget(pawl__rabbitmq_names *names);
 pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
                                         pawl_error *error);
 
+/* A queue that is not there is removed already. */
+pawl_code pawl__rabbitmq_remove_queue(pawl__rabbitmq *self, const char *queue, pawl_error *error);
+
 /* ---- publish.c -------------------------------------------------------------------------- */
 
 /* Publishes the open pieces and waits for their confirms. PAWL_OK: all are DONE. Any other code: the

@@ -210,3 +210,20 @@ pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_
     amqp_maybe_release_buffers(self->connection);
     return code;
 }
+
+pawl_code pawl__rabbitmq_remove_queue(pawl__rabbitmq *self, const char *queue, pawl_error *error)
+{
+    amqp_rpc_reply_t reply = open_channel(self);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) {
+        (void)amqp_queue_delete(self->connection, PAWL__RABBITMQ_DECLARING,
+                                amqp_cstring_bytes(queue), false, false);
+        reply = amqp_get_rpc_reply(self->connection);
+    }
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL ||
+        pawl__rabbitmq_reply_code(&reply) == AMQP_NOT_FOUND)
+        return PAWL_OK;
+    pawl_text says = pawl__rabbitmq_says(&reply);
+    return pawl_error_set(error, is_lost(&reply) ? PAWL_ELOST : PAWL_EDENIED,
+                          "rabbitmq: queue '%s' cannot be removed: %.*s", queue,
+                          PAWL_TEXT_ARGS(says));
+}

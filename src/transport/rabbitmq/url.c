@@ -16,6 +16,7 @@ static const char *const no_yes[]         = {"no", "yes", NULL};
 static const char *const exchange_types[] = {"direct", "fanout", "headers", "topic", NULL};
 static const char *const queue_types[]    = {"quorum", "classic", NULL};
 static const char *const header_words[]   = {"none", "nservicebus", "serviceconnect", NULL};
+static const char *const delays[]         = {"refuse", "header", NULL};
 static const char *const without_ids[]    = {"handle", "dead", NULL};
 static const char *const tls_modes[]      = {"verify-identity", "verify-ca", "required", NULL};
 
@@ -27,6 +28,7 @@ static const pawl__url_option options[] = {
     {"connect-timeout", PAWL__URL_NUMBER, AT(connect_timeout_s), "1 to 3600 seconds", .min = 1,
      .max = 3600},
     {"declare", PAWL__URL_WORD, AT(declares), "yes or no", .words = no_yes},
+    {"delay", PAWL__URL_WORD, AT(delay), "refuse or header", .words = delays},
     {"exchange", PAWL__URL_FILLED, AT(exchange), .allowed = "anything but empty"},
     {"exchange-type", PAWL__URL_WORD, AT(exchange_kind), "direct, fanout, headers or topic",
      .words = exchange_types},
@@ -70,9 +72,9 @@ static const char *misplaced(const pawl__rabbitmq_url *url, pawl__rabbitmq_use u
                    "route's";
         return NULL;
     }
-    if (url->is_mandatory != NOT_GIVEN || url->headers != NOT_GIVEN)
-        return "mandatory and headers are of routes, and this URL is to be read from: headers of "
-               "NServiceBus and ServiceConnect are understood as they come";
+    if (url->is_mandatory != NOT_GIVEN || url->headers != NOT_GIVEN || url->delay != NOT_GIVEN)
+        return "delay, mandatory and headers are of routes, and this URL is to be read from: "
+               "headers of pawl, NServiceBus and ServiceConnect are understood as they come";
     if (url->heartbeat_s == 0)
         return "heartbeat is 0: without heartbeats a connection that is read from would not be known "
                "to be dead";
@@ -116,6 +118,8 @@ static void set_defaults(pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
     bool has_queue = use == PAWL__RABBITMQ_INTAKE || (url->exchange == NULL && !url->is_per_type);
     if (url->headers == NOT_GIVEN)
         url->headers = PAWL__RABBITMQ_HEADERS_NONE;
+    if (url->delay == NOT_GIVEN)
+        url->delay = PAWL__RABBITMQ_DELAY_REFUSE;
     if (url->without_id == NOT_GIVEN)
         url->without_id = PAWL__RABBITMQ_WITHOUT_ID_HANDLE;
     if (url->is_mandatory == NOT_GIVEN)
@@ -142,6 +146,7 @@ pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use us
                                                .is_mandatory      = NOT_GIVEN,
                                                .tls               = NOT_GIVEN,
                                                .headers           = NOT_GIVEN,
+                                               .delay             = NOT_GIVEN,
                                                .without_id        = NOT_GIVEN,
                                                .declares          = true,
                                                .connect_timeout_s = 10,

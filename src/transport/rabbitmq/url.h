@@ -33,6 +33,12 @@ typedef enum pawl__rabbitmq_without_id {
     PAWL__RABBITMQ_WITHOUT_ID_DEAD,
 } pawl__rabbitmq_without_id;
 
+/* A message with a delay, of a route. */
+typedef enum pawl__rabbitmq_delay {
+    PAWL__RABBITMQ_DELAY_REFUSE,
+    PAWL__RABBITMQ_DELAY_HEADER, /* goes out at once, and a header says when it is due */
+} pawl__rabbitmq_delay;
+
 /* The use of a URL. */
 typedef enum pawl__rabbitmq_use {
     PAWL__RABBITMQ_ROUTE,
@@ -52,6 +58,7 @@ typedef struct pawl__rabbitmq_url {
     int         declares;
     int         is_mandatory;
     int         headers; /* pawl__rabbitmq_headers */
+    int         delay;   /* pawl__rabbitmq_delay; of a route */
     int         tls;     /* pawl__rabbitmq_tls */
     int         connect_timeout_s, timeout_s, heartbeat_s;
     int         without_id; /* pawl__rabbitmq_without_id; of a URL to read from */

@@ -427,6 +427,42 @@ static void when_the_store_is_away_nothing_is_taken(const char *url)
     close_reading(&r);
 }
 
+/* A program that steps, under a virtual clock: a message is due now, or when it says. */
+static void a_program_that_steps_takes_in_by_itself(const char *url)
+{
+    reading    r;
+    size_t     count = 0;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    pawl_time now = pawl__business_now(r.it.endpoint);
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "note", "{\"number\":2}")->due = now + PAWL_SECONDS(5);
+    put("m-3", "note", "{\"number\":3}");
+    world_ok(pawl_endpoint_receive(r.it.endpoint, 0, &count, &error), &error);
+    assert_int_equal(count, 2);
+    world_ok(pawl_endpoint_receive(r.it.endpoint, 0, &count, &error), &error);
+    assert_int_equal(count, 1);
+    assert_int_equal(count_settled(), 3);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "note(1) note(3) ");
+    world_go_both(&r.it, PAWL_SECONDS(5));
+    assert_string_equal(happened.text, "note(1) note(3) note(2) ");
+    close_reading(&r);
+    assert_int_equal(broker.closes, 3); /* the test's own, the endpoint's, that of the check */
+}
+
+static void who_has_no_transport_receives_nothing(const char *url)
+{
+    world      it;
+    size_t     count = 1;
+    pawl_error error = PAWL_ERROR_INIT;
+    world_open(&it, url, &application, "reader", &(pawl_endpoint_options){.batch_messages = 2});
+    assert_int_equal(pawl_endpoint_receive(it.endpoint, 0, &count, &error), PAWL_EINVAL);
+    assert_int_equal(count, 0);
+    assert_true(strstr(error.text, "endpoint reader: it has no option transport") != NULL);
+    world_close(&it);
+}
+
 static void the_queue_of_the_broker_may_have_another_name(const char *url)
 {
     reading r;
@@ -519,6 +555,8 @@ int main(void)
         ON_STORES(a_body_over_the_limit_stays_with_the_broker), /* no store is asked */
         ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
         ON_STORES(when_the_store_is_away_nothing_is_taken),
+        ON_STORES(a_program_that_steps_takes_in_by_itself),
+        ON_STORES(who_has_no_transport_receives_nothing),
         ON_STORES(the_queue_of_the_broker_may_have_another_name),
         ON_STORES(the_pause_grows_and_half_of_it_is_chance),
         cmocka_unit_test(a_transport_that_nobody_knows_is_refused),

@@ -221,8 +221,30 @@ static void what_amqp_cannot_carry_is_rejected(void **state)
     s.item.due             = NOW + PAWL_SECONDS(5);
     rejects(&s, ""); /* another machine's clock */
     s.item.due = NOW + PAWL_HOURS(1);
-    rejects(&s, "it must not be handled before 2026-01-01T10:00:00.123456Z, and RabbitMQ keeps no "
-                "message back: send it when it is due, by a timeout");
+    rejects(&s,
+            "it must not be handled before 2026-01-01T10:00:00.123456Z, and RabbitMQ keeps no "
+            "message back: send it when it is due, by a timeout, or, to an endpoint of pawl, by "
+            "a route with delay=header");
+    end(&s);
+}
+
+/* To an endpoint of pawl, which keeps it until then. */
+static void a_delay_may_go_in_a_header(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?delay=header");
+    s.item.due = NOW + PAWL_HOURS(1);
+    rejects(&s, "");
+    headers_are(&s, OWN "pawl.due=2026-01-01T10:00:00.123456Z;");
+    s.item.message.headers = PAWL_TEXT("{\"pawl.due\":\"mine\"}");
+    make(&s);
+    headers_are(&s, "pawl.due=mine;pawl.causation_id=m-0;");
+    end(&s);
+    begin(&s, "amqp://broker");
+    s.item.due = NOW;
+    make(&s);
+    headers_are(&s, OWN);
     end(&s);
 }
 
@@ -235,6 +257,7 @@ int main(void)
         cmocka_unit_test(the_headers_of_nservicebus),
         cmocka_unit_test(the_headers_of_serviceconnect),
         cmocka_unit_test(what_amqp_cannot_carry_is_rejected),
+        cmocka_unit_test(a_delay_may_go_in_a_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,30 @@ static void e28_a_header_that_is_no_text_is_left_out_and_told(void **state)
     end(&m);
 }
 
+static void a_due_time_is_read_and_one_that_is_none_refused(void **state)
+{
+    made      m;
+    pawl_time due = 0;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    read_it(&m);
+    assert_int_equal(m.taken.due, 0);
+    header(&m, "pawl.due", "2026-01-31T23:59:59.123456Z");
+    read_it(&m);
+    assert_int_equal(pawl_time_parse(PAWL_TEXT("2026-01-31T23:59:59.123456Z"), &due, NULL),
+                     PAWL_OK);
+    assert_int_equal(m.taken.due, due);
+    is(m.taken.refusal, "");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    header(&m, "pawl.due", "soon");
+    read_it(&m);
+    is(m.taken.refusal, "header 'pawl.due' is no time: expected 2026-01-31T23:59:59.123456Z");
+    end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test(e28_without_a_type_it_is_refused),
         cmocka_unit_test(values_become_texts),
         cmocka_unit_test(e28_a_header_that_is_no_text_is_left_out_and_told),
+        cmocka_unit_test(a_due_time_is_read_and_one_that_is_none_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,10 +81,11 @@ static void everything_may_be_said(void **state)
 {
     pawl__rabbitmq_url url;
     (void)state;
-    read_url(&url,
-             "amqps://clerk:a%2Fb@one,two:5673/sales%2Feast?exchange=events&exchange_type=direct&"
-             "routing_key=a.b&declare=no&mandatory=no&headers=serviceconnect&heartbeat=0&timeout=3&"
-             "connect_timeout=4&ssl-ca=/ca&ssl-cert=/cert&ssl-key=/key&ssl-mode=required");
+    read_url(
+        &url,
+        "amqps://clerk:a%2Fb@one,two:5673/sales%2Feast?exchange=events&exchange_type=direct&"
+        "routing_key=a.b&declare=no&mandatory=no&headers=serviceconnect&delay=header&heartbeat=0&timeout=3&"
+        "connect_timeout=4&ssl-ca=/ca&ssl-cert=/cert&ssl-key=/key&ssl-mode=required");
     assert_true(url.is_tls);
     assert_int_equal(url.parts.host_count, 2);
     assert_int_equal(url.parts.hosts[0].port, 5671);
@@ -99,6 +100,7 @@ static void everything_may_be_said(void **state)
     assert_false(url.declares);
     assert_false(url.is_mandatory);
     assert_int_equal(url.headers, PAWL__RABBITMQ_HEADERS_SERVICECONNECT);
+    assert_int_equal(url.delay, PAWL__RABBITMQ_DELAY_HEADER);
     assert_int_equal(url.heartbeat_s, 0);
     assert_int_equal(url.timeout_s, 3);
     assert_int_equal(url.connect_timeout_s, 4);
@@ -139,7 +141,7 @@ static void what_has_no_sense_is_refused(void **state)
     refuse("amqp://clerk:Se-kret@broker/a/b", PAWL_EINVAL,
            "the virtual host's name holds '/' or '@'");
     refuse("amqp://clerk:Se-kret@broker/?colour=red", PAWL_ECONFIG,
-           "rabbitmq: unknown option 'colour', known: connect-timeout, declare, exchange");
+           "rabbitmq: unknown option 'colour', known: connect-timeout, declare, delay");
     refuse("amqp://broker/?declare=maybe", PAWL_ECONFIG, "declare is 'maybe', may be yes or no");
     refuse("amqp://broker/?heartbeat=-1", PAWL_ECONFIG, "may be 0 (none) to 3600 seconds");
     refuse("amqp://broker/?timeout=0", PAWL_ECONFIG, "timeout is '0', may be 1 to 3600 seconds");
@@ -213,9 +215,11 @@ static void options_are_for_one_way_alone(void **state)
     refuse("amqp://broker?prefetch=7", PAWL_ECONFIG, "this one is a route's");
     refuse("amqp://broker?without-id=handle", PAWL_ECONFIG, "this one is a route's");
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://u:Se-kret@broker?headers=none", PAWL_ECONFIG,
-               "mandatory and headers are of routes");
+               "delay, mandatory and headers are of routes");
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?mandatory=yes", PAWL_ECONFIG,
-               "mandatory and headers are of routes");
+               "delay, mandatory and headers are of routes");
+    refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?delay=refuse", PAWL_ECONFIG,
+               "delay, mandatory and headers are of routes");
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?heartbeat=0", PAWL_ECONFIG, "heartbeat is 0");
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?prefetch=65536", PAWL_ECONFIG,
                "1 to 65535 messages");
