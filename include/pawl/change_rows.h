@@ -90,9 +90,9 @@ typedef struct pawl_saga_update {
     pawl_text              type_version;
 } pawl_saga_update;
 
-/* Ends a lease on a timeout. With `has_owner`, refused with PAWL_EGONE unless
- * the row has that owner and, when generation is not 0, that generation;
- * without, a missing row is fine. */
+/* Ends a lease on a timeout. Refused with PAWL_EGONE unless the row has, with
+ * `has_owner`, that owner and, when generation is not 0, that generation; with
+ * neither a missing row is fine. */
 typedef enum pawl_timeout_action {
     PAWL_TIMEOUT_REMOVE,
     PAWL_TIMEOUT_RELEASE,

@@ -1,8 +1,9 @@
 /* store_timeout.h - timeouts, one call each: insert, batch, remove, release,
- * reap. operations.h says what is the same for all of these calls.
+ * reap; and what an operator does with them: amend. operations.h says what is the same for all of these calls.
  *
  *     insert -> batch -> { send it -> remove | release }
  *     reap, now and then: a quarter of the lease is a good interval (T14)
+ *     timeout_list -> amend: an operator's
  *
  * Where endpoints run on the store they do all of this but insert (E13): one whose queue
  * is the destination handles the timeout; for a destination that is no endpoint's it is
@@ -11,7 +12,7 @@
  * the timeout's and PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID.
  *
  * Threads: as the handle's. Two batches at once never return one row (T7).
- * Tests: src/conformance/operation/timeout.c
+ * Tests: src/conformance/operation/timeout.c, amend.c, tests/system/command_timeout.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -93,6 +94,45 @@ PAWL_API pawl_code pawl_store_timeout_release(pawl_store *store, pawl_timeout_id
  * batch takes expired rows over by itself (T14). */
 PAWL_API pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                            pawl_error *error);
+
+/* ---- By an operator ------------------------------------------------------ */
+
+typedef enum pawl_amend_action {
+    PAWL_AMEND_CANCEL,  /* the timeout goes, and never fires */
+    PAWL_AMEND_MOVE,    /* due at `due` */
+    PAWL_AMEND_SHIFT,   /* due `shift` later than it was */
+    PAWL_AMEND_RELEASE, /* due now, unless it was before; its attempts begin at zero */
+    PAWL_AMEND_REAP,    /* a lease that ran out is cleared; nothing else changes */
+} pawl_amend_action;
+
+typedef struct pawl_timeout_amend {
+    pawl_amend_action action;
+    pawl_time         due;    /* MOVE */
+    int64_t           shift;  /* SHIFT: microseconds; earlier when negative */
+    pawl_text         by;     /* the person; not empty */
+    pawl_text         reason; /* or empty */
+} pawl_timeout_amend;
+
+/* Does so with timeouts as pawl_store_timeout_list returned them, each given once, in one commit with
+ * an event that says who, when, why and which. `*amended` is how many. Left alone are those that
+ * fired, were cancelled or were set anew since they were read (E13), and of REAP those whose lease did
+ * not run out, or that another worker has since. CANCEL, MOVE, SHIFT and RELEASE also take what a
+ * worker has in hand: its commit is refused, and its handler's effects are none.
+ *
+ * On failure none is changed. PAWL_EINVAL: an unknown action, `by` is empty, more timeouts than
+ * PAWL_BATCH_MESSAGES_MAX. PAWL_ELIMIT: `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes
+ * together. */
+PAWL_API pawl_code pawl_store_timeout_amend(pawl_store *store, const pawl_timeout_row *rows,
+                                            size_t count, const pawl_timeout_amend *amend,
+                                            pawl_time now, size_t *amended, pawl_error *error);
+
+/* Types of the events, a stream of its own for each commit. Headers: "by" and "reason"; the body is
+ * the list of the timeouts' "id", "name" and "due" as they were. Such events are never swept. */
+#define PAWL_TIMEOUTS_STREAMS "pawl.timeouts" /* the name of a stream begins so, then a slash */
+#define PAWL_TIMEOUTS_CANCELLED "pawl.timeouts_cancelled"
+#define PAWL_TIMEOUTS_MOVED "pawl.timeouts_moved"
+#define PAWL_TIMEOUTS_RELEASED "pawl.timeouts_released"
+#define PAWL_TIMEOUTS_REAPED "pawl.timeouts_reaped"
 
 #ifdef __cplusplus
 }

@@ -125,6 +125,15 @@ PAWL_API pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint,
                                        const char *message_id, const char *json, pawl_error *error);
 PAWL_API pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint,
                                           const char *message_id, pawl_error *error);
+/* Does to the timeout of that name of a saga or process as an operator does (store_timeout.h), by
+ * "test"; then runs until nothing is due. `shift` is microseconds. PAWL_EGONE: it has none of that
+ * name; PAWL_ENOTFOUND: there is no such saga. */
+PAWL_API pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, const char *key,
+                                            const char *name, pawl_error *error);
+PAWL_API pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
+                                          const char *name, int64_t shift, pawl_error *error);
+PAWL_API pawl_code pawl_test_timeout_release(pawl_test *test, const char *saga, const char *key,
+                                             const char *name, pawl_error *error);
 /* Moves both clocks, stopping at every time at which something becomes due, so
  * that what happens at 9:05 is over before what is due at 9:10 begins, in all
  * endpoints; retries of messages, deliveries and projections too. PAWL_EINVAL for a negative duration. */

@@ -1,5 +1,5 @@
 /* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
- * move and release.
+ * move, reap and release, timeout_print.c the columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,12 +9,13 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_CANCEL, ACTION_LIST, ACTION_MOVE, ACTION_RELEASE, ACTION_SHOW };
-static const char *const action_names[] = {"cancel", "list", "move", "release", "show", NULL};
+enum { ACTION_CANCEL, ACTION_LIST, ACTION_MOVE, ACTION_REAP, ACTION_RELEASE, ACTION_SHOW };
+static const char *const action_names[] = {"cancel",  "list", "move", "reap",
+                                           "release", "show", NULL};
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_MOVE (1U << ACTION_MOVE)
-#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_RELEASE)
+#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_REAP | 1U << ACTION_RELEASE)
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
@@ -61,77 +62,20 @@ const pawl__option pawl__timeout_verb_options[] = {
     {.name = NULL},
 };
 
-/* ---- Columns --------------------------------------------------------------- */
-
-typedef struct shown_timeout {
-    pawl_timeout_row row; /* first: list and show have columns of it in common */
-    pawl_text        next;
-    pawl_text        saga; /* TYPE/VALUE */
-} shown_timeout;
-
-#define TIMEOUT(key, kind, member, heading, level)                             \
-    {                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_timeout_row, member), heading, \
-            PAWL__LEVEL_##level, NULL                                          \
-    }
-static const pawl__column timeout_columns[] = {
-    TIMEOUT("id", ID, id, "id", LIST),
-    TIMEOUT("due", TIME, due, "due", LIST),
-    TIMEOUT("name", TEXT, name, "name", LIST),
-    TIMEOUT("saga_type", TEXT, saga_type, "saga", LIST),
-    TIMEOUT("saga_id", ID, saga_id, "saga id", LIST),
-    {"saga", PAWL__COLUMN_TEXT, offsetof(shown_timeout, saga), NULL, PAWL__LEVEL_LIST, NULL},
-    TIMEOUT("destination", TEXT, destination, "destination", LIST),
-    TIMEOUT("attempts", COUNT_32, attempts, "attempts", LIST),
-    TIMEOUT("generation", COUNT, generation, NULL, LIST),
-    TIMEOUT("owner", ID, owner, NULL, LIST),
-    TIMEOUT("lease_expires", TIME, lease_expires, NULL, LIST),
-    TIMEOUT("correlation_id", TEXT, correlation_id, NULL, LIST),
-    TIMEOUT("headers", JSON, headers, NULL, SHOW),
-    {"next", PAWL__COLUMN_TEXT, offsetof(shown_timeout, next), NULL, PAWL__LEVEL_SHOW, NULL},
-    {.key = NULL},
-};
-
 const pawl__report pawl__timeout_verb_reports[] = {
-    {"list, show", timeout_columns, NULL},
-    {"cancel, move, release", NULL, "cancelled moved released"},
+    {"list, show", pawl__timeout_columns, NULL},
+    {"cancel, move, reap, release", NULL, "cancelled moved reaped released left"},
     {"with --dry-run", NULL, "matching"},
     {.what = NULL},
 };
-
-static pawl__view view_of(const pawl__timeout_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(timeout_columns, "timeout", sizeof(shown_timeout), fields->is_json, arena);
-}
-
-/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
- * in the place of the saga's type. */
-static pawl_code show_rows(const pawl__timeout_fields *fields, pawl_store *store,
-                           const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
-                           shown_timeout **shown, pawl_error *error)
-{
-    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
-    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
-    if (sagas == NULL || *shown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
-    for (size_t i = 0; i < count; i++)
-        sagas[i] = (pawl__saga_named){.type = rows[i].saga_type, .id = rows[i].saga_id};
-    pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
-    for (size_t i = 0; i < count; i++) {
-        (*shown)[i] = (shown_timeout){.row = rows[i], .saga = sagas[i].name};
-        if (sagas[i].name.size > 0 && !fields->is_json)
-            (*shown)[i].row.saga_type = sagas[i].name;
-    }
-    return code;
-}
 
 /* ---- List ------------------------------------------------------------------ */
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = view_of(fields, arena);
-    shown_timeout              *shown  = NULL;
+    pawl__view                  view   = pawl__timeout_view(fields, arena);
+    pawl__shown_timeout        *shown  = NULL;
     pawl__timeout_query         query;
     pawl_timeout_rows           rows = {.count = 0};
     pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
@@ -143,7 +87,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
                    : fields->is_json  ? rows.count
                                       : PAWL__LINES_DEFAULT;
     size_t count = rows.count < limit ? rows.count : limit;
-    code         = show_rows(fields, store, rows.items, count, arena, &shown, error);
+    code         = pawl__timeout_shown(fields, store, rows.items, count, arena, &shown, error);
     if (code == PAWL_OK)
         code = pawl__rows_print(&view, shown, count, error);
     if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
@@ -153,7 +97,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code find_next(pawl_store *store, shown_timeout *shown, pawl_time now,
+static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_time now,
                            pawl_arena *arena, pawl_error *error)
 {
     const pawl_timeout_row *row   = &shown->row;
@@ -180,8 +124,8 @@ static pawl_code find_next(pawl_store *store, shown_timeout *shown, pawl_time no
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = view_of(fields, arena);
-    shown_timeout              *shown  = NULL;
+    pawl__view                  view   = pawl__timeout_view(fields, arena);
+    pawl__shown_timeout        *shown  = NULL;
     pawl_timeout_rows           rows   = {.count = 0};
     pawl__timeout_query         query;
     pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
@@ -190,7 +134,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     if (code != PAWL_OK)
         return code;
     view.level = PAWL__LEVEL_SHOW;
-    code       = show_rows(fields, store, rows.items, 1, arena, &shown, error);
+    code       = pawl__timeout_shown(fields, store, rows.items, 1, arena, &shown, error);
     if (code == PAWL_OK)
         code = find_next(store, shown, view.now, arena, error);
     if (code != PAWL_OK)
@@ -227,14 +171,13 @@ static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *err
 
 int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {[ACTION_CANCEL]  = pawl__timeout_settle,
-                                    [ACTION_LIST]    = list,
-                                    [ACTION_MOVE]    = pawl__timeout_settle,
-                                    [ACTION_RELEASE] = pawl__timeout_settle,
-                                    [ACTION_SHOW]    = show};
-    pawl__timeout_fields fields  = {.action = NULL};
-    pawl_error           error   = PAWL_ERROR_INIT;
-    size_t               i       = 0;
+    pawl__look_fn *const looks[] = {
+        [ACTION_CANCEL] = pawl__timeout_settle,  [ACTION_LIST] = list,
+        [ACTION_MOVE] = pawl__timeout_settle,    [ACTION_REAP] = pawl__timeout_settle,
+        [ACTION_RELEASE] = pawl__timeout_settle, [ACTION_SHOW] = show};
+    pawl__timeout_fields fields = {.action = NULL};
+    pawl_error           error  = PAWL_ERROR_INIT;
+    size_t               i      = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */

@@ -1,5 +1,6 @@
 /* timeout.h - fields and functions that the parts of `pawl timeout` share: timeout.c shows timeouts,
- * timeout_find.c selects them, timeout_settle.c cancels, moves and releases them.
+ * timeout_find.c selects them, timeout_settle.c cancels, moves, reaps and releases them,
+ * timeout_print.c prints them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +39,25 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__t
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error);
 
-/* cancel, move and release; their words are checked before the store is opened. */
+typedef struct pawl__shown_timeout {
+    pawl_timeout_row row; /* first: list and show have columns of it in common */
+    pawl_text        next;
+    pawl_text        saga; /* TYPE/VALUE */
+} pawl__shown_timeout;
+
+extern const pawl__column pawl__timeout_columns[];
+pawl__view                pawl__timeout_view(const pawl__timeout_fields *fields, pawl_arena *arena);
+/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
+ * in the place of the saga's type. */
+pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
+                              const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                              pawl__shown_timeout **shown, pawl_error *error);
+/* Prints whose timeouts these are, and who leases them until when. */
+pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_store *store,
+                                     const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                                     pawl_error *error);
+
+/* cancel, move, reap and release; their words are checked before the store is opened. */
 pawl_code     pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
 pawl__look_fn pawl__timeout_settle;
 

@@ -1,41 +1,42 @@
-/* timeout_settle.c - `pawl timeout cancel|move|release`.
+/* timeout_settle.c - `pawl timeout cancel|move|reap|release`.
  *
  * The selection is taken first and asked about, then worked off in commits of COMMIT_ROWS; what is set
- * meanwhile is not of it. Each commit leaves an event that says who, why and which: a stream of its
- * own, so that nobody waits for it.
+ * meanwhile is not of it, and what is set anew meanwhile is left alone. Each commit leaves an event that
+ * says who, why and which.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/timeout.h"
 
-#include <stdlib.h>
+#include "cli/actions.h"
+
 #include <string.h>
-#include <sys/random.h>
 
 #define COMMIT_ROWS 256
 
-typedef enum settle_way { CANCEL, MOVE, RELEASE } settle_way;
-
 typedef struct settle_kind {
-    const char *name;
-    const char *done;
-    const char *question; /* "%s 12 timeouts of URL%s?" */
-    const char *ending;
-    const char *event;
+    const char       *name;
+    pawl_amend_action action;
+    const char       *done;
+    const char       *question; /* "%s 12 timeouts of URL%s?" */
+    const char       *ending;
+    const char       *left; /* why some are left alone */
 } settle_kind;
 
+#define LEFT "fired, cancelled or set anew meanwhile"
 static const settle_kind kinds[] = {
-    [CANCEL]  = {"cancel", "cancelled", "cancel", ", for good", "pawl.timeouts_cancelled"},
-    [MOVE]    = {"move", "moved", "move", "", "pawl.timeouts_moved"},
-    [RELEASE] = {"release", "released", "let", " fire now", "pawl.timeouts_released"},
+    {"cancel", PAWL_AMEND_CANCEL, "cancelled", "cancel", ", for good", LEFT},
+    {"move", PAWL_AMEND_MOVE, "moved", "move", "", LEFT},
+    {"reap", PAWL_AMEND_REAP, "reaped", "clear expired leases of", "", "no lease that ran out"},
+    {"release", PAWL_AMEND_RELEASE, "released", "let", " fire now", LEFT},
 };
 
-static settle_way way_of(const pawl__timeout_fields *fields)
+static const settle_kind *kind_of(const pawl__timeout_fields *fields)
 {
-    settle_way way = CANCEL;
-    while (strcmp(kinds[way].name, fields->action) != 0)
-        way++;
-    return way;
+    const settle_kind *kind = kinds;
+    while (strcmp(kind->name, fields->action) != 0)
+        kind++;
+    return kind;
 }
 
 /* ---- Words ------------------------------------------------------------------- */
@@ -57,174 +58,61 @@ pawl_code pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_er
             has_filter          ? "a filter"
             : fields->is_agreed ? "--yes"
                                 : "--dry-run");
-    if (way_of(fields) == MOVE && (fields->by == 0) == (fields->to == NULL))
+    if (kind_of(fields)->action == PAWL_AMEND_MOVE && (fields->by == 0) == (fields->to == NULL))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout move needs --by DURATION or --to TIME, one of them");
-    pawl_code code = pawl__text_check("--reason", fields->reason, error);
-    size_t    size = fields->reason != NULL ? strlen(fields->reason) : 0;
-    if (code == PAWL_OK && size + PAWL__USER_SIZE > PAWL_ERROR_TEXT_SIZE_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT, "--reason: it has %zu bytes, limit %d", size,
-                              PAWL_ERROR_TEXT_SIZE_MAX - PAWL__USER_SIZE);
-    return code;
-}
-
-/* ---- The event ----------------------------------------------------------------- */
-
-static pawl_code make_stream(pawl_arena *arena, pawl_text *stream, pawl_error *error)
-{
-    uint8_t bytes[16];
-    char    id[PAWL_UUID_TEXT_SIZE + 1];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return pawl_error_set(error, PAWL_EPERSIST, "the system gives no random bytes");
-    pawl_uuid_format(pawl_uuid_v4(bytes), id);
-    *stream = pawl_arena_printf(arena, "pawl.timeouts/%s", id);
-    return stream->data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-}
-
-/* {"by":"ann","reason":"..."}; data NULL: out of memory. */
-static pawl_text make_headers(const pawl__timeout_fields *fields, pawl_arena *arena)
-{
-    char            user[PAWL__USER_SIZE];
-    size_t          size    = 0;
-    pawl_text       headers = {0};
-    yyjson_mut_doc *doc     = pawl__json_create();
-    if (doc == NULL)
-        return headers;
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    yyjson_mut_obj_add_strcpy(doc, root, "by", pawl__user(user));
-    yyjson_mut_obj_add_strcpy(doc, root, "reason", fields->reason != NULL ? fields->reason : "");
-    char *text = yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size);
-    if (text != NULL)
-        headers = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
-    free(text);
-    yyjson_mut_doc_free(doc);
-    return headers;
-}
-
-/* [{"id":"...","name":"...","due":"..."}, ...]: as they were; data NULL: out of memory. */
-static pawl_text make_body(const pawl_timeout_row *rows, size_t count, pawl_arena *arena)
-{
-    size_t          size  = 0;
-    pawl_text       body  = {0};
-    yyjson_mut_doc *doc   = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *list  = doc != NULL ? yyjson_mut_arr(doc) : NULL;
-    bool            is_ok = list != NULL;
-    yyjson_mut_doc_set_root(doc, list);
-    for (size_t i = 0; is_ok && i < count; i++) {
-        char            id[PAWL_UUID_TEXT_SIZE + 1];
-        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
-        pawl_uuid_format(rows[i].id.uuid, id);
-        is_ok = item != NULL && yyjson_mut_obj_add_strcpy(doc, item, "id", id) &&
-                yyjson_mut_obj_add_strncpy(doc, item, "name",
-                                           rows[i].name.size != 0 ? rows[i].name.data : "",
-                                           rows[i].name.size) &&
-                pawl__json_add_time(doc, item, "due", rows[i].due);
-    }
-    char *text = is_ok ? yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size) : NULL;
-    if (text != NULL)
-        body = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
-    free(text);
-    yyjson_mut_doc_free(doc);
-    return body;
-}
-
-static pawl_code make_event(const pawl__timeout_fields *fields, const pawl_timeout_row *rows,
-                            size_t count, pawl_time now, pawl_arena *arena,
-                            pawl_event_append *append, pawl_error *error)
-{
-    char      id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_code code = make_stream(arena, &append->stream, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl_uuid_format(rows[0].id.uuid, id);
-    append->version  = 1;
-    append->is_first = true;
-    append->event    = (pawl_event){.type         = pawl_text_of(kinds[way_of(fields)].event),
-                                    .type_version = 1,
-                                    .message_id   = pawl_arena_text(arena, pawl_text_of(id)),
-                                    .headers      = make_headers(fields, arena),
-                                    .body         = make_body(rows, count, arena),
-                                    .at           = now};
-    return append->event.headers.data != NULL && append->event.body.data != NULL &&
-                   append->event.message_id.data != NULL
-               ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for an event");
+    return pawl__reason_check(fields->reason, error);
 }
 
 /* ---- Settling ------------------------------------------------------------------ */
 
-/* Without an owner: also what a worker has in hand, whose commit is refused then. */
-static pawl_timeout_settle settle_of(const pawl__timeout_fields *fields, pawl_time to,
-                                     const pawl_timeout_row *row, pawl_time now)
+static pawl_timeout_amend amend_of(const pawl__timeout_fields *fields, pawl_time to,
+                                   char user[PAWL__USER_SIZE])
 {
-    pawl_timeout_settle settle = {
-        .action = PAWL_TIMEOUT_RETRY, .id = row->id, .attempts = row->attempts};
-    switch (way_of(fields)) {
-    case CANCEL: settle.action = PAWL_TIMEOUT_REMOVE; break;
-    case MOVE: settle.due = fields->by != 0 ? pawl_time_add(row->due, fields->by) : to; break;
-    case RELEASE:
-        settle.due      = row->due < now ? row->due : now;
-        settle.attempts = 0;
-        break;
-    }
-    return settle;
-}
-
-static pawl_code commit_rows(const pawl__timeout_fields *fields, pawl_time to, pawl_store *store,
-                             const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
-                             pawl_error *error)
-{
-    pawl_event_append    append = {.unit = 0};
-    pawl_time            now    = pawl_clock_now(NULL);
-    pawl_timeout_settle *items  = pawl_arena_take(arena, count * sizeof *items);
-    if (items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
-    for (size_t i = 0; i < count; i++)
-        items[i] = settle_of(fields, to, &rows[i], now);
-    pawl_code code = make_event(fields, rows, count, now, arena, &append, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl_changes changes = {.now            = now,
-                            .unit_count     = 1,
-                            .group_count    = 1,
-                            .event_append   = {&append, 1},
-                            .timeout_settle = {items, count}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    pawl_timeout_amend amend = {.action = kind_of(fields)->action,
+                                .due    = to,
+                                .shift  = fields->by,
+                                .by     = pawl_text_of(pawl__user(user)),
+                                .reason = pawl_text_of(fields->reason)};
+    if (amend.action == PAWL_AMEND_MOVE && fields->by != 0)
+        amend.action = PAWL_AMEND_SHIFT;
+    return amend;
 }
 
 static pawl_code settle_rows(const pawl__timeout_fields *fields, pawl_time to, pawl_store *store,
-                             const pawl_timeout_rows *rows, pawl_error *error)
+                             const pawl_timeout_rows *rows, size_t *done, pawl_error *error)
 {
-    const settle_kind *kind  = &kinds[way_of(fields)];
-    size_t             done  = 0;
-    pawl_code          code  = PAWL_OK;
-    pawl_arena        *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    while (code == PAWL_OK && done < rows->count) {
-        size_t left  = rows->count - done;
+    char               user[PAWL__USER_SIZE];
+    pawl_timeout_amend amend = amend_of(fields, to, user);
+    const char        *word  = kind_of(fields)->done;
+    size_t             seen = 0, amended = 0;
+    pawl_code          code = PAWL_OK;
+    *done                   = 0;
+    while (code == PAWL_OK && seen < rows->count) {
+        size_t left  = rows->count - seen;
         size_t count = left < COMMIT_ROWS ? left : COMMIT_ROWS;
-        pawl_arena_reset(arena);
-        code = commit_rows(fields, to, store, rows->items + done, count, arena, error);
-        if (code == PAWL_OK)
-            done += count;
+        code         = pawl_store_timeout_amend(store, rows->items + seen, count, &amend,
+                                                pawl_clock_now(NULL), &amended, error);
+        if (code == PAWL_OK) {
+            seen += count;
+            *done += amended;
+        }
         if (code == PAWL_OK && fields->is_all)
-            pawl__progress(kind->done, (int64_t)done, (int64_t)rows->count);
+            pawl__progress(word, (int64_t)seen, (int64_t)rows->count);
     }
     if (fields->is_all)
-        pawl__progress_end((int64_t)done);
-    pawl_arena_destroy(arena);
-    if (code == PAWL_OK || done == 0)
+        pawl__progress_end((int64_t)seen);
+    if (code == PAWL_OK || seen == 0)
         return code;
-    return pawl_error_wrap(error, code, "after %zu of %zu timeouts were %s", done, rows->count,
-                           kind->done);
+    return pawl_error_wrap(error, code, "after %zu of %zu timeouts were %s", *done, rows->count,
+                           word);
 }
 
 /* ---- What is asked and said ------------------------------------------------------ */
 
 static pawl_code ask(const pawl__timeout_fields *fields, size_t count, pawl_error *error)
 {
-    const settle_kind *kind = &kinds[way_of(fields)];
+    const settle_kind *kind = kind_of(fields);
     char               url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 100], action[40];
     if (!fields->is_all || fields->is_agreed || count == 0)
         return PAWL_OK;
@@ -234,37 +122,62 @@ static pawl_code ask(const pawl__timeout_fields *fields, size_t count, pawl_erro
     return pawl__agree(action, kind->done, question, error);
 }
 
-static pawl_code print_count(const pawl__timeout_fields *fields, const char *key, const char *text,
-                             size_t count, pawl_error *error)
+static pawl_code print_counts(const pawl__timeout_fields *fields, size_t done, size_t left,
+                              pawl_error *error)
 {
-    if (!fields->is_json) {
-        printf("%s %zu timeout%s\n", text, count, count == 1 ? "" : "s");
-        return PAWL_OK;
+    const settle_kind *kind = kind_of(fields);
+    if (fields->is_json) {
+        yyjson_mut_doc *doc = pawl__json_create();
+        if (doc != NULL) {
+            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+            yyjson_mut_obj_add_uint(doc, root, fields->is_dry ? "matching" : kind->done, done);
+            if (!fields->is_dry)
+                yyjson_mut_obj_add_uint(doc, root, "left", left);
+        }
+        return pawl__json_print(doc, stdout, error);
     }
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL)
-        yyjson_mut_obj_add_uint(doc, yyjson_mut_doc_get_root(doc), key, count);
-    return pawl__json_print(doc, stdout, error);
+    printf("%s%s%s %zu timeout%s", fields->is_dry ? "would be " : "", kind->done,
+           fields->is_dry ? ":" : "", done, done == 1 ? "" : "s");
+    if (left > 0)
+        printf("; %zu left alone: %s", left, kind->left);
+    putchar('\n');
+    return PAWL_OK;
+}
+
+/* Of reap: the timeouts whose lease ran out, and says whose they are. A named one without such a lease
+ * stays in the selection, and is said to be left alone. */
+static pawl_code show_expired(const pawl__timeout_fields *fields, pawl_store *store,
+                              pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_time now   = pawl_clock_now(NULL);
+    size_t    count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (!pawl_uuid_is_zero(rows->items[i].owner.uuid) && rows->items[i].lease_expires <= now)
+            rows->items[count++] = rows->items[i];
+    if (fields->is_all)
+        rows->count = count;
+    return count > 0 && !fields->is_json
+               ? pawl__timeout_print_leases(fields, store, rows->items, count, arena, error)
+               : PAWL_OK;
 }
 
 pawl_code pawl__timeout_settle(const void *context, pawl_store *store, pawl_arena *arena,
                                pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    const settle_kind          *kind   = &kinds[way_of(fields)];
     pawl__timeout_query         query;
     pawl_timeout_rows           rows = {.count = 0};
-    char                        would[40];
+    size_t                      done = 0;
     pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
     if (code == PAWL_OK)
         code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
-    if (code == PAWL_OK && fields->is_dry) {
-        snprintf(would, sizeof would, "would be %s:", kind->done);
-        return print_count(fields, "matching", would, rows.count, error);
-    }
+    if (code == PAWL_OK && kind_of(fields)->action == PAWL_AMEND_REAP)
+        code = show_expired(fields, store, arena, &rows, error);
+    if (code == PAWL_OK && fields->is_dry)
+        return print_counts(fields, rows.count, 0, error);
     if (code == PAWL_OK)
         code = ask(fields, rows.count, error);
     if (code == PAWL_OK)
-        code = settle_rows(fields, query.to, store, &rows, error);
-    return code == PAWL_OK ? print_count(fields, kind->done, kind->done, rows.count, error) : code;
+        code = settle_rows(fields, query.to, store, &rows, &done, error);
+    return code == PAWL_OK ? print_counts(fields, done, rows.count - done, error) : code;
 }

@@ -323,3 +323,41 @@ pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint, const ch
 {
     return settle(test, endpoint, message_id, PAWL_DEAD_DISCARD, NULL, error);
 }
+
+/* ---- Timeouts --------------------------------------------------------------------- */
+
+static pawl_code amend(pawl_test *test, const char *saga, const char *key, const char *name,
+                       pawl_amend_action action, int64_t shift, pawl_error *error)
+{
+    const pawl_timeout_amend how = {.action = action, .shift = shift, .by = PAWL_TEXT("test")};
+    pawl_timeout_rows        rows;
+    size_t                   at = 0, done = 0;
+    pawl_code                code = pawl_test_timeouts(test, saga, key, &rows, error);
+    while (code == PAWL_OK && at < rows.count &&
+           !pawl_text_equal(rows.items[at].name, pawl_text_of(name)))
+        at++;
+    if (code == PAWL_OK && at < rows.count)
+        code = pawl_store_timeout_amend(test->store, &rows.items[at], 1, &how, pawl_test_now(test),
+                                        &done, error);
+    if (code == PAWL_OK && done == 0)
+        return pawl_error_set(error, PAWL_EGONE, "%s '%s' has no timeout %s", saga, key, name);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, const char *key,
+                                   const char *name, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_CANCEL, 0, error);
+}
+
+pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
+                                 const char *name, int64_t shift, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_SHIFT, shift, error);
+}
+
+pawl_code pawl_test_timeout_release(pawl_test *test, const char *saga, const char *key,
+                                    const char *name, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_RELEASE, 0, error);
+}

@@ -50,8 +50,8 @@ for option in destination name saga saga-type; do
     expect 2 "--$option is empty: leave it out to match all" \
         pawl timeout cancel --all --yes "--$option" ''
 done
-expect 2 "--reason: it has 401 bytes, limit 400" \
-    pawl timeout cancel "${id}01" --reason "$(printf '%0401d' 1)"
+expect 2 "--reason: with the user's name it has .* bytes, limit 500" \
+    pawl timeout cancel "${id}01" --reason "$(printf '%0500d' 1)"
 
 echo "== list and show"
 expect 0 '' pawl timeout list
@@ -80,7 +80,7 @@ expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --by 2d --reason "the b
 [ "$(date -d "$(due 02)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
 expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --to 2030-01-01T00:00:00Z
 [ "$(due 02)" = 2030-01-01T00:00:00.000000Z ] || die "not at the time that was given: $(due 02)"
-expect 0 '^\{"released":1\}$' pawl timeout release "${id}02" --json
+expect 0 '^\{"released":1,"left":0\}$' pawl timeout release "${id}02" --json
 expect 0 '^next +is due since ' pawl timeout show "${id}02"
 expect 6 "there is no timeout ${id}99" pawl timeout cancel "${id}03" "${id}99"
 ids '01 02 03 04 05 06 '
@@ -105,9 +105,54 @@ before=$(due 04)
 expect 0 '^moved 3 timeouts$' pawl timeout move --all --since "$(due 04)" --by 2d --yes
 [ "$(date -d "$(due 04)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
 expect 0 '^released 5 timeouts$' pawl timeout release --all --yes
-expect 0 '^\{"cancelled":5\}$' pawl timeout cancel --all --yes --json
+expect 0 '^\{"cancelled":5,"left":0\}$' pawl timeout cancel --all --yes --json
 ids ''
 expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes
+
+echo "== expired leases"
+build_sql
+fill timeouts 4
+expect 2 "pawl timeout reap needs IDs, or --all" pawl timeout reap
+expect 0 '^would be reaped: 0 timeouts$' pawl timeout reap --all --dry-run
+# lease DIGITS TIME NAME: as a worker that has the timeouts of the name until then.
+lease()
+{
+    "$work/sql" "$work/timeouts.db" "update pawl_timeouts set Owner = '0d150000-0000-4000-8000-000000000${1}7', \
+        LeaseExpires = $2 where Name = '$3'" >"$work/said" 2>&1 ||
+        die "$(cat "$work/said")"
+}
+lease 00 1000 remind
+lease 01 99999999999999999 expire
+expect 0 "^${id}01 +remind +Order +$saga +billing +0d150000-0000-4000-8000-000000000007 +" \
+    pawl timeout reap --all --dry-run
+grep -qE '^would be reaped: 2 timeouts$' "$work/out" || die "no count: $(cat "$work/out")"
+expect 0 '^reaped 0 timeouts; 1 left alone: no lease that ran out$' pawl timeout reap "${id}02"
+expect 0 '"owner":"0d150000' pawl timeout list --json --limit 1
+expect 0 '^reaped 2 timeouts$' pawl timeout reap --all --yes --reason 'the machine burnt'
+expect 0 '^\{"reaped":0,"left":0\}$' pawl timeout reap --all --yes --json
+expect 0 '"owner":null' pawl timeout show "${id}01" --json
+expect 0 '"owner":"0d150000' pawl timeout show "${id}02" --json
+stream=$(pawl events list --type pawl.timeouts_reaped --json | sed -nE '1s/.*"stream":"([^"]*)".*/\1/p')
+expect 0 '"reason":"the machine burnt"' pawl events show "$stream" 1 --json --reveal
+
+echo "== set anew while the question stands"
+mkfifo "$work/keys"
+script -qefc "'$build_dir/pawl' timeout cancel --all" /dev/null <"$work/keys" >"$work/screen" 2>&1 &
+asking=$!
+exec 9>"$work/keys"
+asks()
+{
+    grep -q 'cancel 4 timeouts of .*, for good?' "$work/screen"
+}
+poll 60 asks || die "no question: $(cat "$work/screen")"
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Generation = Generation + 1 where Name = 'remind'"
+echo yes >&9
+wait "$asking" || die "cancel failed: $(cat "$work/screen")"
+exec 9>&-
+grep -q 'cancelled 2 timeouts; 2 left alone: fired, cancelled or set anew meanwhile' "$work/screen" ||
+    die "cancelled what was set anew: $(cat "$work/screen")"
+ids '01 03 '
+expect 0 '^cancelled 2 timeouts$' pawl timeout cancel --all --yes
 
 echo "== more than a commit"
 fill timeouts 600

@@ -136,6 +136,29 @@ static void settling_needs_the_generation(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
+/* As operators settle: a claim does not matter, setting anew does. */
+static void without_an_owner_the_generation_counts(suite *s)
+{
+    static const pawl_timeout_action actions[] = {PAWL_TIMEOUT_RETRY, PAWL_TIMEOUT_RELEASE,
+                                                  PAWL_TIMEOUT_REMOVE};
+    pawl_store                      *a         = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    arm(s, a, 2, "payment", SUITE_NOW);
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 1);
+        REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1),
+                   .action = actions[i], .due = SUITE_NOW, .generation = 1);
+        REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1),
+                   .action = actions[i], .due = SUITE_NOW, .generation = 3);
+        EXPECT_EQ(s, suite_claim_timeouts(s, a, 71, SUITE_NOW, 1).count, 0);
+        COMMIT_ONE(s, a, timeout_settle, .id = suite_timeout_id(1), .action = actions[i],
+                   .due = SUITE_NOW, .generation = 2);
+    }
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .generation = 2);
+    COMMIT_ONE(s, a, timeout_settle, .id = suite_timeout_id(1));
+}
+
 static void names_and_sagas_are_apart(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -264,6 +287,7 @@ static const suite_case cases[] = {
      rearming_keeps_the_id_and_raises_the_generation},
     {"E13 re-arming clears a lease whoever holds it", rearming_clears_a_lease_whoever_holds_it},
     {"E13 settling needs the generation", settling_needs_the_generation},
+    {"E13 without an owner the generation counts", without_an_owner_the_generation_counts},
     {"T1 names and sagas are apart", names_and_sagas_are_apart},
     {"T1 a saga may have many without a name, each of its own id",
      a_saga_may_have_many_without_a_name},

@@ -19,7 +19,7 @@ static const suite_cases *const all_cases[] = {
     &cases_op_enable,    &cases_prefix,         &cases_walk,          &cases_op_dead,
     &cases_died,         &cases_diagnose,       &cases_op_projection, &cases_op_partition,
     &cases_queue_find,   &cases_op_saga_remove, &cases_op_pause,      &cases_history,
-    &cases_op_take,
+    &cases_op_take,      &cases_op_amend,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 

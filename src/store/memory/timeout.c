@@ -336,9 +336,14 @@ static pawl_code refuse_owner(memory_commit *commit, pawl_timeout_id id)
                                text);
 }
 
-static bool is_owned(const timeout_row *row, const pawl_timeout_settle *change)
+/* Has the row the owner and the generation that the change asks for? */
+static bool is_meant(const timeout_row *row, const pawl_timeout_settle *change)
 {
-    return row != NULL && pawl_uuid_compare(row->fields.owner.uuid, change->owner.uuid) == 0 &&
+    if (!change->has_owner && change->generation == 0)
+        return true;
+    return row != NULL &&
+           (!change->has_owner ||
+            pawl_uuid_compare(row->fields.owner.uuid, change->owner.uuid) == 0) &&
            (change->generation == 0 || change->generation == row->fields.generation);
 }
 
@@ -347,7 +352,7 @@ pawl_code pawl__memory_apply_timeout_settle(memory_commit *commit, const void *i
     const pawl_timeout_settle *change = item;
     memory_table              *table  = &commit->data->timeouts;
     timeout_row               *row    = find_id(commit->data, change->id);
-    if (change->has_owner && !is_owned(row, change))
+    if (!is_meant(row, change))
         return refuse_owner(commit, change->id);
     if (row == NULL)
         return PAWL_OK;

@@ -280,37 +280,48 @@ static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t c
     return pawl__pg_write_send(write);
 }
 
-/* Sends settles of one action, all with an owner or all without. */
+/* Owner and generation: a settle asks the row for both, for the generation, or for nothing. Only then
+ * a missing row is no refusal. */
+enum { MUST_NOTHING, MUST_GENERATION, MUST_BOTH, MUSTS };
+
+static int must_of(const pawl_timeout_settle *settle)
+{
+    return settle->has_owner ? MUST_BOTH : settle->generation != 0 ? MUST_GENERATION : MUST_NOTHING;
+}
+
+/* Sends settles of one action, whose rows must all have the same things. */
 static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    const pawl_timeout_settle *of = items[0];
-    /* Without an owner a missing row is no refusal. */
-    static const int statements[][2] = {
-        [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE},
-        [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE},
-        [PAWL_TIMEOUT_RETRY]   = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY},
+    const pawl_timeout_settle *of                  = items[0];
+    int                        must                = must_of(of);
+    static const int           statements[][MUSTS] = {
+                  [PAWL_TIMEOUT_REMOVE] = {PAWL__PG_TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE_SAME,
+                                           PAWL__PG_TIMEOUT_DELETE},
+                  [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE_SAME,
+                                            PAWL__PG_TIMEOUT_RELEASE},
+                  [PAWL_TIMEOUT_RETRY] = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY_SAME,
+                                          PAWL__PG_TIMEOUT_RETRY},
     };
     static const pawl__sql_field retry[] = {
         PAWL__SQL_FIELD(timeout_settle, due, TIME),
         PAWL__SQL_FIELD(timeout_settle, attempts, INT32),
     };
-    static const pawl__sql_field owner[] = {
+    static const pawl__sql_field both[] = {
         PAWL__SQL_FIELD(timeout_settle, generation, INT),
         PAWL__SQL_FIELD(timeout_settle, owner, UUID),
     };
-    pawl_code code = of->has_owner ? PAWL_OK : lock_rows(writer, items, count);
+    pawl_code code = must == MUST_BOTH ? PAWL_OK : lock_rows(writer, items, count);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_write *write = pawl__pg_write_add(writer, statements[of->action][of->has_owner],
-                                               pawl_change_timeout_settle, items, count,
-                                               of->has_owner ? check_settle : NULL);
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, statements[of->action][must], pawl_change_timeout_settle, items,
+                           count, must != MUST_NOTHING ? check_settle : NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, &id_field, 1);
     if (of->action == PAWL_TIMEOUT_RETRY)
         pawl__pg_write_fields(write, retry, 2);
-    if (of->has_owner)
-        pawl__pg_write_fields(write, owner, 2);
+    pawl__pg_write_fields(write, both, (size_t)must); /* the generation, or both */
     return pawl__pg_write_send(write);
 }
 
@@ -319,7 +330,7 @@ static int by_way(const void *left, const void *right)
     const pawl_timeout_settle *l = left, *r = right;
     if (l->action != r->action)
         return (l->action > r->action) - (l->action < r->action);
-    return r->has_owner - l->has_owner;
+    return must_of(r) - must_of(l);
 }
 
 pawl_code pawl__pg_send_timeout_settle(pawl__pg_writer *writer)

@@ -106,7 +106,12 @@
     "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                       \
     "where t.ctid = f.tid and t.[Owner] = k.owner "                                 \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
-/* Settles without an owner: TIMEOUT_LOCK_ID has locked the row, so its ctid stays. */
+/* Settles with a generation alone: the row must have it. TIMEOUT_LOCK_ID has locked the row. */
+#define PAWL__PG_TIMEOUT_SAME(names)                                         \
+    " with ordinality as k (id" names ", generation, n) cross join lateral " \
+    "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                \
+    "where t.ctid = f.tid and t.[Generation] = k.generation returning k.n"
+/* Settles of whatever the row has: TIMEOUT_LOCK_ID has locked the row, so its ctid stays. */
 #define PAWL__PG_TIMEOUT_ANYHOW(names)                                                     \
     " as k (id" names ") cross join lateral (select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID \
     ") as f where t.ctid = f.tid"
@@ -196,6 +201,12 @@
       PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                      \
     X(TIMEOUT_RETRY, PAWL__PG_TIMEOUT_RETRY_TEXT                                                          \
       "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__PG_TIMEOUT_OWNED(", due, attempts"))                             \
+    X(TIMEOUT_DELETE_SAME,                                                                                \
+      PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1, ?2)" PAWL__PG_TIMEOUT_SAME(""))                            \
+    X(TIMEOUT_RELEASE_SAME,                                                                               \
+      PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2)" PAWL__PG_TIMEOUT_SAME(""))                           \
+    X(TIMEOUT_RETRY_SAME, PAWL__PG_TIMEOUT_RETRY_TEXT                                                     \
+      "unnest(?1, ?2, ?3, ?4)" PAWL__PG_TIMEOUT_SAME(", due, attempts"))                                  \
     X(TIMEOUT_LOCK_ID,                                                                                    \
       "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__PG_TIMEOUT_OF_ID \
       " for update) as f")                                                                                \

@@ -229,12 +229,15 @@ static const pawl__sql_write *choose_checkpoint(const void *change)
         {.statement  = PAWL__SQL_TIMEOUT_##name,                               \
          .parameters = FIELDS(OF(id, UUID), NONE, __VA_ARGS__)},               \
             {.statement  = PAWL__SQL_TIMEOUT_##name,                           \
+             .parameters = FIELDS(OF(id, UUID), NONE, __VA_ARGS__),            \
+             .then       = {MISSED_WHY(not_leased)}},                                \
+            {.statement  = PAWL__SQL_TIMEOUT_##name,                           \
              .parameters = FIELDS(OF(id, UUID), OF(owner, UUID), __VA_ARGS__), \
              .then       = {MISSED_WHY(not_leased)}},                                \
     }
 
-/* By action, then whether there is an owner. */
-static const pawl__sql_write timeout_settles[][2] = {
+/* By action, then what the row must have: nothing, the generation, the owner and the generation. */
+static const pawl__sql_write timeout_settles[][3] = {
     [PAWL_TIMEOUT_REMOVE]  = SETTLE(DELETE, OF(generation, INT)),
     [PAWL_TIMEOUT_RELEASE] = SETTLE(RELEASE, OF(generation, INT)),
     [PAWL_TIMEOUT_RETRY]   = SETTLE(RETRY, RETRY_FIELDS),
@@ -243,7 +246,8 @@ static const pawl__sql_write timeout_settles[][2] = {
 static const pawl__sql_write *choose_timeout_settle(const void *change)
 {
     const pawl_timeout_settle *settle = change;
-    return &timeout_settles[settle->action][settle->has_owner];
+    int                        must   = settle->has_owner ? 2 : settle->generation != 0;
+    return &timeout_settles[settle->action][must];
 }
 
 #undef OF

@@ -18,6 +18,9 @@
 /* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
  * refuses. A select that reads the table would have its rows copied to a temporary one first. */
 
+/* A settled timeout must have the owner, unless that is null, and the generation, unless it is 0. */
+#define PAWL__SQL_TIMEOUT_IS "and (?2 is null or [Owner] = ?2) and (?3 = 0 or [Generation] = ?3)"
+
 /* The filters of a pawl_outbox_query. The condition that an index serves stands before them
  * once more, plainly, in the statements that use that index. */
 #define PAWL__SQL_OUTBOX_QUERY                                                                \
@@ -108,13 +111,11 @@
       "where [Id] = ?4")                                                                              \
     X(TIMEOUT_FREE, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseWorker] = ?1")          \
     X(TIMEOUT_REAP, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseExpires] <= ?1")        \
-    X(TIMEOUT_DELETE, "delete from {timeouts} where [Id] = ?1 and (?2 is null or "                    \
-                      "([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")                            \
-    X(TIMEOUT_RELEASE, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [Id] = ?1 "                \
-                       "and (?2 is null or ([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")        \
+    X(TIMEOUT_DELETE, "delete from {timeouts} where [Id] = ?1 " PAWL__SQL_TIMEOUT_IS)                 \
+    X(TIMEOUT_RELEASE,                                                                                \
+      "update {timeouts} set " PAWL__SQL_NO_OWNER " where [Id] = ?1 " PAWL__SQL_TIMEOUT_IS)           \
     X(TIMEOUT_RETRY, "update {timeouts} set " PAWL__SQL_NO_OWNER ", [Due] = ?4, "                     \
-                     "[Attempts] = ?5 where [Id] = ?1 "                                               \
-                     "and (?2 is null or ([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")          \
+                     "[Attempts] = ?5 where [Id] = ?1 " PAWL__SQL_TIMEOUT_IS)                         \
     X(TIMEOUT_CANCEL, "delete from {timeouts} where [SagaId] = ?1 and [Name] = ?2 "                   \
                       "and [Name] <> ''")                                                             \
     X(TIMEOUT_CANCEL_ALL, "delete from {timeouts} where " PAWL__SQL_OF_SAGA)                          \

@@ -409,16 +409,16 @@ update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` 
 `LeaseExpires` <= ?;
 
 -- TIMEOUT_DELETE
-delete from `pawl_timeouts` where `Id` = ? and (? is null or (`Owner` = ? and (? = 0 or `Generation`
-= ?)));
+delete from `pawl_timeouts` where `Id` = ? and (? is null or `Owner` = ?) and (? = 0 or `Generation`
+= ?);
 
 -- TIMEOUT_RELEASE
 update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null where `Id` =
-? and (? is null or (`Owner` = ? and (? = 0 or `Generation` = ?)));
+? and (? is null or `Owner` = ?) and (? = 0 or `Generation` = ?);
 
 -- TIMEOUT_RETRY
 update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null, `Due` = ?,
-`Attempts` = ? where `Id` = ? and (? is null or (`Owner` = ? and (? = 0 or `Generation` = ?)));
+`Attempts` = ? where `Id` = ? and (? is null or `Owner` = ?) and (? = 0 or `Generation` = ?);
 
 -- TIMEOUT_CANCEL
 delete from `pawl_timeouts` where `SagaId` = ? and `Name` = ? and `Name` <> '';

@@ -657,6 +657,24 @@ attempts, generation, owner, n) cross join lateral (select o.ctid as tid from "p
 where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and
 t."Owner" = k.owner and (k.generation = 0 or t."Generation" = k.generation) returning k.n;
 
+-- TIMEOUT_DELETE_SAME
+delete from "pawl_timeouts" as t using unnest($1, $2) with ordinality as k (id, generation, n) cross
+join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id
+order by o."Id" limit 1) as f where t.ctid = f.tid and t."Generation" = k.generation returning k.n;
+
+-- TIMEOUT_RELEASE_SAME
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+unnest($1, $2) with ordinality as k (id, generation, n) cross join lateral (select o.ctid as tid
+from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f
+where t.ctid = f.tid and t."Generation" = k.generation returning k.n;
+
+-- TIMEOUT_RETRY_SAME
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
+k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4) with ordinality as k (id, due, attempts,
+generation, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >=
+k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and t."Generation" =
+k.generation returning k.n;
+
 -- TIMEOUT_LOCK_ID
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_timeouts" as o
 where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;

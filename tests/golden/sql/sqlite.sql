@@ -366,16 +366,16 @@ update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" 
 "LeaseExpires" <= ?1;
 
 -- TIMEOUT_DELETE
-delete from "pawl_timeouts" where "Id" = ?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or
-"Generation" = ?3)));
+delete from "pawl_timeouts" where "Id" = ?1 and (?2 is null or "Owner" = ?2) and (?3 = 0 or
+"Generation" = ?3);
 
 -- TIMEOUT_RELEASE
 update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null where "Id" =
-?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or "Generation" = ?3)));
+?1 and (?2 is null or "Owner" = ?2) and (?3 = 0 or "Generation" = ?3);
 
 -- TIMEOUT_RETRY
 update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" = ?4,
-"Attempts" = ?5 where "Id" = ?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or "Generation" = ?3)));
+"Attempts" = ?5 where "Id" = ?1 and (?2 is null or "Owner" = ?2) and (?3 = 0 or "Generation" = ?3);
 
 -- TIMEOUT_CANCEL
 delete from "pawl_timeouts" where "SagaId" = ?1 and "Name" = ?2 and "Name" <> '';

@@ -455,6 +455,43 @@ static void the_state_of_a_process_is_what_its_events_say(void **state)
     pawl_test_destroy(test);
 }
 
+static size_t timeouts_of(pawl_test *test, pawl_timeout_rows *timeouts)
+{
+    assert_int_equal(pawl_test_timeouts(test, "Basket", "7", timeouts, NULL), PAWL_OK);
+    return timeouts->count;
+}
+
+static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void **state)
+{
+    (void)state;
+    pawl_test        *test  = open_shop();
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_timeout_rows timeouts;
+    put_into(test, "tea");
+    assert_int_equal(timeouts_of(test, &timeouts), 1);
+    pawl_time due = timeouts.items[0].due;
+    assert_int_equal(pawl_test_timeout_move(test, "Basket", "7", "old", PAWL_HOURS(48), NULL),
+                     PAWL_OK);
+    assert_int_equal(timeouts_of(test, &timeouts), 1);
+    assert_int_equal(timeouts.items[0].due, due + PAWL_HOURS(48));
+    assert_int_equal(pawl_test_timeout_cancel(test, "Basket", "7", "new", &error), PAWL_EGONE);
+    assert_string_equal(error.text, "Basket '7' has no timeout new");
+    assert_int_equal(timeouts_of(test, &timeouts), 1);
+    assert_int_equal(pawl_test_timeout_cancel(test, "Basket", "7", "old", NULL), PAWL_OK);
+    assert_int_equal(timeouts_of(test, &timeouts), 0);
+    put_into(test, "rum");
+    assert_int_equal(timeouts_of(test, &timeouts), 1);
+    assert_int_equal(pawl_test_timeout_release(test, "Basket", "7", "old", NULL), PAWL_OK);
+    assert_int_equal(timeouts_of(test, &timeouts), 0); /* the basket is over */
+    basket  has;
+    int64_t version = 0;
+    assert_int_equal(
+        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
+        PAWL_OK);
+    assert_int_equal(version, 3);
+    pawl_test_destroy(test);
+}
+
 static void an_endpoint_tells_the_state_of_a_process(void **state)
 {
     (void)state;
@@ -538,6 +575,7 @@ int main(void)
         cmocka_unit_test(two_tests_do_not_meet),
         cmocka_unit_test(a_refused_application_is_a_code),
         cmocka_unit_test(the_state_of_a_process_is_what_its_events_say),
+        cmocka_unit_test(a_timeout_is_moved_released_and_cancelled_as_by_an_operator),
         cmocka_unit_test(an_endpoint_tells_the_state_of_a_process),
         cmocka_unit_test(a_look_at_the_wrong_kind_is_a_code),
     };

@@ -1,0 +1,269 @@
+/* amend.c - timeouts that an operator cancels, moves and releases, and leases that are reaped.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+#include "pawl/operations.h"
+
+#define MINUTE PAWL_MINUTES(1)
+#define ANN TEXT("ann")
+
+/* Sets timeouts 1 and 2 of a saga, and 3 of none; numbers are their names. */
+static void set_three(suite *s, pawl_store *store)
+{
+    for (unsigned i = 1; i <= 3; i++)
+        COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(i),
+                   .saga_id   = i < 3 ? suite_saga_id(9) : (pawl_saga_id){{{0}}},
+                   .saga_type = TEXT("Order"), .name = suite_printf(s, "%u", i),
+                   .destination = TEXT("orders"), .due = SUITE_NOW + i);
+}
+
+static void rearm(suite *s, pawl_store *store, unsigned number, pawl_time due)
+{
+    COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number),
+               .saga_id   = number < 3 ? suite_saga_id(9) : (pawl_saga_id){{{0}}},
+               .saga_type = TEXT("Order"), .name = suite_printf(s, "%u", number),
+               .destination = TEXT("orders"), .due = due);
+}
+
+/* By name: rows are listed by due time. */
+static pawl_timeout_row *row_of(suite *s, pawl_timeout_rows *rows, unsigned number)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl_uuid_compare(rows->items[i].id.uuid, suite_uuid(number)) == 0)
+            return &rows->items[i];
+    EXPECT(s, !"a timeout is missing");
+    return rows->items;
+}
+
+static pawl_time due_of(suite *s, pawl_store *store, unsigned number)
+{
+    pawl_timeout_rows rows = suite_timeouts(s, store);
+    return row_of(s, &rows, number)->due;
+}
+
+static size_t amend(suite *s, pawl_store *store, const pawl_timeout_rows *rows,
+                    pawl_timeout_amend how, pawl_time now)
+{
+    size_t done = 99;
+    how.by      = ANN;
+    EXPECT_OK(
+        s, pawl_store_timeout_amend(store, rows->items, rows->count, &how, now, &done, &s->error));
+    return done;
+}
+
+static pawl_timeout_rows lease(suite *s, pawl_store *store, unsigned owner, pawl_time now,
+                               int64_t size)
+{
+    pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
+    pawl_timeout_rows          rows    = {.count = 0};
+    options.owner                      = suite_session_id(owner);
+    options.size                       = size;
+    EXPECT_OK(s, pawl_store_timeout_batch(store, &options, now, s->arena, &rows, &s->error));
+    return rows;
+}
+
+/* Events of all streams of timeouts. */
+static pawl_event_rows events_of(suite *s, pawl_store *store, const char *type)
+{
+    const pawl_event_query query = {.type = pawl_text_of(type)};
+    pawl_event_rows        rows;
+    EXPECT_OK(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error));
+    return rows;
+}
+
+/* ---- Cases -------------------------------------------------------------- */
+
+static void each_action_does_what_it_says(suite *s)
+{
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    const pawl_time   now = SUITE_NOW + 2;
+    pawl_timeout_rows rows;
+    set_three(s, a);
+    rows = suite_timeouts(s, b);
+    EXPECT_EQ(
+        s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_SHIFT, .shift = 100}, now),
+        3);
+    EXPECT_EQ(s, due_of(s, a, 1), SUITE_NOW + 101);
+    EXPECT_EQ(s, due_of(s, a, 3), SUITE_NOW + 103);
+    rows = suite_timeouts(s, b);
+    EXPECT_EQ(
+        s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_SHIFT, .shift = -101}, now),
+        3);
+    EXPECT_EQ(s, due_of(s, a, 1), SUITE_NOW);
+    rows = suite_timeouts(s, b);
+    EXPECT_EQ(
+        s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_MOVE, .due = now + 7}, now),
+        3);
+    EXPECT_EQ(s, due_of(s, a, 2), now + 7);
+    rows       = suite_timeouts(s, b);
+    rows.count = 1;
+    EXPECT_EQ(s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RELEASE}, now), 1);
+    EXPECT_EQ(s, suite_timeouts(s, a).items[0].due, now);
+    EXPECT_EQ(s, lease(s, a, 70, now, 9).count, 1);
+    rows = suite_timeouts(s, b);
+    EXPECT_EQ(s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_CANCEL}, now), 3);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+}
+
+/* A release is no delay of what is late, and a retry that waits is tried as if anew. */
+static void released_timeouts_are_not_later_and_begin_anew(suite *s)
+{
+    pawl_store       *a = suite_open(s);
+    pawl_timeout_rows rows;
+    set_three(s, a);
+    rows = lease(s, a, 70, SUITE_NOW + 1, 1);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RETRY, .id = rows.items[0].id,
+               .has_owner = true, .owner = suite_session_id(70), .due = SUITE_NOW + MINUTE,
+               .attempts = 4);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, row_of(s, &rows, 1)->attempts, 4);
+    EXPECT_EQ(
+        s,
+        amend(s, a, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_SHIFT, .shift = 1}, SUITE_NOW),
+        3);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, row_of(s, &rows, 1)->attempts, 4);
+    EXPECT_EQ(s,
+              amend(s, a, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RELEASE}, SUITE_NOW + 4),
+              3);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, row_of(s, &rows, 1)->attempts, 0);
+    EXPECT_EQ(s, row_of(s, &rows, 1)->due, SUITE_NOW + 4);
+    EXPECT_EQ(s, row_of(s, &rows, 2)->due, SUITE_NOW + 3);
+}
+
+static void timeouts_set_anew_since_are_left_alone(suite *s)
+{
+    static const pawl_amend_action actions[] = {PAWL_AMEND_CANCEL, PAWL_AMEND_MOVE,
+                                                PAWL_AMEND_SHIFT, PAWL_AMEND_RELEASE};
+    pawl_store                    *a = suite_open(s), *b = suite_open(s);
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        const pawl_timeout_amend how  = {.action = actions[i], .due = 5, .shift = 5};
+        pawl_timeout_rows        rows = suite_timeouts(s, a);
+        if (rows.count > 0)
+            amend(s, a, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_CANCEL}, SUITE_NOW);
+        set_three(s, a);
+        rows = suite_timeouts(s, b);
+        rearm(s, a, 1, SUITE_NOW + 50);
+        rearm(s, a, 3, SUITE_NOW + 60);
+        EXPECT_EQ(s, amend(s, b, &rows, how, SUITE_NOW), 1);
+        EXPECT_EQ(s, due_of(s, a, 1), SUITE_NOW + 50);
+        EXPECT_EQ(s, due_of(s, a, 3), SUITE_NOW + 60);
+        EXPECT_EQ(s, amend(s, b, &rows, how, SUITE_NOW), actions[i] == PAWL_AMEND_CANCEL ? 0 : 1);
+    }
+}
+
+static void the_event_names_those_that_were_changed(suite *s)
+{
+    pawl_store              *a   = suite_open(s);
+    const pawl_timeout_amend how = {
+        .action = PAWL_AMEND_CANCEL, .by = ANN, .reason = TEXT("the \"bank\" is closed")};
+    size_t            done = 99;
+    pawl_timeout_rows rows;
+    set_three(s, a);
+    rows = suite_timeouts(s, a);
+    rearm(s, a, 2, SUITE_NOW + 50);
+    EXPECT_OK(s, pawl_store_timeout_amend(a, rows.items, rows.count, &how, SUITE_NOW + 8, &done,
+                                          &s->error));
+    EXPECT_EQ(s, done, 2);
+    pawl_event_rows events = events_of(s, a, PAWL_TIMEOUTS_CANCELLED);
+    EXPECT_EQ(s, events.count, 1);
+    EXPECT_EQ(s, events.items[0].event.at, SUITE_NOW + 8);
+    EXPECT(s, suite_text_has(events.items[0].event.headers, TEXT("\"by\":\"ann\"")));
+    EXPECT(s, suite_text_has(events.items[0].event.headers, TEXT("the \\\"bank\\\" is closed")));
+    EXPECT(s, suite_text_has(events.items[0].event.body, TEXT("\"name\":\"1\"")));
+    EXPECT(s, !suite_text_has(events.items[0].event.body, TEXT("\"name\":\"2\"")));
+    EXPECT(s, suite_text_has(events.items[0].event.body, TEXT("\"name\":\"3\"")));
+    EXPECT_OK(s, pawl_store_timeout_amend(a, rows.items, rows.count, &how, SUITE_NOW + 9, &done,
+                                          &s->error)); /* nothing is left of them: no event */
+    EXPECT_EQ(s, done, 0);
+    EXPECT_EQ(s, events_of(s, a, PAWL_TIMEOUTS_CANCELLED).count, 1);
+}
+
+/* The worker that has it in hand loses it: what it would commit is refused. */
+static void what_a_worker_has_in_hand_is_taken_from_it(suite *s)
+{
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    pawl_timeout_rows rows, mine;
+    set_three(s, a);
+    rows = suite_timeouts(s, b);
+    mine = lease(s, a, 70, SUITE_NOW + 3, 9);
+    EXPECT_EQ(s, mine.count, 3);
+    EXPECT_EQ(s,
+              amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_SHIFT, .shift = MINUTE},
+                    SUITE_NOW),
+              3);
+    const pawl_session_id owner = suite_session_id(70);
+    EXPECT_CODE(s, pawl_store_timeout_remove(a, mine.items[0].id, &owner, SUITE_NOW, &s->error),
+                PAWL_EGONE);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
+    EXPECT(s, pawl_uuid_is_zero(suite_timeouts(s, a).items[0].owner.uuid));
+}
+
+static void reaping_clears_leases_that_ran_out_alone(suite *s)
+{
+    pawl_store              *a = suite_open(s), *b = suite_open(s);
+    const pawl_timeout_amend how  = {.action = PAWL_AMEND_REAP};
+    const pawl_time          late = SUITE_NOW + 2 + 5 * MINUTE;
+    pawl_timeout_rows        rows;
+    set_three(s, a);
+    EXPECT_EQ(s, lease(s, a, 70, SUITE_NOW + 1, 1).count, 1);
+    EXPECT_EQ(s, lease(s, a, 71, SUITE_NOW + 2, 1).count, 1);
+    EXPECT_EQ(s, lease(s, a, 72, SUITE_NOW + 3, 1).count, 1);
+    rows = suite_timeouts(s, b);
+    EXPECT_EQ(s, amend(s, b, &rows, how, SUITE_NOW + 5 * MINUTE), 0);
+    EXPECT_EQ(s, lease(s, b, 73, late, 1).count, 1); /* the first is another's since */
+    EXPECT_EQ(s, amend(s, b, &rows, how, late), 1);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, pawl_uuid_compare(row_of(s, &rows, 1)->owner.uuid, suite_uuid(73)), 0);
+    EXPECT(s, pawl_uuid_is_zero(row_of(s, &rows, 2)->owner.uuid));
+    EXPECT_EQ(s, row_of(s, &rows, 2)->due, SUITE_NOW + 2);
+    EXPECT_EQ(s, pawl_uuid_compare(row_of(s, &rows, 3)->owner.uuid, suite_uuid(72)), 0);
+    EXPECT_EQ(s, events_of(s, a, PAWL_TIMEOUTS_REAPED).count, 1);
+    EXPECT_EQ(s, amend(s, b, &rows, how, late), 0);
+}
+
+static void what_cannot_be_done_is_refused(suite *s)
+{
+    pawl_store        *a    = suite_open(s);
+    pawl_timeout_amend how  = {.action = PAWL_AMEND_CANCEL};
+    size_t             done = 99;
+    pawl_timeout_rows  rows;
+    set_three(s, a);
+    rows = suite_timeouts(s, a);
+#define AMEND(count_) \
+    pawl_store_timeout_amend(a, rows.items, count_, &how, SUITE_NOW, &done, &s->error)
+    EXPECT_CODE(s, AMEND(3), PAWL_EINVAL);
+    how.by = ANN;
+    EXPECT_CODE(s, AMEND(PAWL_BATCH_MESSAGES_MAX + 1), PAWL_EINVAL);
+    how.action = (pawl_amend_action)9;
+    EXPECT_CODE(s, AMEND(3), PAWL_EINVAL);
+    how.action                               = PAWL_AMEND_CANCEL;
+    char long_text[PAWL_ERROR_TEXT_SIZE_MAX] = {'x'};
+    how.reason = (pawl_text){.data = long_text, .size = sizeof long_text};
+    EXPECT_CODE(s, AMEND(3), PAWL_ELIMIT);
+    how.reason = TEXT("");
+    EXPECT_EQ(s, done, 0);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
+    EXPECT_OK(s, AMEND(0));
+    EXPECT_EQ(s, done, 0);
+#undef AMEND
+}
+
+static const suite_case cases[] = {
+    {"E13 timeouts are cancelled, moved and released", each_action_does_what_it_says},
+    {"E13 released timeouts are not later and begin anew",
+     released_timeouts_are_not_later_and_begin_anew},
+    {"E13 timeouts that were set anew since are left alone",
+     timeouts_set_anew_since_are_left_alone},
+    {"E13 the event names those timeouts that were changed",
+     the_event_names_those_that_were_changed},
+    {"E13 a timeout that a worker has in hand is taken from it",
+     what_a_worker_has_in_hand_is_taken_from_it},
+    {"T14 reaping by name clears leases that ran out alone",
+     reaping_clears_leases_that_ran_out_alone},
+    {"E13 what cannot be done with timeouts is refused", what_cannot_be_done_is_refused},
+};
+
+const suite_cases cases_op_amend = SUITE_CASES("operation amend", cases);

@@ -1,0 +1,214 @@
+/* op_amend.c - timeouts that an operator cancels, moves and releases, and leases that are cleared.
+ *
+ * One commit, in which the event that says who, when, why and which stands beside the changes. So it
+ * may name no timeout that was refused: a refusal refuses all, and the commit is tried again without
+ * the timeouts that it names.
+ *
+ * The generation that was read is what a timeout must still have. Setting it anew raises it, while a
+ * claim does not: also what a worker has in hand is taken from it, and its commit is refused then.
+ * A lease that is reaped must still be the one that ran out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/action.h"
+
+#include "pawl/store_calls.h"
+
+#define NOUN "timeouts"
+
+static pawl__action action_of(const pawl_timeout_amend *amend, pawl_text name)
+{
+    static const char *const types[] = {[PAWL_AMEND_CANCEL]  = PAWL_TIMEOUTS_CANCELLED,
+                                        [PAWL_AMEND_MOVE]    = PAWL_TIMEOUTS_MOVED,
+                                        [PAWL_AMEND_SHIFT]   = PAWL_TIMEOUTS_MOVED,
+                                        [PAWL_AMEND_RELEASE] = PAWL_TIMEOUTS_RELEASED,
+                                        [PAWL_AMEND_REAP]    = PAWL_TIMEOUTS_REAPED};
+    return (pawl__action){PAWL_TIMEOUTS_STREAMS, NOUN,      name,
+                          types[amend->action],  amend->by, amend->reason};
+}
+
+static pawl_code check(const pawl_timeout_amend *amend, size_t count, pawl_error *error)
+{
+    if ((unsigned)amend->action > PAWL_AMEND_REAP)
+        return pawl_error_set(error, PAWL_EINVAL, NOUN ": action %d is unknown",
+                              (int)amend->action);
+    if (count > PAWL_BATCH_MESSAGES_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, NOUN ": %zu to change in one commit, limit %d",
+                              count, PAWL_BATCH_MESSAGES_MAX);
+    const pawl__action action = action_of(amend, PAWL_TEXT("all"));
+    return pawl__action_check(&action, error);
+}
+
+/* ---- The changes ---------------------------------------------------------- */
+
+/* False: it has no lease that ran out. */
+static bool make_settle(const pawl_timeout_amend *amend, const pawl_timeout_row *row, pawl_time now,
+                        pawl_timeout_settle *settle)
+{
+    *settle = (pawl_timeout_settle){.action     = PAWL_TIMEOUT_RETRY,
+                                    .id         = row->id,
+                                    .generation = row->generation,
+                                    .attempts   = row->attempts,
+                                    .due        = row->due};
+    switch (amend->action) {
+    case PAWL_AMEND_CANCEL: settle->action = PAWL_TIMEOUT_REMOVE; break;
+    case PAWL_AMEND_MOVE: settle->due = amend->due; break;
+    case PAWL_AMEND_SHIFT: settle->due = pawl_time_add(row->due, amend->shift); break;
+    case PAWL_AMEND_RELEASE:
+        settle->due      = row->due < now ? row->due : now;
+        settle->attempts = 0;
+        break;
+    case PAWL_AMEND_REAP:
+        settle->action    = PAWL_TIMEOUT_RELEASE;
+        settle->has_owner = true;
+        settle->owner     = row->owner;
+        return !pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires <= now;
+    }
+    return true;
+}
+
+/* [{"id":"...","name":"...","due":"..."}, ...]: as they were; data NULL: out of memory. */
+static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl_arena *arena)
+{
+    pawl_text       text  = {0};
+    yyjson_mut_doc *doc   = pawl__object_begin();
+    yyjson_mut_val *list  = doc != NULL ? yyjson_mut_arr(doc) : NULL;
+    bool            is_ok = list != NULL;
+    if (is_ok)
+        yyjson_mut_doc_set_root(doc, list);
+    for (size_t i = 0; is_ok && i < count; i++) {
+        char            id[PAWL_UUID_TEXT_SIZE + 1], due[PAWL_TIME_TEXT_SIZE + 1];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        pawl_uuid_format(rows[i]->id.uuid, id);
+        pawl_time_format(rows[i]->due, due);
+        is_ok = item != NULL && yyjson_mut_obj_add_strcpy(doc, item, "id", id) &&
+                yyjson_mut_obj_add_strncpy(doc, item, "name",
+                                           rows[i]->name.size != 0 ? rows[i]->name.data : "",
+                                           rows[i]->name.size) &&
+                yyjson_mut_obj_add_strcpy(doc, item, "due", due);
+    }
+    if (is_ok)
+        text = pawl__object_write(doc, arena);
+    yyjson_mut_doc_free(doc);
+    return text;
+}
+
+/* ---- The commit ------------------------------------------------------------ */
+
+typedef struct parts {
+    const pawl_timeout_row **rows; /* still to be changed */
+    pawl_timeout_settle     *settles;
+    bool                    *is_refused;
+    size_t                   count;
+} parts;
+
+/* A stream of its own for each commit, so that nobody waits for it. */
+static pawl_code make_event(pawl_store *store, const pawl_timeout_amend *amend, const parts *made,
+                            pawl_time now, pawl_arena *arena, pawl_event_append *event,
+                            pawl_error *error)
+{
+    char stream[PAWL_UUID_TEXT_SIZE + 1], id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(pawl__store_new_id(store, now), stream);
+    pawl_uuid_format(made->rows[0]->id.uuid, id);
+    const pawl__action action = action_of(amend, pawl_text_of(stream));
+    pawl_code          code =
+        pawl__action_event(store, &action, pawl__object_begin(), now, arena, event, error);
+    if (code != PAWL_OK)
+        return code;
+    event->unit             = (uint32_t)made->count;
+    event->event.message_id = pawl_arena_text(arena, pawl_text_of(id));
+    event->event.body       = body_of(made->rows, made->count, arena);
+    return event->event.message_id.data != NULL && event->event.body.data != NULL
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for an event");
+}
+
+static pawl_code commit(pawl_store *store, const pawl_timeout_amend *amend, parts *made,
+                        pawl_time now, pawl_arena *arena, pawl_refusals *refused, pawl_error *error)
+{
+    pawl_event_append event = {.unit = 0};
+    *refused                = (pawl_refusals){.arena = arena};
+    pawl_code code          = make_event(store, amend, made, now, arena, &event, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < made->count; i++)
+        made->settles[i].unit = (uint32_t)i;
+    pawl_changes changes = {.now            = now,
+                            .unit_count     = (uint32_t)made->count + 1,
+                            .group_count    = 1,
+                            .event_append   = {&event, 1},
+                            .timeout_settle = {made->settles, made->count}};
+    return pawl_store_commit(store, &changes, refused, error);
+}
+
+/* Takes out what was refused. False: something else than a timeout was. */
+static bool leave_out(const pawl_refusals *refused, parts *made)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < made->count; i++)
+        made->is_refused[i] = false;
+    for (size_t i = 0; i < refused->count; i++) {
+        if (refused->items[i].kind != pawl_change_timeout_settle)
+            return false;
+        made->is_refused[refused->items[i].unit] = true;
+    }
+    for (size_t i = 0; i < made->count; i++) {
+        if (made->is_refused[i])
+            continue;
+        made->rows[count]      = made->rows[i];
+        made->settles[count++] = made->settles[i];
+    }
+    made->count = count;
+    return true;
+}
+
+static pawl_code take_parts(size_t count, pawl_arena *arena, parts *made, pawl_error *error)
+{
+    made->rows       = pawl_arena_take(arena, count * sizeof *made->rows);
+    made->settles    = pawl_arena_take(arena, count * sizeof *made->settles);
+    made->is_refused = pawl_arena_take(arena, count * sizeof *made->is_refused);
+    return made->rows != NULL && made->settles != NULL && made->is_refused != NULL
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
+}
+
+static pawl_code amend_all(pawl_store *store, const pawl_timeout_row *rows, size_t count,
+                           const pawl_timeout_amend *amend, pawl_time now, pawl_arena *arena,
+                           parts *made, pawl_error *error)
+{
+    pawl_refusals refused = {.count = 0};
+    pawl_code     code    = take_parts(count, arena, made, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        if (make_settle(amend, &rows[i], now, &made->settles[made->count]))
+            made->rows[made->count++] = &rows[i];
+    while (made->count > 0) {
+        code = commit(store, amend, made, now, arena, &refused, error);
+        if (code != PAWL_OK || refused.count == 0)
+            return code;
+        if (!leave_out(&refused, made))
+            return pawl_error_set(error, refused.items[0].reason, NOUN ": %.*s",
+                                  PAWL_TEXT_ARGS(refused.items[0].text));
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_timeout_amend(pawl_store *store, const pawl_timeout_row *rows, size_t count,
+                                   const pawl_timeout_amend *amend, pawl_time now, size_t *amended,
+                                   pawl_error *error)
+{
+    parts     made = {.count = 0};
+    pawl_code code = check(amend, count, error);
+    *amended       = 0;
+    if (code != PAWL_OK || count == 0)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = amend_all(store, rows, count, amend, now, arena, &made, error);
+    if (code == PAWL_OK)
+        *amended = made.count;
+    pawl_arena_destroy(arena);
+    return code;
+}
