@@ -1,0 +1,226 @@
+/* odbc_scripted.c - writing a script, and comparing the calls that its driver got.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/odbc_scripted.h"
+
+#ifdef PAWL_HAVE_ODBC
+
+#include "support/odbc/script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* After the headers that it needs. */
+#include <cmocka.h>
+
+/* A store of MariaDB's with its tables, in which nothing fails; the worker's epoch is 1. */
+static const char rules_mysql[] =
+    "on select version()*\n  row '10.11.6-MariaDB' session '16777216' 'shop'\n"
+    "on set session *\n"
+    "on *wsrep_on*\n  row null\n"
+    "on select left(sha2*\n  row 'id'\n"
+    "on select table_name, column_name*\n"
+    "  row 'pawl_schema' 'Part' 'varchar(100)' 'utf8mb4_nopad_bin' '1' '0'\n"
+    "  row 'pawl_schema' 'Version' 'bigint(20)' '' '1' '0'\n"
+    "on select table_name, index_name*\n  columns 7\n"
+    "on select `Version` from `pawl_schema`*\n  row '4'\n"
+    "on do 0\n"
+    "on start transaction\n"
+    "on commit\n"
+    "on rollback\n"
+    "on select get_lock*\n  row '1'\n"
+    "on do release_lock*\n"
+    "on insert into `pawl_workers`*\n  count 1\n"
+    "on update `pawl_workers`*\n  count 1\n"
+    "on select `Epoch`, `LastCommit` from `pawl_workers`*\n  row '1' null\n"
+    "on select `Id`, `Endpoint`*from `pawl_workers`*\n  columns 14\n"
+    "on insert into `pawl_queue`*\n  count 1\n"
+    "on select count(*) from (select 1 from `pawl_queue`*\n  row '1'\n"
+    "on delete from `pawl_queue`*\n  count 1\n";
+
+/* ---- The script ---------------------------------------------------------- */
+
+int scripted_setup(void **state)
+{
+    scripted *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return -1;
+    p->dialect         = *state;
+    *state             = p;
+    p->arena           = pawl_arena_create(0);
+    const char *parent = getenv("TMPDIR");
+    snprintf(p->folder, sizeof p->folder, "%.60s/pawl-odbc-XXXXXX",
+             parent != NULL ? parent : "/tmp");
+    if (mkdtemp(p->folder) == NULL)
+        return -1;
+    snprintf(p->log, sizeof p->log, "%s/log", p->folder);
+    return 0;
+}
+
+int scripted_teardown(void **state)
+{
+    scripted *p = *state;
+    char      path[150];
+    p->mark     = 0;
+    int missing = scripted_count(p, "* missing *");
+    pawl_store_close(p->store);
+    for (int i = 1; i <= p->count; i++) {
+        snprintf(path, sizeof path, "%s/script-%d", p->folder, i);
+        (void)unlink(path);
+    }
+    (void)unlink(p->log);
+    (void)rmdir(p->folder);
+    pawl_arena_destroy(p->arena);
+    free(p);
+    return missing == 0 ? 0 : -1;
+}
+
+void scripted_write(scripted *p, const char *rules, const char *more)
+{
+    snprintf(p->script, sizeof p->script, "%s/script-%d", p->folder, ++p->count);
+    FILE *file = fopen(p->script, "w");
+    assert_non_null(file);
+    fprintf(file, "name libmaodbc.so\n%s\n%s", rules, rules_mysql);
+    assert_int_equal(fclose(file), 0);
+    const char *build = getenv("PAWL_BUILD_DIR");
+    snprintf(p->url, sizeof p->url,
+             "odbc:Driver=%.200s/tests/support/driver/scripted_odbc.so;Script=%s;Log=%s%.100s"
+             "?dialect=%s",
+             build != NULL ? build : ".", p->script, p->log, more, p->dialect);
+}
+
+pawl_code scripted_try(scripted *p, const char *rules, int64_t deadline_ms)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.deadline_ms        = deadline_ms;
+    scripted_close(p);
+    scripted_write(p, rules, "");
+    p->error.text[0] = '\0';
+    return pawl_store_open(p->url, &options, &p->store, &p->error);
+}
+
+void scripted_open(scripted *p, const char *rules, int64_t deadline_ms)
+{
+    scripted_code(p, scripted_try(p, rules, deadline_ms), PAWL_OK);
+    scripted_code(p,
+                  pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"),
+                                         SCRIPTED_NOW, &p->error),
+                  PAWL_OK);
+    scripted_mark(p);
+}
+
+void scripted_close(scripted *p)
+{
+    pawl_store_close(p->store);
+    p->store = NULL;
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+void scripted_code(const scripted *p, pawl_code code, pawl_code expected)
+{
+    if (code != expected)
+        fail_msg("is %s, expected %s: %s\n%s", pawl_code_name(code), pawl_code_name(expected),
+                 p->error.text, scripted_calls((scripted *)(uintptr_t)p));
+}
+
+void scripted_text(const scripted *p, const char *part)
+{
+    if (strstr(p->error.text, part) == NULL)
+        fail_msg("'%s' does not say '%s'", p->error.text, part);
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+void scripted_mark(scripted *p)
+{
+    FILE *file = fopen(p->log, "r");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    p->mark = (size_t)ftell(file);
+    (void)fclose(file);
+}
+
+const char *scripted_calls(scripted *p)
+{
+    FILE  *file = fopen(p->log, "r");
+    size_t used = 0;
+    if (file != NULL && fseek(file, (long)p->mark, SEEK_SET) == 0)
+        used = fread(p->calls, 1, sizeof p->calls - 1, file);
+    if (file != NULL)
+        (void)fclose(file);
+    p->calls[used] = '\0';
+    return p->calls;
+}
+
+static bool is_compared(const char *call)
+{
+    return !script_fits("* prepare *", call) && !script_fits("* run do 0", call);
+}
+
+/* The next line, cut out of the calls; NULL: there is none. */
+static char *next_call(char **at)
+{
+    char *line = *at;
+    if (*line == '\0')
+        return NULL;
+    size_t size = strcspn(line, "\n");
+    *at         = line + size + (line[size] == '\n');
+    line[size]  = '\0';
+    return is_compared(line) ? line : next_call(at);
+}
+
+int scripted_count(scripted *p, const char *pattern)
+{
+    int count = 0;
+    (void)scripted_calls(p);
+    char *at = p->calls;
+    for (const char *call = next_call(&at); call != NULL; call = next_call(&at))
+        count += script_fits(pattern, call);
+    return count;
+}
+
+void scripted_expect(scripted *p, const char *const *patterns)
+{
+    (void)scripted_calls(p);
+    char       *at   = p->calls;
+    const char *call = next_call(&at);
+    for (; call != NULL && *patterns != NULL; call = next_call(&at), patterns++)
+        if (!script_fits(*patterns, call))
+            fail_msg("'%s' is not '%s', in\n%s", call, *patterns, scripted_calls(p));
+    if (call != NULL)
+        fail_msg("'%s' was not expected, in\n%s", call, scripted_calls(p));
+    if (*patterns != NULL)
+        fail_msg("'%s' did not come, in\n%s", *patterns, scripted_calls(p));
+}
+
+/* ---- Work ---------------------------------------------------------------- */
+
+pawl_code scripted_send(scripted *p)
+{
+    pawl_queue_send send = {
+        .queue   = PAWL_TEXT("orders"),
+        .due     = SCRIPTED_NOW,
+        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+pawl_code scripted_claim(scripted *p, pawl_queue_rows *rows)
+{
+    pawl_queue_claim how = {
+        .queue = PAWL_TEXT("orders"), .due_max = SCRIPTED_NOW, .count_max = 3, .now = SCRIPTED_NOW};
+    *rows = (pawl_queue_rows){0};
+    return pawl_store_queue_claim(p->store, &how, p->arena, rows, &p->error);
+}
+
+#endif

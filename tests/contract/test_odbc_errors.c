@@ -1,0 +1,330 @@
+/* test_odbc_errors.c - D37: each failure that a driver of MySQL's and MariaDB's servers can tell, behind ODBC: its
+ * code, and the state in which it leaves the transaction, by the calls that follow. Each is the failure of a
+ * statement in an application's own transaction, of one in a commit, and of the commit itself. A scripted
+ * driver tells them: no server is needed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#define FIRST_COMMIT "'00000000-0000-0001-0000-000000000001'" /* epoch 1, the first of it */
+#define DEADLINE_MS 20000
+
+/* ---- The failures --------------------------------------------------------- */
+
+typedef enum left { STATEMENT, TRANSACTION, CONNECTION } left;
+
+typedef struct failure {
+    const char *record; /* state and native number; "": no record */
+    pawl_code   code;
+    left        leaves;
+} failure;
+
+/* Numbers of the server and of its library, as their manuals have them; states of the driver and of its manager,
+ * beside which there is no number. */
+static const failure failures[] = {
+    {"HY000 1020", PAWL_EBUSY, STATEMENT},
+    {"HY000 1021", PAWL_EFULL, STATEMENT},
+    {"23000 1022", PAWL_EDUPLICATE, STATEMENT},
+    {"HY001 1037", PAWL_ENOMEM, STATEMENT},
+    {"HY001 1038", PAWL_ENOMEM, STATEMENT},
+    {"08004 1040", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 1041", PAWL_ENOMEM, STATEMENT},
+    {"42000 1044", PAWL_EDENIED, STATEMENT},
+    {"28000 1045", PAWL_EDENIED, CONNECTION},
+    {"08S01 1047", PAWL_EUNREACHABLE, CONNECTION},
+    {"23000 1048", PAWL_EINVAL, STATEMENT},
+    {"42000 1049", PAWL_ENOTSTORE, STATEMENT},
+    {"08S01 1053", PAWL_ELOST, CONNECTION},
+    {"42S22 1054", PAWL_ESCHEMA, STATEMENT},
+    {"23000 1062", PAWL_EDUPLICATE, STATEMENT},
+    {"HY000 1114", PAWL_EFULL, STATEMENT},
+    {"42000 1142", PAWL_EDENIED, STATEMENT},
+    {"42000 1143", PAWL_EDENIED, STATEMENT},
+    {"42S02 1146", PAWL_ESCHEMA, STATEMENT},
+    {"08S01 1152", PAWL_ELOST, CONNECTION},
+    {"08S01 1153", PAWL_ELIMIT, CONNECTION},
+    {"08S01 1158", PAWL_ELOST, CONNECTION},
+    {"08S01 1159", PAWL_ELOST, CONNECTION},
+    {"08S01 1160", PAWL_ELOST, CONNECTION},
+    {"08S01 1161", PAWL_ELOST, CONNECTION},
+    {"42000 1176", PAWL_ESCHEMA, STATEMENT},
+    {"42000 1203", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 1205", PAWL_EBUSY, STATEMENT},
+    {"HY000 1206", PAWL_EBUSY, TRANSACTION},
+    {"40001 1213", PAWL_EBUSY, TRANSACTION},
+    {"42000 1226", PAWL_EUNREACHABLE, CONNECTION},
+    {"42000 1227", PAWL_EDENIED, STATEMENT},
+    {"42000 1235", PAWL_EUNSUPPORTED, STATEMENT},
+    {"21000 1242", PAWL_EFENCED, STATEMENT},
+    {"22003 1264", PAWL_EINVAL, STATEMENT},
+    {"HY000 1290", PAWL_EUNREACHABLE, STATEMENT},
+    {"22007 1292", PAWL_EINVAL, STATEMENT},
+    {"70100 1317", PAWL_ETIMEOUT, STATEMENT},
+    {"HY000 1366", PAWL_EINVAL, STATEMENT},
+    {"22001 1406", PAWL_EINVAL, STATEMENT},
+    {"HY000 1412", PAWL_EBUSY, STATEMENT},
+    {"HY000 1467", PAWL_EBUSY, TRANSACTION},
+    {"23000 1586", PAWL_EDUPLICATE, STATEMENT},
+    {"HY000 1615", PAWL_EBUSY, STATEMENT},
+    {"HY000 1637", PAWL_EBUSY, STATEMENT},
+    {"28000 1698", PAWL_EDENIED, CONNECTION},
+    {"25006 1792", PAWL_EUNREACHABLE, STATEMENT},
+    {"HY000 1836", PAWL_EUNREACHABLE, STATEMENT},
+    {"70100 1927", PAWL_ELOST, CONNECTION},
+    {"70100 1969", PAWL_ETIMEOUT, STATEMENT},
+    {"HY000 2002", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 2003", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 2005", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 2006", PAWL_ELOST, CONNECTION},
+    {"HY000 2008", PAWL_ENOMEM, STATEMENT},
+    {"HY000 2012", PAWL_EUNREACHABLE, CONNECTION},
+    {"08S01 2013", PAWL_ELOST, CONNECTION},
+    {"HY000 2020", PAWL_ELIMIT, CONNECTION},
+    {"HY000 2026", PAWL_EUNREACHABLE, CONNECTION},
+    {"HY000 2027", PAWL_ELOST, CONNECTION},
+    {"HY000 2055", PAWL_ELOST, CONNECTION},
+    {"HY000 2059", PAWL_EDENIED, CONNECTION},
+    {"HY000 2061", PAWL_EDENIED, CONNECTION},
+    {"HY000 3024", PAWL_ETIMEOUT, STATEMENT},
+    {"22032 3140", PAWL_EINVAL, STATEMENT},
+    {"HY000 3572", PAWL_EBUSY, STATEMENT},
+    {"23000 4025", PAWL_EINVAL, STATEMENT},
+    {"HY000 4031", PAWL_ELOST, CONNECTION},
+    {"HY000 5013", PAWL_ELOST, CONNECTION},
+    {"HY000 5014", PAWL_ELOST, CONNECTION},
+    /* A number that nobody knows is one of the statement, whatever stands beside it. */
+    {"08S01 9999", PAWL_EPERSIST, STATEMENT},
+    {"08001 0", PAWL_EUNREACHABLE, CONNECTION},
+    {"08004 0", PAWL_EDENIED, CONNECTION},
+    {"08S01 0", PAWL_ELOST, CONNECTION},
+    {"28000 0", PAWL_EDENIED, CONNECTION},
+    {"HY001 0", PAWL_ENOMEM, STATEMENT},
+    {"HY013 0", PAWL_ENOMEM, STATEMENT},
+    {"HYT00 0", PAWL_ETIMEOUT, CONNECTION},
+    {"HYT01 0", PAWL_ETIMEOUT, CONNECTION},
+    {"IM001 0", PAWL_ECONFIG, CONNECTION},
+    {"01000 0", PAWL_ECONFIG, CONNECTION},
+    {"22003 0", PAWL_EINVAL, STATEMENT},
+    {"HY000 0", PAWL_EPERSIST, STATEMENT},
+    {"", PAWL_ELOST, CONNECTION},
+};
+
+#define FAILURES (sizeof failures / sizeof failures[0])
+
+/* The statement's first run fails so. */
+static const char *rules_for(const char *statement, const failure *f, const char *more)
+{
+    static char rules[1000];
+    snprintf(rules, sizeof rules, "%son %s\n times 1\n error %s%s\n", more, statement, f->record,
+             f->record[0] != '\0' ? " Failed" : "");
+    return rules;
+}
+
+static void check_code(const scripted *p, const failure *f, pawl_code code, pawl_code expected)
+{
+    if (code != expected)
+        fail_msg("'%s' is %s, expected %s: %s", f->record, pawl_code_name(code),
+                 pawl_code_name(expected), p->error.text);
+}
+
+/* A message that is there already is left as it is. */
+static pawl_code code_of_send(const failure *f)
+{
+    return f->code == PAWL_EDUPLICATE ? PAWL_OK : f->code;
+}
+
+/* As they came since the mark, without what goes before the failure. */
+static void check_calls(scripted *p, const failure *f, const char *from,
+                        const char *const *expected)
+{
+    const char *calls = scripted_calls(p);
+    const char *at    = strstr(calls, from);
+    if (at == NULL)
+        fail_msg("'%s': no '%s' in\n%s", f->record, from, calls);
+    p->mark += (size_t)(at - calls);
+    scripted_expect(p, expected);
+}
+
+#define CHECK_CALLS(p, f, from, ...) \
+    check_calls((p), (f), (from), (const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- In a transaction of the application's --------------------------------- */
+
+typedef struct own_connection {
+    SQLHENV env;
+    SQLHDBC dbc;
+} own_connection;
+
+static own_connection dial(const scripted *p)
+{
+    own_connection own;
+    char           text[1000];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(p->url + 5, "?"), p->url + 5);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &own.env);
+    SQLSetEnvAttr(own.env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, own.env, &own.dbc);
+    assert_true(SQL_SUCCEEDED(SQLDriverConnect(own.dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0,
+                                               NULL, SQL_DRIVER_NOPROMPT)));
+    return own;
+}
+
+static void hang_up(own_connection *own)
+{
+    SQLDisconnect(own->dbc);
+    SQLFreeHandle(SQL_HANDLE_DBC, own->dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, own->env);
+}
+
+#define ENLIST                                         \
+    "on select @@in_transaction or not @@autocommit\n" \
+    "  row '1'\non savepoint pawl_enlist\n"            \
+    "on rollback to savepoint pawl_enlist\non release savepoint pawl_enlist\n"
+
+static void check_enlisted(scripted *p, const failure *f)
+{
+    pawl_queue_send send = {
+        .queue   = PAWL_TEXT("orders"),
+        .due     = SCRIPTED_NOW,
+        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    scripted_open(p, rules_for("insert into `pawl_queue`*", f, ENLIST), DEADLINE_MS);
+    own_connection own = dial(p);
+    check_code(p, f, pawl_store_enlist(p->store, own.dbc, &changes, &p->error), code_of_send(f));
+    const char *insert = "run insert into `pawl_queue`";
+    if (f->code == PAWL_EDUPLICATE)
+        CHECK_CALLS(p, f, insert, "*", "* run release savepoint*");
+    else if (f->leaves == STATEMENT)
+        CHECK_CALLS(p, f, insert, "*", "* run rollback to savepoint*", "* run release savepoint*");
+    else if (f->leaves == TRANSACTION)
+        CHECK_CALLS(p, f, insert, "*", "* run rollback");
+    else
+        CHECK_CALLS(p, f, insert, "*");
+    hang_up(&own);
+}
+
+/* The savepoint undoes a statement; a transaction that is gone is rolled back whole, before anything else is
+ * sent, and on a connection that is lost nothing is sent. */
+static void d37_a_failure_in_ones_own_transaction(void **state)
+{
+    for (size_t i = 0; i < FAILURES; i++)
+        check_enlisted(*state, &failures[i]);
+}
+
+/* ---- In a commit ----------------------------------------------------------- */
+
+/* The store is as good as before: where the connection was lost a new one is made. */
+static void check_after(scripted *p, bool is_lost)
+{
+    scripted_mark(p);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* connect *"), is_lost);
+    assert_int_equal(scripted_count(p, "* run insert into `pawl_queue`*"), 1);
+}
+
+static void check_statement(scripted *p, const failure *f)
+{
+    const char *insert = "run insert into `pawl_queue`";
+    scripted_open(p, rules_for("insert into `pawl_queue`*", f, ""), DEADLINE_MS);
+    check_code(p, f, scripted_send(p), f->code == PAWL_EBUSY ? PAWL_OK : code_of_send(f));
+    if (f->code == PAWL_EDUPLICATE)
+        CHECK_CALLS(p, f, insert, "*", "* run commit");
+    else if (f->code == PAWL_EBUSY)
+        CHECK_CALLS(p, f, insert, "*", "* run rollback", "* run start transaction",
+                    "* run update `pawl_workers`*", "* run insert into `pawl_queue`*",
+                    "* run commit");
+    else if (f->leaves == CONNECTION)
+        CHECK_CALLS(p, f, insert, "*");
+    else
+        CHECK_CALLS(p, f, insert, "*", "* run rollback");
+    check_after(p, f->leaves == CONNECTION);
+}
+
+/* A deadlock is tried again, whole; behind any other failure nothing of the transaction is there. */
+static void d37_a_failure_in_a_commit(void **state)
+{
+    for (size_t i = 0; i < FAILURES; i++)
+        check_statement(*state, &failures[i]);
+}
+
+/* ---- At the commit ---------------------------------------------------------- */
+
+#define ERROR_DURING_COMMIT "HY000 1180"
+#define NOT_IN_CLUSTER "08S01 1047"
+
+static bool is_unknown(const failure *f)
+{
+    return (f->leaves == CONNECTION && strcmp(f->record, NOT_IN_CLUSTER) != 0) ||
+           strcmp(f->record, ERROR_DURING_COMMIT) == 0;
+}
+
+/* Each outcome in doubt is there, or is not: the fence row says it, with the id of the commit. */
+static void check_commit(scripted *p, const failure *f, bool is_applied)
+{
+    char more[300];
+    snprintf(more, sizeof more,
+             "on select `Epoch`, `LastCommit`*\n times 1\n row '1' null\n"
+             "on select `Epoch`, `LastCommit`*\n row '2' %s\n"
+             "on commit\n times 1\n", /* the worker's own */
+             is_applied ? FIRST_COMMIT : "null");
+    scripted_open(p, rules_for("commit", f, more), DEADLINE_MS);
+    pawl_code expected = is_applied ? PAWL_OK : PAWL_ELOST;
+    if (!is_unknown(f))
+        expected = f->code == PAWL_EBUSY ? PAWL_OK : f->code;
+    check_code(p, f, scripted_send(p), expected);
+    int raised = scripted_count(p, "* run update `pawl_workers` set `Epoch` = `Epoch` + 1*");
+    if (raised != is_unknown(f))
+        fail_msg("'%s': the epoch was raised %d times:\n%s", f->record, raised, scripted_calls(p));
+    int sent  = scripted_count(p, "* run insert into `pawl_queue`*");
+    int tries = f->code == PAWL_EBUSY && !is_unknown(f) ? 2 : 1;
+    if (sent != tries)
+        fail_msg("'%s': sent %d times, not %d", f->record, sent, tries);
+}
+
+static void d37_a_failure_at_the_commit(void **state)
+{
+    static const failure during = {ERROR_DURING_COMMIT, PAWL_EPERSIST, STATEMENT};
+    for (size_t i = 0; i <= FAILURES; i++) {
+        const failure *f = i < FAILURES ? &failures[i] : &during;
+        check_commit(*state, f, true);
+        if (is_unknown(f))
+            check_commit(*state, f, false);
+    }
+}
+
+#define SCRIPTED(function)                                                      \
+    {                                                                           \
+#function, function, scripted_setup, scripted_teardown, (void *)"mysql" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(d37_a_failure_in_ones_own_transaction),
+        SCRIPTED(d37_a_failure_in_a_commit),
+        SCRIPTED(d37_a_failure_at_the_commit),
+    };
+    return cmocka_run_group_tests_name("odbc_errors", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif

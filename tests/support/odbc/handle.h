@@ -1,0 +1,77 @@
+/* handle.h - the handles of the scripted ODBC driver, and what its files share.
+ *
+ *     script.c     reading a script
+ *     call.c       the record of calls, and the answer to one
+ *     connect.c    environments and connections
+ *     statement.c  statements and parameters
+ *     row.c        rows and their columns
+ *
+ * A connection string names the script, and a file to which each call is appended:
+ *
+ *     Driver=FOLDER/scripted_odbc.so;Script=FILE;Log=FILE
+ *
+ * A statement that the script does not name fails with its text, which is "missing" in the record.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_SUPPORT_ODBC_HANDLE_H
+#define PAWL_TESTS_SUPPORT_ODBC_HANDLE_H
+
+#include "support/odbc/script.h"
+
+#include <pthread.h>
+#include <sql.h>
+#include <sqlext.h>
+
+#define SCRIPTED_PARAMETERS_MAX 1000
+
+/* Each handle begins with it. */
+typedef struct scripted_handle {
+    const script_record *records; /* of its last call */
+    script_record        own;     /* of a failure that no script tells */
+} scripted_handle;
+
+typedef struct scripted_connection {
+    scripted_handle handle;
+    script         *script; /* NULL: not connected */
+    char            log[500];
+    int             number;
+    bool            is_gone;
+} scripted_connection;
+
+typedef struct scripted_parameter {
+    SQLSMALLINT   c_type;
+    const void   *data; /* NULL: not bound */
+    const SQLLEN *indicator;
+} scripted_parameter;
+
+typedef struct scripted_statement {
+    scripted_handle      handle;
+    scripted_connection *connection;
+    char                *text;
+    unsigned             prepared_columns;
+    const script_answer *answer; /* NULL: it has not run, or was closed */
+    const script_row    *next_row;
+    const script_row    *row;
+    unsigned             column; /* the one that is read, and how much of it was */
+    size_t               offset;
+    bool                 is_cancelled;
+    scripted_parameter   parameters[SCRIPTED_PARAMETERS_MAX];
+    unsigned             parameter_count;
+} scripted_statement;
+
+extern pthread_mutex_t scripted_lock; /* over all handles and scripts */
+
+/* All with the lock. */
+void scripted_record(const scripted_connection *connection, const char *call, const char *text);
+SQLRETURN scripted_fail(scripted_handle *handle, const char *state, const char *why,
+                        const char *text);
+/* The statement's text is not named by the script. */
+SQLRETURN scripted_missing(const scripted_connection *connection, scripted_handle *handle,
+                           const char *text);
+/* Does as the answer says; `statement` may be NULL. The lock is given back while it blocks. */
+SQLRETURN scripted_answer(scripted_connection *connection, scripted_handle *handle,
+                          scripted_statement *statement, const script_answer *answer);
+void      scripted_cancel(scripted_statement *statement);
+
+#endif

@@ -1,0 +1,98 @@
+/* script.h - the script of an ODBC driver that has no server: statements, and their answers.
+ *
+ *     name libmaodbc.so              as the driver calls itself (SQL_DRIVER_NAME)
+ *     on select version()*           texts that fit, '*' for any characters; the first rule that fits answers
+ *       times 1                      ... so often, and is passed over then
+ *       row '10.11.6' session null   a row: texts, the connection's number, null, and
+ *                                    fill:N       N bytes 'a'
+ *                                    open:N       the same, of a length that is told at the last piece
+ *                                    lie:N:M      said to be N bytes, of which there are M
+ *       columns 4                    of an answer without rows
+ *       count 1                      SQLRowCount; 0 without it
+ *       error HY000 1213 Deadlock    SQL_ERROR with a record; another line, another record
+ *       error                        SQL_ERROR without any record
+ *       info 01000 0 Changed         SQL_SUCCESS_WITH_INFO, with a record
+ *       nodata                       SQL_NO_DATA
+ *       fetch HY000 2013 Lost        SQLFetch fails so behind the rows
+ *       blocks                       until SQLCancel, or a statement whose answer wakes
+ *       wakes
+ *       gone                         the connection is dead from then on: each call fails without a record
+ *       then                         begins the next result (SQLMoreResults)
+ *
+ * Rules of other calls begin with the call: "on connect *" (the connection string), "on prepare *", without
+ * which both succeed, and "on end commit", "on end rollback" (SQLEndTran). A line that begins with '#' is passed
+ * over.
+ *
+ * Threads: a rule's uses are counted under the driver's lock. Tests: tests/contract/test_odbc_scripted.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_SUPPORT_ODBC_SCRIPT_H
+#define PAWL_TESTS_SUPPORT_ODBC_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SCRIPT_COLUMNS_MAX 40
+
+typedef struct script_value {
+    char  *text; /* NULL: null */
+    size_t size; /* of the text */
+    size_t said; /* the length that is told */
+    bool   is_open;
+    bool   is_session;
+} script_value;
+
+typedef struct script_row {
+    struct script_row *next;
+    unsigned           count;
+    script_value       values[SCRIPT_COLUMNS_MAX];
+} script_row;
+
+typedef struct script_record {
+    struct script_record *next;
+    char                  state[6];
+    long                  native;
+    char                  text[200];
+} script_record;
+
+typedef enum script_result { SCRIPT_DONE, SCRIPT_INFO, SCRIPT_NO_DATA, SCRIPT_ERROR } script_result;
+
+typedef struct script_answer {
+    struct script_answer *next; /* the next result */
+    script_result         result;
+    unsigned              column_count;
+    long                  count;
+    script_row           *rows;
+    script_record        *records; /* of the result */
+    script_record        *fetch;   /* of SQLFetch behind the rows; NULL: it ends */
+    bool                  blocks;
+    bool                  wakes;
+    bool                  is_gone;
+} script_answer;
+
+typedef struct script_rule {
+    struct script_rule *next;
+    char               *pattern;
+    long                times; /* left; -1: any number */
+    script_answer      *answers;
+} script_rule;
+
+typedef struct script {
+    struct script *next;
+    char          *path;
+    char           name[100];
+    char           failure[300]; /* why it could not be read; "": it was */
+    script_rule   *rules;
+} script;
+
+/* Reads the file, once for the life of the process. NULL: no memory. */
+script *script_of(const char *path);
+/* The answers to a text, whose use is counted; NULL: no rule names it. With a `kind` ("prepare ") rules alone
+ * whose pattern begins so, which is not in the text. */
+const script_answer *script_find(script *of, const char *kind, const char *text);
+/* The columns of the text's first result, by whichever of its rules has some. False: no rule names it. */
+bool script_columns(const script *of, const char *text, unsigned *count);
+bool script_fits(const char *pattern, const char *text);
+
+#endif
