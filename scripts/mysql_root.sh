@@ -64,7 +64,7 @@ mysql_root_unpack() # FOLDER
     for program in "$root"/usr/bin/*; do
         [ "$program" = "$root/usr/bin/mysql" ] || rm -f "$program"
     done
-    rm -rf "$root"/usr/share/{perl,perl5,doc,man,locale,i18n,proj,gdal,fonts,zoneinfo} "$root"/etc \
+    rm -rf "${root:?}/etc" "$root"/usr/share/{perl,perl5,doc,man,locale,i18n,proj,gdal,fonts,zoneinfo} \
         "$root"/usr/lib/*/{perl,perl-base,gconv} "$root"/usr/lib/{systemd,locale} "$root"/usr/lib/postgresql/*/lib/bitcode
 }
 

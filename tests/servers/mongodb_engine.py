@@ -94,6 +94,15 @@ def call_body(sql):
     return run
 
 
+def count(connection, command, cursors):
+    # Without a condition DocumentDB answers with an estimate of the last analysis.
+    fields = command.fields()
+    if not fields.get("query"):
+        fields["query"] = {"_id": {"$gte": bson.MinKey()}}
+    sql = "SELECT documentdb_api.count_query(%s, %s::bytea::documentdb_core.bson)::bytea"
+    return reply_of(execute(connection, sql, command.database, wire.encode(fields)))
+
+
 def write(function):
     # The procedures of the same names commit on their own; the functions join the caller's transaction.
     return call(f"SELECT p_result::bytea FROM documentdb_api.{function}(%s, %s::bytea::documentdb_core.bson)")
@@ -107,10 +116,10 @@ def create_indexes(connection, command, _cursors):
 
 
 def drop(connection, command, _cursors):
-    row = execute(connection, "SELECT documentdb_api.drop_collection(%s, %s)", command.database, command.fields()["drop"])
+    row = execute(connection, "SELECT documentdb_api.drop_collection(%s, %s)", command.database, command.target)
     if not row[0]:
         return {"ok": 0.0, "code": 26, "codeName": "NamespaceNotFound", "errmsg": "ns not found"}
-    return {"ns": f"{command.database}.{command.fields()['drop']}", "ok": 1.0}
+    return {"ns": f"{command.database}.{command.target}", "ok": 1.0}
 
 
 def drop_database(connection, command, _cursors):
@@ -125,7 +134,7 @@ def drop_indexes(connection, command, _cursors):
 
 def collection_statistics(connection, command, _cursors):
     row = execute(connection, "SELECT documentdb_api.coll_stats(%s, %s)::bytea", command.database,
-                  command.fields()[command.verb])
+                  command.target)
     return reply_of(row)
 
 
@@ -135,7 +144,7 @@ def database_statistics(connection, command, _cursors):
 
 def change_collection(connection, command, _cursors):
     row = execute(connection, "SELECT documentdb_api.coll_mod(%s, %s, %s::bytea::documentdb_core.bson)::bytea",
-                  command.database, command.fields()["collMod"], command.body)
+                  command.database, command.target, command.body)
     return reply_of(row)
 
 
@@ -171,7 +180,7 @@ def first_page(function):
 
 
 def get_more(connection, command, cursors):
-    number = command.fields()["getMore"]
+    number = command.target
     cursor = Cursor.open.get(number)
     if cursor is None:
         return {"ok": 0.0, "code": 43, "codeName": "CursorNotFound", "errmsg": f"cursor id {number} not found"}
@@ -203,7 +212,7 @@ READS = {
     "find": first_page("find_cursor_first_page"), "aggregate": first_page("aggregate_cursor_first_page"),
     "listCollections": first_page("list_collections_cursor_first_page"),
     "listIndexes": first_page("list_indexes_cursor_first_page"), "getMore": get_more, "killCursors": kill_cursors,
-    "count": call(BY_DATABASE.format("count_query")), "distinct": call(BY_DATABASE.format("distinct_query")),
+    "count": count, "distinct": call(BY_DATABASE.format("distinct_query")),
     "validate": call(BY_DATABASE.format("validate")), "collStats": collection_statistics,
     "collstats": collection_statistics, "dbStats": database_statistics, "dbstats": database_statistics,
     "listDatabases": call_body(BY_BODY.format("list_databases")),
@@ -347,16 +356,16 @@ def watch(command):
     with Engine.lock:
         ChangeStream.last += 1
         number = ChangeStream.last
-    ChangeStream.open[number] = ChangeStream(command.database, fields["aggregate"], at)
+    ChangeStream.open[number] = ChangeStream(command.database, command.target, at)
     return ChangeStream.open[number].page(number, "firstBatch", 0)
 
 
 def watch_more(command):
     fields = command.fields()
-    stream = ChangeStream.open.get(fields["getMore"])
+    stream = ChangeStream.open.get(command.target)
     if stream is None:
         return None
-    return stream.page(fields["getMore"], "nextBatch", fields.get("maxTimeMS", 1000) / 1000)
+    return stream.page(command.target, "nextBatch", fields.get("maxTimeMS", 1000) / 1000)
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -410,7 +419,7 @@ def in_transaction(command, cursors):
     if met:
         return {"ok": 0.0, "code": 112, "codeName": "WriteConflict", "errmsg": "WriteConflict error",
                 "errorLabels": [TRANSIENT]}
-    transaction.changed.append((command.database, command.fields()[command.verb], command.verb))
+    transaction.changed.append((command.database, command.target, command.verb))
     return reply
 
 
@@ -422,7 +431,7 @@ def alone(command, cursors):
             return attempts(DEFINITIONS[command.verb], command, cursors)
     reply = attempts(handler, command, cursors)
     if command.verb in WRITES and isinstance(reply, bytes):
-        CHANGES.publish([(command.database, command.fields()[command.verb], command.verb)])
+        CHANGES.publish([(command.database, command.target, command.verb)])
     return reply
 
 

@@ -41,7 +41,7 @@ class Fault:
             return False
         if not self.namespace:
             return True
-        return self.namespace == f"{command.database}.{command.fields()[command.verb]}"
+        return self.namespace == f"{command.database}.{command.target}"
 
     def comes(self):
         """Counts a command that it concerns; whether this is one of those that it strikes."""

@@ -63,9 +63,10 @@ class Command:
 
     def __init__(self, document, sequences=()):
         control, rest = [], []
-        self.verb = ""
+        self.verb, self.target = "", None  # of most commands the value of the verb is the collection
         for name, member in members(document):
-            self.verb = self.verb or name
+            if not self.verb:
+                self.verb, self.target = name, decode(wrap(member))[name]
             (control if name in CONTROL else rest).append(member)
         rest += [array(name, documents) for name, documents in sequences]
         self.control = decode(wrap(b"".join(control)))

@@ -1,0 +1,404 @@
+/* test_mongodb_server.c - the server of the tests does what the tests on it, and the driver, take for granted:
+ * sessions, transactions, retried writes, failpoints (tests/servers/mongodb_gateway.py).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#define TRANSIENT "TransientTransactionError"
+#define UNKNOWN "UnknownTransactionCommitResult"
+
+/* A client of the ground with one session. */
+typedef struct user {
+    const ground            *ground;
+    mongoc_client_t         *client;
+    mongoc_client_session_t *session;
+    bson_t                   in_session;
+} user;
+
+static void open_user(const ground *p, user *made)
+{
+    bson_error_t error;
+    made->ground  = p;
+    made->client  = mongoc_client_new(p->url);
+    made->session = mongoc_client_start_session(made->client, NULL, &error);
+    assert_non_null(made->session);
+    bson_init(&made->in_session);
+    assert_true(mongoc_client_session_append(made->session, &made->in_session, &error));
+}
+
+static void close_user(user *u)
+{
+    bson_destroy(&u->in_session);
+    mongoc_client_session_destroy(u->session);
+    mongoc_client_destroy(u->client);
+}
+
+static void begin(const user *u)
+{
+    bson_error_t error;
+    assert_true(mongoc_client_session_start_transaction(u->session, NULL, &error));
+}
+
+/* In the user's transaction, if it has one; the code of the error, of the command or of its first write. */
+static int run(const user *u, const char *text, bson_t *reply)
+{
+    bson_iter_t at, code;
+    bool        is_ok = raw_try(u->client, u->ground->database, json(text), &u->in_session, reply);
+    if (is_ok && bson_iter_init_find(&at, reply, "writeErrors"))
+        assert_true(bson_iter_init(&at, reply) &&
+                    bson_iter_find_descendant(&at, "writeErrors.0.code", &code));
+    else if (is_ok)
+        return 0;
+    else if (!bson_iter_init_find(&code, reply, "code"))
+        return -1; /* no reply */
+    return (int)bson_iter_as_int64(&code);
+}
+
+static int code_of(const user *u, const char *text)
+{
+    bson_t reply;
+    int    code = run(u, text, &reply);
+    bson_destroy(&reply);
+    return code;
+}
+
+static bool commit(const user *u, bson_t *reply)
+{
+    bson_error_t error;
+    return mongoc_client_session_commit_transaction(u->session, reply, &error);
+}
+
+static void expect_commit(const user *u)
+{
+    bson_t reply;
+    assert_true(commit(u, &reply));
+    bson_destroy(&reply);
+}
+
+static int64_t documents(const ground *p)
+{
+    return raw_number(p->raw, p->database, json("{\"count\": \"a\"}"), "n");
+}
+
+static void make(const ground *p)
+{
+    (void)raw_number(p->raw, p->database, json("{\"create\": \"a\"}"), "ok");
+}
+
+static ground *ground_of(void **state)
+{
+    make(*state);
+    return *state;
+}
+
+static void a_transaction_is_seen_when_it_is_committed(void **state)
+{
+    ground *p = ground_of(state);
+    user    u;
+    open_user(p, &u);
+    begin(&u);
+    assert_int_equal(
+        code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}, {\"_id\": 2}]}"), 0);
+    assert_int_equal(documents(p), 0);
+    expect_commit(&u);
+    assert_int_equal(documents(p), 2);
+    begin(&u);
+    assert_int_equal(code_of(&u, "{\"delete\": \"a\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
+                     0);
+    assert_true(mongoc_client_session_abort_transaction(u.session, NULL));
+    assert_int_equal(documents(p), 2);
+    close_user(&u);
+}
+
+static void two_that_change_a_document_meet(void **state)
+{
+    ground *p = ground_of(state);
+    user    first, second;
+    bson_t  reply;
+    open_user(p, &first);
+    open_user(p, &second);
+    assert_int_equal(
+        code_of(&first, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1, \"v\": 1}]}"), 0);
+    begin(&first);
+    begin(&second);
+    assert_int_equal(
+        code_of(
+            &first,
+            "{\"update\": \"a\", \"updates\": [{\"q\": {\"_id\": 1}, \"u\": {\"$set\": {\"v\": 2}}}]}"),
+        0);
+    assert_int_equal(
+        run(&second,
+            "{\"update\": \"a\", \"updates\": [{\"q\": {\"_id\": 1}, \"u\": {\"$set\": {\"v\": 3}}}]}",
+            &reply),
+        112);
+    assert_true(mongoc_error_has_label(&reply, TRANSIENT));
+    bson_destroy(&reply);
+    expect_commit(&first);
+    assert_int_equal(
+        raw_number(p->raw, p->database, json("{\"find\": \"a\"}"), "cursor.firstBatch.0.v"), 2);
+    close_user(&first);
+    close_user(&second);
+}
+
+static void an_error_ends_the_transaction(void **state)
+{
+    ground *p = ground_of(state);
+    user    u;
+    open_user(p, &u);
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), 0);
+    begin(&u);
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 2}]}"), 0);
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), 11000);
+    assert_int_equal(code_of(&u, "{\"find\": \"a\"}"), 251);
+    (void)mongoc_client_session_abort_transaction(u.session, NULL);
+    assert_int_equal(documents(p), 1);
+    close_user(&u);
+}
+
+static void a_unique_index_is_made_twice_and_refuses(void **state)
+{
+    static const char index[] =
+        "{\"createIndexes\": \"a\", \"indexes\": [{\"key\": {\"d.k\": 1}, \"name\": \"k\", \"unique\": true}]}";
+    ground *p = ground_of(state);
+    user    u;
+    open_user(p, &u);
+    assert_int_equal(code_of(&u, index), 0);
+    assert_int_equal(code_of(&u, index), 0);
+    assert_int_equal(
+        code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1, \"d\": {\"k\": 5}}]}"), 0);
+    assert_int_equal(
+        code_of(
+            &u,
+            "{\"insert\": \"a\", \"documents\": [{\"_id\": 2, \"d\": {\"k\": {\"$numberLong\": \"5\"}}}]}"),
+        11000);
+    close_user(&u);
+}
+
+/* The subtype of a UUID, a date beyond the year 9999 and a 64-bit integer come back as they were. */
+static void values_come_back_as_they_were(void **state)
+{
+    static const char document[] =
+        "{\"_id\": {\"$binary\": {\"base64\": \"AAECAwQFBgcICQoLDA0ODw==\", \"subType\": \"04\"}}, "
+        "\"t\": {\"$date\": {\"$numberLong\": \"900000000000000\"}}, "
+        "\"n\": {\"$numberLong\": \"7\"}, \"d\": {\"$numberDecimal\": \"1.10\"}}";
+    ground              *p    = ground_of(state);
+    mongoc_collection_t *all  = mongoc_client_get_collection(p->raw, p->database, "a");
+    bson_t              *sent = json(document), any = BSON_INITIALIZER;
+    const bson_t        *found;
+    bson_error_t         error;
+    assert_true(mongoc_collection_insert_one(all, sent, NULL, NULL, &error));
+    mongoc_cursor_t *cursor = mongoc_collection_find_with_opts(all, &any, NULL, NULL);
+    assert_true(mongoc_cursor_next(cursor, &found));
+    assert_true(bson_equal(sent, found));
+    mongoc_cursor_destroy(cursor);
+    bson_destroy(sent);
+    mongoc_collection_destroy(all);
+}
+
+static void a_sorted_cursor_has_all_of_its_pages(void **state)
+{
+    ground              *p   = ground_of(state);
+    mongoc_collection_t *all = mongoc_client_get_collection(p->raw, p->database, "a");
+    bson_t       *sort = json("{\"sort\": {\"k\": 1}, \"batchSize\": 10}"), any = BSON_INITIALIZER;
+    const bson_t *found;
+    bson_error_t  error;
+    int           last = -1, count = 0;
+    for (int i = 0; i < 95; i++) {
+        bson_t *one = BCON_NEW("_id", BCON_INT32(i), "k", BCON_INT32((i * 37) % 95));
+        assert_true(mongoc_collection_insert_one(all, one, NULL, NULL, &error));
+        bson_destroy(one);
+    }
+    mongoc_cursor_t *cursor = mongoc_collection_find_with_opts(all, &any, sort, NULL);
+    while (mongoc_cursor_next(cursor, &found)) {
+        bson_iter_t at;
+        assert_true(bson_iter_init_find(&at, found, "k"));
+        assert_int_equal(bson_iter_int32(&at), last + 1);
+        last = bson_iter_int32(&at);
+        count++;
+    }
+    assert_false(mongoc_cursor_error(cursor, &error));
+    assert_int_equal(count, 95);
+    mongoc_cursor_destroy(cursor);
+    bson_destroy(sort);
+    mongoc_collection_destroy(all);
+}
+
+static void lose_commits(const ground *p, const char *mode, bool is_applied)
+{
+    fault_on(
+        p, mode,
+        is_applied
+            ? "\"failCommands\": [\"commitTransaction\"], \"closeConnection\": true, \"afterwards\": true"
+            : "\"failCommands\": [\"commitTransaction\"], \"closeConnection\": true");
+}
+
+/* The driver asks once more; when that is lost, too, nobody knows. */
+static void a_commit_whose_answers_are_lost_is_unknown(void **state)
+{
+    ground *p = ground_of(state);
+    user    u;
+    bson_t  reply;
+    open_user(p, &u);
+    for (int is_applied = 0; is_applied < 2; is_applied++) {
+        begin(&u);
+        assert_int_equal(code_of(&u, is_applied
+                                         ? "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"
+                                         : "{\"insert\": \"a\", \"documents\": [{\"_id\": 2}]}"),
+                         0);
+        lose_commits(p, "\"alwaysOn\"", is_applied);
+        assert_false(commit(&u, &reply));
+        assert_true(mongoc_error_has_label(&reply, UNKNOWN));
+        bson_destroy(&reply);
+        assert_true(fault_off(p) > 0);
+        assert_int_equal(documents(p), is_applied ? 2 : 0);
+        expect_commit(&u); /* asked for again it answers as the first one did */
+        assert_int_equal(documents(p), is_applied + 1);
+    }
+    close_user(&u);
+}
+
+static void an_unnamed_label_is_that_of_a_server(void **state)
+{
+    ground *p = ground_of(state);
+    user    u;
+    bson_t  reply;
+    open_user(p, &u);
+    begin(&u);
+    fault_on(p, "{\"skip\": 1, \"times\": 1}", "\"failCommands\": [\"insert\"], \"errorCode\": 91");
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), 0);
+    assert_int_equal(run(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 2}]}", &reply), 91);
+    assert_true(mongoc_error_has_label(&reply, TRANSIENT));
+    bson_destroy(&reply);
+    assert_int_equal(fault_off(p), 1);
+    assert_true(mongoc_client_session_abort_transaction(u.session, NULL));
+    assert_int_equal(documents(p), 0);
+    close_user(&u);
+}
+
+static void a_fault_strikes_its_application_alone(void **state)
+{
+    ground *p = ground_of(state);
+    user    u;
+    open_user(p, &u);
+    fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"insert\"], \"errorCode\": 50");
+    (void)raw_number(p->raw, p->database,
+                     json("{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), "n");
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 2}]}"), 50);
+    assert_int_equal(fault_off(p), 1);
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 2}]}"), 0);
+    close_user(&u);
+}
+
+/* The driver sends it again, with the number of the first. */
+static void a_retried_write_is_applied_once(void **state)
+{
+    ground              *p   = ground_of(state);
+    mongoc_client_t     *own = mongoc_client_new(p->url);
+    mongoc_collection_t *all = mongoc_client_get_collection(own, p->database, "a");
+    bson_t              *one = json("{\"_id\": 1, \"n\": 0}"), *id = json("{\"_id\": 1}");
+    bson_t              *change = json("{\"$inc\": {\"n\": 1}}");
+    bson_error_t         error;
+    assert_true(mongoc_collection_insert_one(all, one, NULL, NULL, &error));
+    fault_on(p, "{\"times\": 1}",
+             "\"failCommands\": [\"update\"], \"closeConnection\": true, \"afterwards\": true");
+    assert_true(mongoc_collection_update_one(all, id, change, NULL, NULL, &error));
+    assert_int_equal(fault_off(p), 1);
+    assert_int_equal(
+        raw_number(p->raw, p->database, json("{\"find\": \"a\"}"), "cursor.firstBatch.0.n"), 1);
+    bson_destroy(one);
+    bson_destroy(id);
+    bson_destroy(change);
+    mongoc_collection_destroy(all);
+    mongoc_client_destroy(own);
+}
+
+static void a_change_stream_tells_of_commits(void **state)
+{
+    ground                 *p     = ground_of(state);
+    mongoc_client_t        *own   = mongoc_client_new(p->url);
+    mongoc_collection_t    *all   = mongoc_client_get_collection(own, p->database, "a");
+    bson_t                  every = BSON_INITIALIZER, *wait = json("{\"maxAwaitTimeMS\": 1}");
+    mongoc_change_stream_t *stream = mongoc_collection_watch(all, &every, wait);
+    const bson_t           *event;
+    user                    u;
+    open_user(p, &u);
+    assert_false(mongoc_change_stream_next(stream, &event));
+    begin(&u);
+    assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), 0);
+    assert_int_equal(code_of(&u, "{\"insert\": \"b\", \"documents\": [{\"_id\": 1}]}"), 0);
+    assert_false(mongoc_change_stream_next(stream, &event));
+    expect_commit(&u);
+    assert_true(mongoc_change_stream_next(stream, &event));
+    assert_false(mongoc_change_stream_next(stream, &event));
+    close_user(&u);
+    mongoc_change_stream_destroy(stream);
+    bson_destroy(wait);
+    mongoc_collection_destroy(all);
+    mongoc_client_destroy(own);
+}
+
+/* The client at a port behind that of the replica set, and its answer to a transaction. */
+static int transaction_at(const ground *p, int behind)
+{
+    char   url[500];
+    user   u = {.ground = p};
+    bson_t reply;
+    ground_url(p->database, "other", behind, url, sizeof url);
+    u.client  = mongoc_client_new(url);
+    u.session = mongoc_client_start_session(u.client, NULL, NULL);
+    bson_init(&u.in_session);
+    assert_true(mongoc_client_session_append(u.session, &u.in_session, NULL));
+    int code = mongoc_client_session_start_transaction(u.session, NULL, NULL)
+                   ? run(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}", &reply)
+                   : -2;
+    if (code != -2)
+        bson_destroy(&reply);
+    if (code == 0)
+        expect_commit(&u);
+    close_user(&u);
+    return code;
+}
+
+static void other_kinds_of_servers_have_no_transactions(void **state)
+{
+    ground *p = ground_of(state);
+    assert_int_not_equal(transaction_at(p, STANDALONE_PORT), 0);
+    assert_int_not_equal(transaction_at(p, OLD_PORT), 0);
+    assert_int_equal(documents(p), 0);
+    assert_int_equal(transaction_at(p, ROUTER_PORT), 0);
+    assert_int_equal(documents(p), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(a_transaction_is_seen_when_it_is_committed),
+        ON_SERVER(two_that_change_a_document_meet),
+        ON_SERVER(an_error_ends_the_transaction),
+        ON_SERVER(a_unique_index_is_made_twice_and_refuses),
+        ON_SERVER(values_come_back_as_they_were),
+        ON_SERVER(a_sorted_cursor_has_all_of_its_pages),
+        ON_SERVER(a_commit_whose_answers_are_lost_is_unknown),
+        ON_SERVER(an_unnamed_label_is_that_of_a_server),
+        ON_SERVER(a_fault_strikes_its_application_alone),
+        ON_SERVER(a_retried_write_is_applied_once),
+        ON_SERVER(a_change_stream_tells_of_commits),
+        ON_SERVER(other_kinds_of_servers_have_no_transactions),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mongodb_server", tests, NULL, NULL);
+}
+
+#endif
