@@ -70,7 +70,7 @@ fi
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
-build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_MYSQL=OFF -DPAWL_ODBC=OFF -DPAWL_OBSERVE=OFF -DPAWL_RABBITMQ=OFF -DCMAKE_INSTALL_LIBDIR=lib/deep/er
+build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_MYSQL=OFF -DPAWL_ODBC=OFF -DPAWL_MONGO=OFF -DPAWL_OBSERVE=OFF -DPAWL_RABBITMQ=OFF -DCMAKE_INSTALL_LIBDIR=lib/deep/er
 if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
     die "a driver was built with PAWL_SQLITE=OFF"
 fi

@@ -183,6 +183,8 @@ static const char *driver_of(const char *scheme)
         return "mysql";
     if (strcmp(scheme, "amqp") == 0 || strcmp(scheme, "amqps") == 0)
         return "rabbitmq";
+    if (strcmp(scheme, "mongodb") == 0 || strcmp(scheme, "mongodb+srv") == 0)
+        return "mongo";
     return strcmp(scheme, "postgresql") == 0 ? "postgres" : scheme;
 }
 

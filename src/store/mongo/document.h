@@ -1,0 +1,103 @@
+/* document.h - documents and the structs that they are read into: by tables of fields.
+ *
+ *     integers and times  int64; times are microseconds since the epoch, in UTC
+ *     texts               strings; the empty text is no member
+ *     bodies              strings where they are UTF-8, else binary: byte for byte
+ *     ids                 binary of subtype 4 (UUID); a zero one is no member
+ *     words               the name of an enum's value
+ *
+ * Threads: plain data.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_MONGO_DOCUMENT_H
+#define PAWL_MONGO_DOCUMENT_H
+
+#include "pawl/base.h"
+#include "pawl/value.h"
+
+#include <bson/bson.h>
+
+typedef enum pawl__mongo_type {
+    PAWL__MONGO_INT,
+    PAWL__MONGO_INT32,
+    PAWL__MONGO_TEXT,
+    PAWL__MONGO_BODY,
+    PAWL__MONGO_UUID,
+    PAWL__MONGO_BOOL,
+    PAWL__MONGO_WORD,
+} pawl__mongo_type;
+
+typedef struct pawl__mongo_field {
+    const char        *key; /* NULL ends a table */
+    size_t             offset;
+    pawl__mongo_type   type;
+    const char *const *words; /* NULL ends them */
+} pawl__mongo_field;
+
+#define PAWL__MONGO_FIELD(row, member, key_, type_)              \
+    {                                                            \
+        (key_), offsetof(row, member), PAWL__MONGO_##type_, NULL \
+    }
+#define PAWL__MONGO_END                \
+    {                                  \
+        NULL, 0, PAWL__MONGO_INT, NULL \
+    }
+/* Of a pawl_message that is the member of that name. */
+#define PAWL__MONGO_MESSAGE(row, member)                                       \
+    PAWL__MONGO_FIELD(row, member.id, "message_id", TEXT),                     \
+        PAWL__MONGO_FIELD(row, member.type, "type", TEXT),                     \
+        PAWL__MONGO_FIELD(row, member.correlation_id, "correlation_id", TEXT), \
+        PAWL__MONGO_FIELD(row, member.causation_id, "causation_id", TEXT),     \
+        PAWL__MONGO_FIELD(row, member.headers, "headers", TEXT),               \
+        PAWL__MONGO_FIELD(row, member.body, "body", BODY)
+
+/* Appends the members of the row. False when out of memory or too long. */
+bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row);
+/* Sets the members that the document has; texts are the arena's. False when out of memory. */
+bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_field *fields, pawl_arena *arena,
+                        void *row);
+
+/* ---- Members by themselves ------------------------------------------------ */
+
+void pawl__mongo_put_text(bson_t *document, const char *key, pawl_text text);
+void pawl__mongo_put_body(bson_t *document, const char *key, pawl_text body);
+void pawl__mongo_put_uuid(bson_t *document, const char *key, pawl_uuid uuid);
+void pawl__mongo_put_int(bson_t *document, const char *key, int64_t integer);
+/* {"key": {"operator": integer}} */
+void pawl__mongo_put_op(bson_t *document, const char *key, const char *op, int64_t integer);
+/* {"key": {"$exists": is_there}} */
+void pawl__mongo_put_exists(bson_t *document, const char *key, bool is_there);
+/* Nothing for a value of type NONE. */
+void pawl__mongo_put_value(bson_t *document, const char *key, const pawl_value *value);
+
+bool pawl__mongo_get_int(const bson_t *document, const char *key, int64_t *integer);
+bool pawl__mongo_get_uuid(const bson_t *document, const char *key, pawl_uuid *uuid);
+/* In the document's memory; empty where it has none. */
+pawl_text pawl__mongo_get_text(const bson_t *document, const char *key);
+
+/* {"key": {"$in": [ ... ]}}: begin, any number of members by the put functions with a key of
+ * pawl__mongo_list_key, end. */
+typedef struct pawl__mongo_list {
+    bson_t      outer, items;
+    uint32_t    count;
+    char        text[16];
+    const char *key;
+} pawl__mongo_list;
+
+void        pawl__mongo_list_begin(bson_t *document, const char *key, const char *op,
+                                   pawl__mongo_list *list);
+const char *pawl__mongo_list_key(pawl__mongo_list *list);
+void        pawl__mongo_list_end(bson_t *document, pawl__mongo_list *list);
+
+/* ---- The state of sagas (json.c) ------------------------------------------ */
+
+/* Appends a JSON object as a sub-document: integers as int64. PAWL_EINVAL: no object; PAWL_ENOMEM. */
+pawl_code pawl__mongo_put_json(bson_t *document, const char *key, pawl_text json,
+                               pawl_error *error);
+/* The member as JSON, in the arena; a type that JSON does not know comes as an object that
+ * put_json makes the same value of again. data NULL: out of memory. */
+pawl_text pawl__mongo_get_json(const bson_t *document, const char *key, pawl_arena *arena);
+
+#endif

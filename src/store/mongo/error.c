@@ -1,0 +1,74 @@
+/* error.c - failures of libmongoc and of the server, as codes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mongo/mongo.h"
+
+#include <time.h>
+
+int64_t pawl__mongo_clock_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+typedef struct server_code {
+    uint32_t  number;
+    pawl_code code;
+} server_code;
+
+/* Numbers of MongoDB's error codes. */
+static const server_code server_codes[] = {
+    {13, PAWL_EDENIED},       /* Unauthorized */
+    {18, PAWL_EDENIED},       /* AuthenticationFailed */
+    {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
+    {91, PAWL_ELOST},         /* ShutdownInProgress */
+    {112, PAWL_EBUSY},        /* WriteConflict */
+    {189, PAWL_ELOST},        /* PrimarySteppedDown */
+    {251, PAWL_EBUSY},        /* NoSuchTransaction */
+    {262, PAWL_ETIMEOUT},     /* ExceededTimeLimit */
+    {10107, PAWL_ELOST},      /* NotWritablePrimary */
+    {10334, PAWL_ELIMIT},     /* BSONObjectTooLarge */
+    {11000, PAWL_EDUPLICATE}, /* DuplicateKey */
+    {11600, PAWL_ELOST},      /* InterruptedAtShutdown */
+    {11602, PAWL_ELOST},      /* InterruptedDueToReplStateChange */
+    {13435, PAWL_ELOST},      /* NotPrimaryNoSecondaryOk */
+    {13436, PAWL_ELOST},      /* NotPrimaryOrSecondary */
+    {14031, PAWL_EFULL},      /* OutOfDiskSpace */
+    {17280, PAWL_ELIMIT},     /* KeyTooLong */
+};
+
+static pawl_code code_of(const bson_error_t *why)
+{
+    switch (why->domain) {
+    case MONGOC_ERROR_CLIENT:
+        return why->code == MONGOC_ERROR_CLIENT_AUTHENTICATE ? PAWL_EDENIED : PAWL_EPERSIST;
+    case MONGOC_ERROR_STREAM: return PAWL_ELOST;
+    case MONGOC_ERROR_SERVER_SELECTION: return PAWL_EUNREACHABLE;
+    case MONGOC_ERROR_BSON: return PAWL_ELIMIT;
+    default: break;
+    }
+    for (size_t i = 0; i < sizeof server_codes / sizeof server_codes[0]; i++)
+        if (server_codes[i].number == why->code)
+            return server_codes[i].code;
+    return PAWL_EPERSIST;
+}
+
+pawl_code pawl__mongo_fail(pawl_store *store, const bson_error_t *why, const bson_t *reply,
+                           pawl_error *error)
+{
+    pawl__mongo *self = pawl__mongo_of(store);
+    pawl_code    code = code_of(why);
+    self->is_transient =
+        reply != NULL && mongoc_error_has_label(reply, "TransientTransactionError");
+    self->is_in_doubt =
+        reply != NULL && mongoc_error_has_label(reply, "UnknownTransactionCommitResult");
+    self->is_duplicate = code == PAWL_EDUPLICATE;
+    return pawl_error_set(error, code, "mongodb: %s", why->message);
+}
+
+pawl_code pawl__mongo_no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "mongodb: out of memory");
+}

@@ -1,0 +1,214 @@
+/* open.c - connecting, and what is refused at open.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mongo/mongo.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define DATABASE_DEFAULT "pawl"
+#define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* What libmongoc has to say comes in errors. */
+static void no_log(mongoc_log_level_t level, const char *domain, const char *text, void *context)
+{
+    (void)level, (void)domain, (void)text, (void)context;
+}
+
+static void start(void)
+{
+    mongoc_init();
+    mongoc_log_set_handler(no_log, NULL);
+}
+
+/* ---- The URL ------------------------------------------------------------- */
+
+/* Takes "create=no" out of the options, which libmongoc does not know; true when it was there. */
+static bool take_create_no(char *url)
+{
+    static const char option[] = "create=no";
+    char             *at       = strchr(url, '?');
+    while (at != NULL && strncmp(at + 1, option, sizeof option - 1) != 0)
+        at = strchr(at + 1, '&');
+    if (at == NULL)
+        return false;
+    char *end = at + sizeof option;
+    if (*end != '\0' && *end != '&')
+        return false;
+    memmove(at + 1, end + (*end == '&'), strlen(end + (*end == '&')) + 1);
+    return true;
+}
+
+static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
+{
+    const mongoc_write_concern_t *write = mongoc_uri_get_write_concern(uri);
+    if (write != NULL && !mongoc_write_concern_is_acknowledged(write))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "mongodb: the write concern w=0 is refused: a write that nobody "
+                              "acknowledges may be lost, and no version could be checked; leave w "
+                              "out of the URL");
+    return PAWL_OK;
+}
+
+/* Options of ours in the place of those of the URL: all that pawl writes is written to a majority,
+ * and what it reads is what a majority has. */
+static void set_options(const pawl_store *store, mongoc_uri_t *uri)
+{
+    mongoc_read_concern_t  *read  = mongoc_read_concern_new();
+    mongoc_write_concern_t *write = mongoc_write_concern_new();
+    mongoc_read_prefs_t    *prefs = mongoc_read_prefs_new(MONGOC_READ_PRIMARY);
+    (void)mongoc_read_concern_set_level(read, MONGOC_READ_CONCERN_LEVEL_MAJORITY);
+    mongoc_write_concern_set_wmajority(write, (int32_t)store->deadline_ms);
+    mongoc_uri_set_read_concern(uri, read);
+    mongoc_uri_set_write_concern(uri, write);
+    mongoc_uri_set_read_prefs_t(uri, prefs);
+    if (mongoc_uri_get_option_as_int32(uri, MONGOC_URI_SOCKETTIMEOUTMS, 0) == 0)
+        (void)mongoc_uri_set_option_as_int32(uri, MONGOC_URI_SOCKETTIMEOUTMS,
+                                             (int32_t)store->deadline_ms);
+    if (mongoc_uri_get_option_as_utf8(uri, MONGOC_URI_APPNAME, NULL) == NULL)
+        (void)mongoc_uri_set_appname(uri, "pawl");
+    mongoc_read_prefs_destroy(prefs);
+    mongoc_read_concern_destroy(read);
+    mongoc_write_concern_destroy(write);
+}
+
+static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
+{
+    pawl__mongo *self = pawl__mongo_of(store);
+    const char  *name = mongoc_uri_get_database(uri);
+    size_t       size;
+    (void)snprintf(self->database, sizeof self->database, "%s",
+                   name != NULL && *name != '\0' ? name : DATABASE_DEFAULT);
+    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s ", self->database,
+                   store->system_prefix);
+    for (const mongoc_host_list_t *host = mongoc_uri_get_hosts(uri); host != NULL;
+         host                           = host->next) {
+        size = strlen(store->identity);
+        (void)snprintf(store->identity + size, sizeof store->identity - size, "%.60s,",
+                       host->host_and_port);
+    }
+}
+
+static pawl_code read_url(pawl_store *store, const char *url, bool *is_create_no,
+                          mongoc_uri_t **uri, pawl_error *error)
+{
+    bson_error_t why;
+    char        *text = bson_strdup(url);
+    *is_create_no     = take_create_no(text);
+    *uri              = mongoc_uri_new_with_error(text, &why);
+    bson_free(text);
+    if (*uri == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "mongodb: the URL cannot be read: %s",
+                              why.message);
+    pawl_code code = check_uri(*uri, error);
+    if (code == PAWL_OK) {
+        set_options(store, *uri);
+        set_identity(store, *uri);
+    }
+    return code;
+}
+
+/* ---- The server ---------------------------------------------------------- */
+
+static pawl_code check_server(pawl_store *store, pawl_error *error)
+{
+    const pawl__mongo           *self = pawl__mongo_of(store);
+    bson_error_t                 why;
+    mongoc_server_description_t *server =
+        mongoc_client_select_server(self->client, true, NULL, &why);
+    if (server == NULL) {
+        pawl_code code = pawl__mongo_fail(store, &why, NULL, error);
+        return code == PAWL_ELOST ? pawl_error_wrap(error, PAWL_EUNREACHABLE, "open") : code;
+    }
+    pawl_code   code = PAWL_OK;
+    const char *type = mongoc_server_description_type(server);
+    if (strcmp(type, "Standalone") == 0)
+        code = pawl_error_set(error, PAWL_ENOTSTORE,
+                              "mongodb: %s is a standalone server, which has no transactions: a "
+                              "commit could be half applied. Start it as a replica set of one: "
+                              "mongod --replSet rs0, and once in mongosh: rs.initiate()",
+                              mongoc_server_description_host(server)->host_and_port);
+    mongoc_server_description_destroy(server);
+    return code;
+}
+
+static pawl_code connect_client(pawl_store *store, const mongoc_uri_t *uri, pawl_error *error)
+{
+    pawl__mongo *self = pawl__mongo_of(store);
+    bson_error_t why;
+    self->client    = mongoc_client_new_from_uri(uri);
+    self->at_client = self->client;
+    if (self->client == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "mongodb: the URL asks for what this libmongoc was built without "
+                              "(TLS, or SRV records)");
+    (void)mongoc_client_set_error_api(self->client, MONGOC_ERROR_API_VERSION_2);
+    pawl_code code = check_server(store, error);
+    if (code != PAWL_OK)
+        return code;
+    self->session = mongoc_client_start_session(self->client, NULL, &why);
+    return self->session != NULL ? PAWL_OK : pawl__mongo_fail(store, &why, NULL, error);
+}
+
+static pawl_code make_or_check(pawl_store *store, const pawl_store_options *options,
+                               pawl_error *error)
+{
+    if (store->mode == PAWL_OPEN_SCHEMA)
+        return PAWL_OK;
+    if (store->mode == PAWL_OPEN_CREATE)
+        return pawl__mongo_schema_make(store, options->tables, options->table_count, error);
+    return pawl__mongo_schema_check(store, options->tables, options->table_count, NULL, NULL,
+                                    error);
+}
+
+pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                           pawl_error *error)
+{
+    pawl__mongo  *self         = pawl__mongo_of(store);
+    mongoc_uri_t *uri          = NULL;
+    bool          is_create_no = false;
+    (void)pthread_once(&once, start);
+    self->pid = getpid();
+    atomic_store(&self->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (atomic_load(&self->interrupt_fd) < 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "mongodb: no descriptor: %s", strerror(errno));
+    pawl_code code = read_url(store, url, &is_create_no, &uri, error);
+    if (is_create_no && store->mode == PAWL_OPEN_CREATE)
+        store->mode = PAWL_OPEN_CHECK;
+    if (code == PAWL_OK)
+        code = connect_client(store, uri, error);
+    if (uri != NULL)
+        mongoc_uri_destroy(uri);
+    return code == PAWL_OK ? make_or_check(store, options, error) : code;
+}
+
+/* In a child process the sockets are the parent's: it must not be told that its sessions end. */
+void pawl__mongo_close(pawl_store *store)
+{
+    pawl__mongo *self = pawl__mongo_of(store);
+    if (self->pid != getpid())
+        return;
+    if (self->session != NULL)
+        mongoc_client_session_destroy(self->session);
+    if (self->client != NULL)
+        mongoc_client_destroy(self->client);
+    self->session  = NULL;
+    self->client   = NULL;
+    int descriptor = atomic_exchange(&self->interrupt_fd, -1);
+    if (descriptor > 0)
+        (void)close(descriptor);
+}
+
+/* libmongoc connects again by itself; a call whose connection is lost answers that. */
+pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error)
+{
+    return store->is_attached ? pawl__mongo_beat(store, error) : PAWL_OK;
+}
