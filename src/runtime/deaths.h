@@ -64,6 +64,20 @@ void pawl__deaths_give_turn(void);
  * dead workers are ended. */
 void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
 
+/* alone.c: the stamps of a timeout. */
+typedef struct pawl__alone {
+    const pawl_timeout_row *timeout;
+    pawl_queue_row          row;    /* its id and name, deaths and history, as a message has them */
+    pawl_text               stream; /* of the stamps */
+    int64_t                 version; /* of its last event */
+} pawl__alone;
+
+/* Fills `row` and what is below from the timeout, into worker->read. */
+pawl_code pawl__alone_read(struct pawl__worker *worker, pawl__alone *alone, pawl_error *error);
+/* Writes the history beside the timeout, in a commit of its own. */
+pawl_code pawl__alone_write(struct pawl__worker *worker, pawl__alone *alone, pawl_text history,
+                            pawl_error *error);
+
 /* stamped.c: claims one message or timeout, and runs it alone. */
 pawl_code pawl__deaths_run_stamped(struct pawl__worker *worker, pawl_time due_max, pawl_step *step,
                                    pawl_error *error);

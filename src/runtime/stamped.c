@@ -1,4 +1,4 @@
-/* stamped.c - runs one message alone, with a stamp in its row.
+/* stamped.c - runs one message or timeout alone, with a stamp in its row, or beside it.
  *
  *     claim one -> no stamp ------------------> stamp, claim it again -> run -> unstamp what stays
  *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after deaths_max
@@ -91,27 +91,29 @@ static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text
     return code;
 }
 
-static void say_death(const pawl__worker *worker, const pawl_queue_row *row, pawl_text text)
+static void say_death(const pawl__worker *worker, const char *noun, const pawl_queue_row *row,
+                      pawl_text text)
 {
-    pawl_log(PAWL_LOG_WARNING, "endpoint %s: message %.*s of type %.*s: %.*s; death %d of it",
-             worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(row->message.id),
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s %.*s of type %.*s: %.*s; death %d of it",
+             worker->endpoint->model->endpoint.data, noun, PAWL_TEXT_ARGS(row->message.id),
              PAWL_TEXT_ARGS(row->message.type), PAWL_TEXT_ARGS(text), row->deaths);
 }
 
-static pawl_text describe(pawl_arena *arena, const pawl__stamp *stamp, pawl_text how)
+static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__stamp *stamp,
+                          pawl_text how)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     bool is_noted = how.size > 0;
     pawl_uuid_format(stamp->worker, id);
-    return pawl_arena_printf(
-        arena, "process %lld %.*s while it ran this message alone (worker %s)%s",
-        (long long)stamp->pid, PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("died")), id,
-        is_noted ? "" : ", without saying why");
+    return pawl_arena_printf(arena, "process %lld %.*s while it ran this %s alone (worker %s)%s",
+                             (long long)stamp->pid,
+                             PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("died")), noun, id,
+                             is_noted ? "" : ", without saying why");
 }
 
 /* Takes the stamp out of the row in memory: a death that was counted ahead stands, or does not. */
-static pawl_code take_stamp(pawl__worker *worker, pawl_queue_row *row, mark *found,
-                            pawl_error *error)
+static pawl_code take_stamp(pawl__worker *worker, const char *noun, pawl_queue_row *row,
+                            mark *found, pawl_error *error)
 {
     pawl__stamp stamp;
     pawl_text   text, how;
@@ -126,12 +128,12 @@ static pawl_code take_stamp(pawl__worker *worker, pawl_queue_row *row, mark *fou
         row->history = pawl__stamp_remove(worker->read, row->history);
         return row->history.data != NULL ? PAWL_OK : no_memory(error);
     }
-    text = describe(worker->read, &stamp, how);
+    text = describe(worker->read, noun, &stamp, how);
     if (text.data != NULL)
         row->history = pawl__stamp_died(worker->read, row->history, text);
     if (text.data == NULL || row->history.data == NULL)
         return no_memory(error);
-    say_death(worker, row, text);
+    say_death(worker, noun, row, text);
     return PAWL_OK;
 }
 
@@ -176,16 +178,22 @@ static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time d
     return pawl_store_queue_claim(worker->store, &claim, worker->read, rows, error);
 }
 
+/* The history with a stamp of this worker; data NULL: no memory. */
+static pawl_text stamped(pawl__worker *worker, pawl_text history)
+{
+    const pawl__stamp stamp = {.worker        = pawl_store_worker(worker->store).uuid,
+                               .epoch         = pawl_store_epoch(worker->store),
+                               .pid           = getpid(),
+                               .at            = worker->engine.machine_now,
+                               .is_supervised = pawl_worker_is_supervised()};
+    return pawl__stamp_add(worker->read, history, &stamp);
+}
+
 /* Stamps the row and claims it again; count 0: another worker was faster. */
 static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    const pawl__stamp stamp   = {.worker        = pawl_store_worker(worker->store).uuid,
-                                 .epoch         = pawl_store_epoch(worker->store),
-                                 .pid           = getpid(),
-                                 .at            = worker->engine.machine_now,
-                                 .is_supervised = pawl_worker_is_supervised()};
-    pawl_text         history = pawl__stamp_add(worker->read, row->history, &stamp);
+    pawl_text history = stamped(worker, row->history);
     if (history.data == NULL)
         return no_memory(error);
     pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->deaths + 1, history, error);
@@ -211,21 +219,28 @@ static pawl_code unstamp(pawl__worker *worker, const pawl_queue_row *row, pawl_t
 
 /* ---- Running -------------------------------------------------------------------------- */
 
-static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, int32_t limit,
-                         pawl_step *step, pawl_error *error)
+/* The batch has what is given up, as its only unit. */
+static pawl_code give_up_unit(pawl__worker *worker, int32_t deaths, int32_t limit, pawl_step *step,
+                              pawl_error *error)
 {
     pawl__outcome ignored;
     pawl__way     fail = {PAWL__COMMIT_FAIL, PAWL_EDIED, NULL};
     pawl_text     text = pawl_arena_printf(
             worker->read, "its process died %d time%s while it ran alone, limit %d; see its history",
-            row->deaths, row->deaths == 1 ? "" : "s", limit);
+            deaths, deaths == 1 ? "" : "s", limit);
     if (text.data == NULL)
         return no_memory(error);
     fail.text = text.data;
+    return pawl__commit_batch(worker, &fail, &ignored, step, error);
+}
+
+static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, int32_t limit,
+                         pawl_step *step, pawl_error *error)
+{
     pawl_arena_reset(worker->kept);
     pawl__batch_reset(worker->batch);
     pawl_code code = pawl__batch_add_message(worker->batch, row, 0);
-    return code == PAWL_OK ? pawl__commit_batch(worker, &fail, &ignored, step, error) : code;
+    return code == PAWL_OK ? give_up_unit(worker, row->deaths, limit, step, error) : code;
 }
 
 /* The row as it was before the stamp is what a retry writes back. */
@@ -253,7 +268,7 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
 {
     int32_t   limit = worker->endpoint->settings.deaths_max;
     mark      found;
-    pawl_code code = take_stamp(worker, row, &found, error);
+    pawl_code code = take_stamp(worker, "message", row, &found, error);
     if (code != PAWL_OK)
         return code;
     if (found == MARK_IN_HAND) {
@@ -282,23 +297,91 @@ static void say_in_hand(const pawl__worker *worker, const pawl_timeout_row *row)
              PAWL_TEXT_ARGS(row->saga_type), saga);
 }
 
-/* Timeouts are leased, and have no count of deaths. */
+/* The unit has the deaths and their history, as that of a message has: a letter takes them along. The
+ * claim has put the timeout into the batch's arena. */
+static pawl_code add_timeout(pawl__worker *worker, const pawl__alone *alone)
+{
+    pawl_code code = pawl__batch_add_timeout(worker->batch, alone->timeout);
+    if (code != PAWL_OK)
+        return code;
+    worker->batch->units[0].row.deaths  = alone->row.deaths;
+    worker->batch->units[0].row.history = alone->row.history;
+    return PAWL_OK;
+}
+
+/* Once it was handled or given up, nothing counts of it any more: its letter may be retried under its
+ * id. */
+static pawl_code end_timeout(pawl__worker *worker, pawl__alone *alone, bool is_over,
+                             pawl_error *error)
+{
+    const pawl_text none = PAWL_TEXT("[]");
+    return pawl__alone_write(worker, alone, is_over ? none : alone->row.history, error);
+}
+
+static pawl_code run_stamped_timeout(pawl__worker *worker, pawl__alone *alone, pawl_step *step,
+                                     pawl_error *error)
+{
+    int64_t   before  = step->handled + step->dead;
+    pawl_text history = stamped(worker, alone->row.history);
+    if (history.data == NULL)
+        return no_memory(error);
+    pawl_code code = pawl__alone_write(worker, alone, history, error);
+    if (code == PAWL_OK)
+        code = add_timeout(worker, alone);
+    if (code == PAWL_OK)
+        code = pawl__worker_finish(worker, step, error);
+    return code == PAWL_OK ? end_timeout(worker, alone, step->handled + step->dead > before, error)
+                           : code;
+}
+
+static pawl_code give_up_timeout(pawl__worker *worker, pawl__alone *alone, int32_t limit,
+                                 pawl_step *step, pawl_error *error)
+{
+    pawl_arena_reset(worker->kept);
+    pawl_code code = add_timeout(worker, alone);
+    if (code == PAWL_OK)
+        code = give_up_unit(worker, alone->row.deaths, limit, step, error);
+    return code == PAWL_OK ? end_timeout(worker, alone, true, error) : code;
+}
+
+/* Nobody knows yet whether the worker of the stamp died: until then the lease is free. */
+static pawl_code free_timeout(pawl__worker *worker, const pawl_timeout_row *row, pawl_step *step,
+                              pawl_error *error)
+{
+    pawl__worker_pause(worker, PAUSE);
+    step->is_idle  = true;
+    pawl_code code = pawl_store_timeout_release(worker->store, row->id, &row->owner,
+                                                worker->engine.machine_now, error);
+    return code == PAWL_EGONE ? PAWL_OK : code;
+}
+
+/* A timeout is leased by a claim, so that no other worker reads its stamp meanwhile. */
 static pawl_code run_timeout(pawl__worker *worker, pawl_time due_max, bool *did_run,
                              pawl_step *step, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
+    int32_t            limit = worker->endpoint->settings.deaths_max;
     pawl_timeout_rows  rows  = {.count = 0};
-    pawl_code          code  = PAWL_OK;
-    *did_run                 = false;
+    mark               found;
+    pawl_code          code = PAWL_OK;
+    *did_run                = false;
     if (model->timeout_count > 0)
         code = pawl__claim_timeouts(worker, model->queue, due_max, 1, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
-    *did_run = true;
-    say_in_hand(worker, &rows.items[0]);
-    code = pawl__batch_add_timeout(worker->batch, &rows.items[0]);
+    pawl__alone alone = {.timeout = &rows.items[0]};
+    *did_run          = true;
+    code              = pawl__alone_read(worker, &alone, error);
     if (code == PAWL_OK)
-        code = pawl__worker_finish(worker, step, error);
+        code = take_stamp(worker, "timeout", &alone.row, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    if (found == MARK_IN_HAND)
+        return free_timeout(worker, alone.timeout, step, error);
+    say_in_hand(worker, alone.timeout);
+    code = limit > 0 && alone.row.deaths >= limit
+               ? give_up_timeout(worker, &alone, limit, step, error)
+               : run_stamped_timeout(worker, &alone, step, error);
     if (code == PAWL_OK)
         pawl__deaths_pass(worker, false);
     return code;

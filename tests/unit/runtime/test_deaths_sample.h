@@ -1,0 +1,240 @@
+/* test_deaths_sample.h - the endpoint of the tests of deaths, and workers that die.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_UNIT_DEATHS_SAMPLE_H
+#define PAWL_TESTS_UNIT_DEATHS_SAMPLE_H
+
+#include "support/world.h"
+
+#include "engine/stamp.h"
+#include "pawl/operations.h"
+#include "runtime/deaths.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRIES_MAX 20000
+
+/* ---- The application -------------------------------------------------------- */
+
+#define LOAD(F) F(INT32, number)
+PAWL_RECORD(load, LOAD)
+
+static world_log seen;
+static world    *around;        /* the handler looks at its own row; NULL: it does not */
+static pawl_code answer;        /* of the handler */
+static bool      is_supervised; /* the worker that dies */
+
+/* "2!" of a message whose row is stamped. */
+static pawl_code on_load(pawl_context *ctx, const load *message)
+{
+    const char *mark = "";
+    (void)ctx;
+    if (around != NULL) {
+        pawl_queue_rows rows = world_queue(around, "dock");
+        for (size_t i = 0; i < rows.count; i++)
+            if (rows.items[i].deaths > 0 && world_says(rows.items[i].history, "in hand, alone"))
+                mark = world_says(rows.items[i].history, "\"supervised\":true") ? "!s" : "!";
+    }
+    world_note(&seen, "%d%s", message->number, mark);
+    return answer;
+}
+PAWL_MESSAGE_HANDLER(on_load, load);
+
+/* Loads are late ten seconds after the ship. */
+#define SHIP_STATE(F) F(TEXT, name)
+PAWL_RECORD(ship_state, SHIP_STATE)
+#define DOCKED(F) F(TEXT, name)
+PAWL_RECORD(docked, DOCKED)
+
+static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
+{
+    (void)ship;
+    (void)message;
+    pawl_timeout(ctx, "late", PAWL_SECONDS(10));
+    return answer;
+}
+PAWL_HANDLER(on_docked, ship_state, docked);
+
+static pawl_code on_late(pawl_context *ctx, ship_state *ship)
+{
+    pawl_event_rows        rows  = {.count = 0};
+    const pawl_event_query query = {.type = PAWL_TEXT(PAWL_ALONE_STAMPED), .is_backward = true};
+    (void)ctx;
+    (void)ship;
+    if (around != NULL)
+        (void)pawl_store_event_list(around->store, &query, around->arena, &rows, NULL);
+    world_note(&seen, "late%s",
+               rows.count > 0 && world_says(rows.items[0].event.body, "in hand, alone") ? "!" : "");
+    return answer;
+}
+PAWL_TIMEOUT_HANDLER(on_late, ship_state);
+
+static const pawl_saga ship = {
+    .name        = "Ship",
+    .state       = PAWL_RECORD_OF(ship_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec dock = {
+    .name     = "dock",
+    .sagas    = (const pawl_saga *const[]){&ship, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_load)}, {.handle = NULL}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "dock",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&dock, NULL}};
+
+static const pawl_text DOCK = PAWL_TEXT_INIT("dock");
+
+static void open_world(world *it, const char *url, int32_t deaths_max)
+{
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .deaths_max = deaths_max});
+    around = it;
+}
+
+/* Three messages in a store that no handle has open, but one that keeps a store in memory. */
+static pawl_store *prepare(const char *url)
+{
+    world it;
+    answer = PAWL_OK;
+    world_forget(&seen);
+    pawl_store *kept = world_hold(url);
+    open_world(&it, url, 0);
+    for (int i = 1; i <= 3; i++) {
+        char id[] = {'m', '-', (char)('0' + i), '\0'};
+        world_post(&it, id, PAWL_MESSAGE(load, .number = i));
+    }
+    world_close(&it);
+    around = NULL;
+    return kept;
+}
+
+/* ---- Dying ------------------------------------------------------------------ */
+
+static pawl_store *open_worker_as(const char *url, const pawl_worker_id *id)
+{
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CHECK;
+    world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    if (id != NULL)
+        pawl_store_worker_set(store, *id);
+    world_ok(pawl_store_worker_open(store, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    return store;
+}
+
+static pawl_store *open_worker(const char *url)
+{
+    return open_worker_as(url, NULL);
+}
+
+static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_max)
+{
+    pawl_error             error = PAWL_ERROR_INIT;
+    pawl_queue_rows        rows  = {.count = 0};
+    const pawl_queue_claim asked = {
+        .queue = DOCK, .due_max = WORLD_START, .count_max = count_max, .now = WORLD_START};
+    world_ok(pawl_store_queue_claim(store, &asked, arena, &rows, &error), &error);
+    return rows;
+}
+
+static void hold_all(pawl_store *store, pawl_arena *arena)
+{
+    assert_int_equal(claim(store, arena, 9).count, 3);
+}
+
+static void hold_nothing(pawl_store *store, pawl_arena *arena)
+{
+    (void)store;
+    (void)arena;
+}
+
+/* Stamps the first message, and lets go of it. */
+static void stamp_first(pawl_store *store, pawl_arena *arena)
+{
+    pawl_error        error    = PAWL_ERROR_INIT;
+    pawl_queue_row    row      = claim(store, arena, 1).items[0];
+    const pawl__stamp stamp    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
+                                  WORLD_START, is_supervised};
+    pawl_queue_settle settle   = {.action  = PAWL_QUEUE_RETRY,
+                                  .queue   = DOCK,
+                                  .seq     = row.seq,
+                                  .due     = row.due,
+                                  .deaths  = row.deaths + 1,
+                                  .history = pawl__stamp_add(arena, row.history, &stamp)};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* Returns once the death is known; a server takes a moment to notice. */
+static void await_death(const char *url)
+{
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_store        *store   = NULL;
+    pawl_worker_info  *items;
+    size_t             count = 0;
+    options.mode             = PAWL_OPEN_CHECK;
+    world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    for (int tries = 0; count == 0 && tries < TRIES_MAX; tries++) {
+        pawl_arena_reset(arena);
+        world_ok(pawl_store_worker_died(store, arena, &items, &count, &error), &error);
+        if (count == 0)
+            world_ok(pawl_store_wait(store, 1000, -1, &error), &error);
+    }
+    assert_int_equal(count, 1);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+typedef void last_words(pawl_store *store, pawl_arena *arena);
+
+/* A worker of the endpoint says its last words, and dies. */
+static void die(const char *url, last_words *say)
+{
+    bool        is_shared = strncmp(url, "memory:", 7) != 0;
+    int         status    = 0;
+    pid_t       child     = is_shared ? fork() : 0;
+    pawl_arena *arena     = pawl_arena_create(0);
+    if (child == 0) {
+        pawl_store *store = open_worker(url);
+        say(store, arena);
+        if (is_shared)
+            _exit(0);
+        pawl_store_close(store);
+    } else {
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    pawl_arena_destroy(arena);
+    await_death(url);
+}
+
+static size_t count_died(world *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    return count;
+}
+
+static void finish(world *it, pawl_store *kept)
+{
+    around = NULL;
+    world_close(it);
+    pawl_store_close(kept);
+}
+
+#endif
