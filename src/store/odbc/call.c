@@ -107,11 +107,14 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
     pawl_code   code = run(pawl__odbc_connection_of(session), sql, &rows, error);
     if (code == PAWL_OK && each != NULL)
         (void)SQLNumResultCols(rows, &count);
-    while (count > 0 && SQL_SUCCEEDED(SQLFetch(rows))) {
+    SQLRETURN read = count > 0 ? SQLFetch(rows) : SQL_NO_DATA;
+    for (; SQL_SUCCEEDED(read); read = SQLFetch(rows)) {
         for (int i = 0; i < count && i < COLUMNS_MAX; i++)
             columns[i] = column_of(rows, (SQLUSMALLINT)(i + 1), texts[i]);
         each(context, columns);
     }
+    if (read != SQL_NO_DATA)
+        code = pawl__odbc_failed(pawl__odbc_connection_of(session), SQL_HANDLE_STMT, rows, error);
     pawl__odbc_free(rows);
     return code;
 }

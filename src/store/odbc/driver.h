@@ -23,6 +23,9 @@ extern const char pawl__odbc_attributes[];
 /* NULL: none of that name is known. */
 const pawl__odbc_driver *pawl__odbc_driver_find(const char *library);
 
+/* Advice to whoever could not connect, from the code and the state of the refusal; "": none. */
+const char *pawl__odbc_remedy(pawl_code code, const char *state);
+
 /* A failure as its driver tells it. */
 typedef struct pawl__odbc_diagnosis {
     char     state[6];  /* SQLSTATE; "": there is no record at all */

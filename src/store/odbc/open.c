@@ -64,9 +64,10 @@ static pawl_code refused(const pawl__odbc *store, SQLHDBC dbc, pawl_error *error
     pawl_code code = pawl__odbc_code_of(pawl__odbc_driver_find("libmaodbc"), &why, &left);
     if (code == PAWL_ELOST || code == PAWL_ETIMEOUT || code == PAWL_EPERSIST)
         code = PAWL_EUNREACHABLE;
-    return pawl_error_set(error, code, "odbc: %s: no connection: %s (state %s, error %u)",
+    return pawl_error_set(error, code, "odbc: %s: no connection: %s (state %s, error %u)%s",
                           store->url.given, why.text[0] != '\0' ? why.text : "no reason given",
-                          why.state, why.number);
+                          why.state[0] != '\0' ? why.state : "none", why.number,
+                          pawl__odbc_remedy(code, why.state));
 }
 
 static pawl_code check_driver(pawl__odbc *store, pawl__odbc_connection *connection,

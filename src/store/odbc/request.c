@@ -262,10 +262,11 @@ int64_t pawl__odbc_found(pawl__sql_prepared *statement)
     SQLHSTMT stmt  = ((pawl__odbc_statement *)statement)->stmt;
     SQLLEN   count = 0;
     if (statement->column_count != 0) {
-        count = SQL_SUCCEEDED(SQLFetch(stmt));
+        SQLRETURN read = SQLFetch(stmt);
+        count          = SQL_SUCCEEDED(read) ? 1 : read == SQL_NO_DATA ? 0 : -1;
         (void)SQLFreeStmt(stmt, SQL_CLOSE);
     } else if (!SQL_SUCCEEDED(SQLRowCount(stmt, &count))) {
-        count = 0;
+        count = -1;
     }
     return (int64_t)count;
 }

@@ -68,11 +68,12 @@ static void read_text(pawl__sql_request *request, unsigned column, pawl__sql_got
         return;
     }
     SQLLEN first = size < (SQLLEN)sizeof piece ? size : (SQLLEN)sizeof piece;
+    rest         = size - first;
     memcpy(room, piece, (size_t)first);
     if (size > first)
         read = SQLGetData(stmt, (SQLUSMALLINT)(column + 1), SQL_C_BINARY, room + first,
                           size - first, &rest);
-    if (!SQL_SUCCEEDED(read))
+    if (!SQL_SUCCEEDED(read) || rest != size - first)
         fail_column(request, column, PAWL_EPERSIST, "could not be read whole");
     room[size] = '\0';
     got->text  = (pawl_text){.data = room, .size = (size_t)size};
@@ -171,7 +172,10 @@ void pawl__odbc_get(pawl__sql_request *request, const pawl__sql_fields *columns,
 
 int64_t pawl__odbc_changed(pawl__sql_request *request)
 {
-    return pawl__odbc_found(&request->statement->base);
+    int64_t found = pawl__odbc_found(&request->statement->base);
+    if (found < 0 && request->code == PAWL_OK)
+        request->code = pawl__sql_not_counted("odbc", request->error);
+    return found;
 }
 
 pawl_code pawl__odbc_end(pawl__sql_request *request)

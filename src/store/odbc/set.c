@@ -21,7 +21,7 @@ static const char *find_values(const char *text)
     for (const char *at = found; *at != '\0'; at++) {
         depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
         if (depth == 0)
-            return at[1] == '\0' ? found : NULL;
+            return at[1 + strspn(at + 1, " ")] == '\0' ? found : NULL;
     }
     return NULL;
 }

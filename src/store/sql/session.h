@@ -89,7 +89,8 @@ typedef struct pawl__sql_session_ops {
     /* Runs it with the fields of the item; NULL: without parameters. */
     pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,
                          const pawl__sql_fields *fields, const void *item, pawl_error *error);
-    /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. */
+    /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. Below
+     * zero: nobody can say. */
     int64_t (*found)(pawl__sql_prepared *statement);
     /* Whether the answer to the statement, which has no rows, is read later. NULL: none is. */
     bool (*is_later)(pawl__sql_session *session, const pawl__sql_prepared *statement,
@@ -230,6 +231,8 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
 pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
+/* PAWL_EPERSIST: the count of a statement is not known, and so its effect is not. */
+pawl_code pawl__sql_not_counted(const char *scheme, pawl_error *error);
 /* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
  * the write expects it, or where the statement leaves such rows. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,

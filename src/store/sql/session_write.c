@@ -6,6 +6,12 @@
 
 /* ---- Items -------------------------------------------------------------- */
 
+pawl_code pawl__sql_not_counted(const char *scheme, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EPERSIST,
+                          "%s: the driver does not say how many rows a statement changed", scheme);
+}
+
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
                           const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate)
 {
@@ -34,9 +40,10 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
     *fate = PAWL__SQL_APPLIED;
     if (ops->is_later != NULL && ops->is_later(session, statement, write, item))
         return PAWL_OK;
-    if (ops->found(statement) == 0)
+    int64_t found = ops->found(statement);
+    if (found == 0)
         *fate = PAWL__SQL_MISSED;
-    return PAWL_OK;
+    return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session->remote->sql.base.scheme, error);
 }
 
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BLOCK_S_MAX 60 /* a call that nobody ends is a test's defect */
+#define BLOCK_S_MAX 20 /* a call that nobody ends is a test's defect */
 
 pthread_mutex_t       scripted_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken         = PTHREAD_COND_INITIALIZER;

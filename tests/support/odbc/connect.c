@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-static int connections; /* under the lock: the number of the last one */
-
 /* ---- Handles ------------------------------------------------------------- */
 
 SQLRETURN SQLAllocHandle(SQLSMALLINT type, SQLHANDLE from, SQLHANDLE *to)
@@ -64,10 +62,10 @@ static SQLRETURN connect_to(scripted_connection *to, const char *all)
     take_attribute(all, "Script", path, sizeof path);
     take_attribute(all, "Log", to->log, sizeof to->log);
     to->script = script_of(path);
-    to->number = ++connections;
     if (to->script == NULL || to->script->failure[0] != '\0')
         return scripted_fail(&to->handle, "HY000", path,
                              to->script != NULL ? to->script->failure : "no memory");
+    to->number = ++to->script->connections;
     scripted_record(to, "connect", all);
     const script_answer *answer = script_find(to->script, "connect ", all);
     return answer != NULL ? scripted_answer(to, &to->handle, NULL, answer) : SQL_SUCCESS;

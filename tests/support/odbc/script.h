@@ -84,6 +84,7 @@ typedef struct script {
     char           name[100];
     char           failure[300]; /* why it could not be read; "": it was */
     script_rule   *rules;
+    int            connections; /* the number of the last one */
 } script;
 
 /* Reads the file, once for the life of the process. NULL: no memory. */

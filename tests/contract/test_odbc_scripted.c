@@ -1,0 +1,498 @@
+/* test_odbc_scripted.c - a store behind ODBC whose driver says and does what servers here cannot be brought to: claims
+ * behind a deadlock and a lost connection, counts that are none, calls that do not return, values of a wrong
+ * length; and the scripted driver itself, by ODBC's own calls.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#define DEADLINE_MS 20000
+#define SHORT_MS 500
+#define TRIES 4000
+#define TRY_MS 5
+
+/* ---- Claims ---------------------------------------------------------------- */
+
+#define TIME "'2026-01-01 00:00:00.000000'"
+#define ROW_WITH(body)                                                                             \
+    "  row '7' " TIME " " TIME " '0' '0' '1970-01-01 00:00:00.000000' '' 'm-7' 't' '' '' '' " body \
+    "\n"
+#define CLAIM "on select `Seq`, `Due`*for update skip locked\n"
+#define ONE_DUE CLAIM ROW_WITH("'{}'")
+#define LOCK_AGAIN "on select `Seq` from `pawl_queue`*for update skip locked\n"
+
+static pawl_code settle_and_send(scripted *p)
+{
+    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
+    pawl_queue_send   send   = {
+            .queue   = PAWL_TEXT("orders"),
+            .due     = SCRIPTED_NOW,
+            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    changes.queue_send.items   = &send;
+    changes.queue_send.count   = 1;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+static void claim_one(scripted *p, const char *rules)
+{
+    pawl_queue_rows rows;
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].seq, 7);
+    scripted_mark(p);
+}
+
+#define FENCE "* run update `pawl_workers` set `LastCommit`*"
+#define SETTLE "* run delete from `pawl_queue`* 7 'orders'"
+#define SEND "* run insert into `pawl_queue`*'m-8'*"
+
+/* The locks went with the transaction: they are taken again before anything else is done. */
+static void d37_claims_are_kept_behind_a_deadlock(void **state)
+{
+    scripted *p = *state;
+    claim_one(p,
+              "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
+                  LOCK_AGAIN "  row '7'\n");
+    scripted_code(p, settle_and_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", "1 run start transaction",
+                    "1 run select `Seq` from `pawl_queue`*", FENCE, SETTLE, SEND, "1 run commit");
+}
+
+/* Another worker was faster: the group is refused, and nothing of it is committed. */
+static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(void **state)
+{
+    scripted *p = *state;
+    claim_one(p,
+              "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
+                  LOCK_AGAIN "  columns 1\n");
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", "1 run start transaction",
+                    "1 run select `Seq` from `pawl_queue`*", FENCE, SEND, "1 run rollback",
+                    "1 run start transaction", FENCE, "1 run commit");
+}
+
+static void d37_claims_go_with_the_connection(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, "on insert into `pawl_queue`*\n times 1\n error\n gone\n" ONE_DUE);
+    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND);
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    assert_int_equal(scripted_count(p, "2 connect *"), 1);
+    assert_int_equal(scripted_count(p, "2 run select get_lock*"), 1); /* the worker lives on */
+    assert_int_equal(scripted_count(p, SETTLE), 1);
+}
+
+/* ---- Counts ------------------------------------------------------------------ */
+
+/* No row of that worker and epoch: the driver has a code of its own for none, or the count. */
+static void none_is_told_in_two_ways(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "on update `pawl_workers` set `LastCommit`*\n nodata\n", DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_EFENCED);
+    scripted_open(p, "on update `pawl_workers` set `LastCommit`*\n count 0\n", DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_EFENCED);
+    assert_int_equal(scripted_count(p, "* run commit"), 0);
+}
+
+/* A count that the driver does not know is no row that was found. */
+static void an_unknown_count_is_a_failure(void **state)
+{
+    static const char *const answers[] = {"count -1", "nodata\n count -1"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        scripted *p = *state;
+        char      rules[200];
+        snprintf(rules, sizeof rules, "on update `pawl_workers` set `LastCommit`*\n %s\n",
+                 answers[i]);
+        scripted_open(p, rules, DEADLINE_MS);
+        scripted_code(p, scripted_send(p), PAWL_EPERSIST);
+        scripted_text(p, "does not say how many rows");
+        SCRIPTED_EXPECT(p, "1 run start transaction", FENCE, "1 run rollback");
+    }
+}
+
+static void o32_an_unknown_count_does_not_resolve(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on commit\n times 1\non commit\n times 1\n error 08S01 2013 Lost\n"
+                  "on update `pawl_workers` set `Epoch`*\n count -1\n",
+                  DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_EUNKNOWN);
+    scripted_text(p, "does not say how many rows");
+}
+
+#define SET 32 /* rows that are inserted at once */
+
+static pawl_code send_many(scripted *p, size_t count)
+{
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
+    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    assert_non_null(sends);
+    for (size_t i = 0; i < count; i++)
+        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
+                                     .due     = SCRIPTED_NOW,
+                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
+                                                 .type = PAWL_TEXT("t"),
+                                                 .body = PAWL_TEXT("{}")}};
+    changes.queue_send.items = sends;
+    changes.queue_send.count = count;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+#define INSERTS "* run insert into `pawl_queue`*"
+
+/* The sum of a set is asked for nothing; a set that fails is written row by row. */
+static void a_set_has_a_sum_alone(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "on insert into `pawl_queue`*, (*\n count 31\n", DEADLINE_MS);
+    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    assert_int_equal(scripted_count(p, INSERTS), 2);
+    scripted_open(p, "on insert into `pawl_queue`*, (*\n error 23000 1062 Duplicate entry\n",
+                  DEADLINE_MS);
+    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    assert_int_equal(scripted_count(p, INSERTS), 1 + SET + 1);
+    assert_int_equal(scripted_count(p, "* run rollback"), 0);
+    scripted_open(p, "on insert into `pawl_queue`*, (*\n times 1\n error 40001 1213 Deadlock\n",
+                  DEADLINE_MS);
+    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    assert_int_equal(scripted_count(p, INSERTS), 3);
+    assert_int_equal(scripted_count(p, "* run rollback"), 1);
+}
+
+/* Numbers and counts are read by the driver's name alone: one of another name is not guessed at, whatever it says
+ * that it can. */
+static void a_driver_is_known_by_its_name(void **state)
+{
+    static const char *const names[] = {"psqlodbcw.so", "libtdsodbc.so", "xlibmaodbc.so", "lib"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char rules[100];
+        snprintf(rules, sizeof rules, "name %s\n", names[i]);
+        scripted_code(*state, scripted_try(*state, rules, DEADLINE_MS), PAWL_EUNSUPPORTED);
+        scripted_text(*state, names[i]);
+    }
+}
+
+/* ---- Calls that do not return ------------------------------------------------- */
+
+typedef struct job {
+    pthread_t thread;
+    scripted *p;
+    pawl_code code;
+} job;
+
+static void *run_job(void *context)
+{
+    job *j  = context;
+    j->code = scripted_send(j->p);
+    return NULL;
+}
+
+static void interrupt_when_blocked(scripted *p, pawl_code expected)
+{
+    job j = {.p = p};
+    assert_int_equal(pthread_create(&j.thread, NULL, run_job, &j), 0);
+    for (int i = 0; scripted_count(p, "* blocks *") == 0; i++) {
+        assert_true(i < TRIES);
+        (void)poll(NULL, 0, TRY_MS);
+    }
+    pawl_store_interrupt(p->store);
+    assert_int_equal(pthread_join(j.thread, NULL), 0);
+    scripted_code(p, j.code, expected);
+}
+
+#define KILLED "70100 1317 Query execution was interrupted\n"
+#define HEARS "on kill query 1\n wakes\n"
+#define BLOCKED_INSERT "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED HEARS
+
+/* The server ends the statement on a connection of its own; the session is as good as before. */
+static void an_interrupt_ends_a_call(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, BLOCKED_INSERT, DEADLINE_MS);
+    interrupt_when_blocked(p, PAWL_EINTERRUPTED);
+    assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 1);
+    scripted_mark(p);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* connect *"), 0);
+}
+
+static void a_deadline_ends_a_call(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, BLOCKED_INSERT, SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
+    scripted_text(p, "longer than 500 ms");
+    assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
+}
+
+/* The kill came too late: the statement's own answer counts. */
+static void a_call_that_is_done_all_the_same_is_done(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "on commit\n times 1\non commit\n times 1\n blocks\n" HEARS, DEADLINE_MS);
+    interrupt_when_blocked(p, PAWL_OK);
+}
+
+/* A commit that was cut off by the driver's own time-out: the fence row says whether it is there. */
+static void o32_a_commit_that_is_cut_off_is_resolved(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on commit\n times 1\n"
+                  "on commit\n times 1\n blocks\n error HYT00 0 Timeout expired\n" HEARS
+                  "on select `Epoch`, `LastCommit`*\n times 1\n row '1' null\n"
+                  "on select `Epoch`, `LastCommit`*\n"
+                  "  row '2' '00000000-0000-0001-0000-000000000001'\n",
+                  SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "3 run update `pawl_workers` set `Epoch`*"), 1);
+    assert_int_equal(scripted_count(p, "* run insert into `pawl_queue`*"), 1);
+}
+
+/* ---- Values -------------------------------------------------------------------- */
+
+static pawl_code claim_body(scripted *p, const char *rules, size_t size)
+{
+    pawl_queue_rows rows;
+    scripted_open(p, rules, DEADLINE_MS);
+    pawl_code code = scripted_claim(p, &rows);
+    if (code == PAWL_OK) {
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.items[0].message.body.size, size);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(rows.items[0].message.body.data[i], 'a');
+    }
+    return code;
+}
+
+static void long_values_come_in_pieces(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:0"), 0), PAWL_OK);
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1023"), 1023), PAWL_OK);
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1024"), 1024), PAWL_OK);
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1025"), 1025), PAWL_OK);
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:300000"), 300000), PAWL_OK);
+    scripted_code(p, claim_body(p, CLAIM " info 01000 0 Note\n" ROW_WITH("fill:9"), 9), PAWL_OK);
+}
+
+/* Bytes that the driver did not give are no value. */
+static void a_value_that_is_not_whole_is_a_failure(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("lie:5000:3000"), 0), PAWL_EPERSIST);
+    scripted_text(p, "column 13");
+    scripted_code(p, claim_body(p, CLAIM ROW_WITH("lie:5000:300"), 0), PAWL_EPERSIST);
+    scripted_text(p, "column 13");
+}
+
+/* Rows that came before do not count. */
+static void a_failure_behind_a_row_is_a_failure(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, claim_body(p, ONE_DUE "  fetch 08S01 2013 Lost\n", 0), PAWL_ELOST);
+    SCRIPTED_EXPECT(p, "1 run select count(*)*", "1 run start transaction",
+                    "1 run select `Seq`, `Due`*");
+    scripted_code(
+        p, scripted_try(p, "on *wsrep_on*\n columns 1\n fetch 08S01 2013 Lost\n", DEADLINE_MS),
+        PAWL_ELOST);
+}
+
+/* ---- The scripted driver ---------------------------------------------------------- */
+
+static SQLHSTMT dial(scripted *p, const char *rules, SQLHENV *env, SQLHDBC *dbc)
+{
+    SQLHSTMT stmt = NULL;
+    char     text[1000];
+    scripted_write(p, rules, "");
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(p->url + 5, "?"), p->url + 5);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
+    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, *env, dbc);
+    assert_true(SQL_SUCCEEDED(SQLDriverConnect(*dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL,
+                                               SQL_DRIVER_NOPROMPT)));
+    assert_true(SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, *dbc, &stmt)));
+    return stmt;
+}
+
+static void hang_up(SQLHENV env, SQLHDBC dbc, SQLHSTMT stmt)
+{
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    SQLDisconnect(dbc);
+    SQLFreeHandle(SQL_HANDLE_DBC, dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
+static SQLRETURN run_text(SQLHSTMT stmt, const char *text)
+{
+    SQLFreeStmt(stmt, SQL_CLOSE);
+    return SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
+}
+
+static void has_record(SQLHSTMT stmt, const char *state, int native)
+{
+    char        found[6] = "", text[300] = "";
+    SQLINTEGER  number = 0;
+    SQLSMALLINT size   = 0;
+    assert_int_equal(SQLGetDiagRec(SQL_HANDLE_STMT, stmt, 1, (SQLCHAR *)found, &number,
+                                   (SQLCHAR *)text, sizeof text, &size),
+                     SQL_SUCCESS);
+    assert_string_equal(found, state);
+    assert_int_equal(number, native);
+}
+
+static void the_driver_has_several_results(void **state)
+{
+    SQLHENV     env;
+    SQLHDBC     dbc;
+    SQLSMALLINT columns = -1;
+    SQLLEN      count   = -5;
+    SQLHSTMT    stmt    = dial(*state,
+                               "on a\n info 01000 5701 Changed\n count 3\n then\n row '1' '2'\n then\n"
+                                     " error 23000 2627 Duplicate\n",
+                               &env, &dbc);
+    assert_int_equal(run_text(stmt, "a"), SQL_SUCCESS_WITH_INFO);
+    has_record(stmt, "01000", 5701);
+    assert_int_equal(SQLRowCount(stmt, &count), SQL_SUCCESS);
+    assert_int_equal(count, 3);
+    assert_int_equal(SQLMoreResults(stmt), SQL_SUCCESS);
+    assert_int_equal(SQLNumResultCols(stmt, &columns), SQL_SUCCESS);
+    assert_int_equal(columns, 2);
+    assert_int_equal(SQLFetch(stmt), SQL_SUCCESS);
+    assert_int_equal(SQLFetch(stmt), SQL_NO_DATA);
+    assert_int_equal(SQLMoreResults(stmt), SQL_ERROR);
+    has_record(stmt, "23000", 2627);
+    hang_up(env, dbc, stmt);
+}
+
+static void the_driver_tells_a_length_at_the_end(void **state)
+{
+    SQLHENV  env;
+    SQLHDBC  dbc;
+    SQLLEN   size = 0;
+    char     piece[8];
+    SQLHSTMT stmt = dial(*state, "on a\n row open:12\n", &env, &dbc);
+    assert_int_equal(run_text(stmt, "a"), SQL_SUCCESS);
+    assert_int_equal(SQLFetch(stmt), SQL_SUCCESS);
+    assert_int_equal(SQLGetData(stmt, 1, SQL_C_CHAR, piece, sizeof piece, &size),
+                     SQL_SUCCESS_WITH_INFO);
+    assert_int_equal(size, SQL_NO_TOTAL);
+    assert_string_equal(piece, "aaaaaaa");
+    assert_int_equal(SQLGetData(stmt, 1, SQL_C_CHAR, piece, sizeof piece, &size), SQL_SUCCESS);
+    assert_int_equal(size, 5);
+    assert_int_equal(SQLGetData(stmt, 1, SQL_C_CHAR, piece, sizeof piece, &size), SQL_NO_DATA);
+    hang_up(env, dbc, stmt);
+}
+
+static void *cancel_when_blocked(void *context)
+{
+    job *j = context;
+    for (int i = 0; scripted_count(j->p, "* blocks *") == 0 && i < TRIES; i++)
+        (void)poll(NULL, 0, TRY_MS);
+    return NULL;
+}
+
+typedef struct canceller {
+    job      base;
+    SQLHSTMT stmt;
+} canceller;
+
+static void *cancel(void *context)
+{
+    canceller *c = context;
+    (void)cancel_when_blocked(&c->base);
+    SQLCancel(c->stmt);
+    return NULL;
+}
+
+static void the_driver_ends_a_call_that_is_cancelled(void **state)
+{
+    SQLHENV   env;
+    SQLHDBC   dbc;
+    canceller c = {.base = {.p = *state}};
+    c.stmt      = dial(*state, "on a\n blocks\n error HY008 0 Cancelled\n", &env, &dbc);
+    assert_int_equal(pthread_create(&c.base.thread, NULL, cancel, &c), 0);
+    assert_int_equal(run_text(c.stmt, "a"), SQL_ERROR);
+    has_record(c.stmt, "HY008", 0);
+    assert_int_equal(pthread_join(c.base.thread, NULL), 0);
+    hang_up(env, dbc, c.stmt);
+}
+
+/* The ends of transactions have rules, too; the statement without one is missing, which the teardown
+ * would see. */
+static void the_driver_names_a_statement_without_an_answer(void **state)
+{
+    SQLHENV   env;
+    SQLHDBC   dbc;
+    scripted *p    = *state;
+    SQLHSTMT  stmt = dial(p, "on end commit\n error 08S01 0 Lost\non end rollback\n", &env, &dbc);
+    assert_int_equal(SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT), SQL_ERROR);
+    assert_int_equal(SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK), SQL_SUCCESS);
+    assert_int_equal(run_text(stmt, "select nobody"), SQL_ERROR);
+    has_record(stmt, "HY000", 0);
+    hang_up(env, dbc, stmt);
+    SCRIPTED_EXPECT(p, "* connect *", "* end commit", "* end rollback", "* run select nobody",
+                    "* missing select nobody", "* disconnect *");
+    assert_int_equal(remove(p->log), 0);
+}
+
+#define SCRIPTED(function)                                                      \
+    {                                                                           \
+#function, function, scripted_setup, scripted_teardown, (void *)"mysql" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+        SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone),
+        SCRIPTED(d37_claims_go_with_the_connection),
+        SCRIPTED(none_is_told_in_two_ways),
+        SCRIPTED(an_unknown_count_is_a_failure),
+        SCRIPTED(o32_an_unknown_count_does_not_resolve),
+        SCRIPTED(a_set_has_a_sum_alone),
+        SCRIPTED(a_driver_is_known_by_its_name),
+        SCRIPTED(an_interrupt_ends_a_call),
+        SCRIPTED(a_deadline_ends_a_call),
+        SCRIPTED(a_call_that_is_done_all_the_same_is_done),
+        SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved),
+        SCRIPTED(long_values_come_in_pieces),
+        SCRIPTED(a_value_that_is_not_whole_is_a_failure),
+        SCRIPTED(a_failure_behind_a_row_is_a_failure),
+        SCRIPTED(the_driver_has_several_results),
+        SCRIPTED(the_driver_tells_a_length_at_the_end),
+        SCRIPTED(the_driver_ends_a_call_that_is_cancelled),
+        SCRIPTED(the_driver_names_a_statement_without_an_answer),
+    };
+    return cmocka_run_group_tests_name("odbc_scripted", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif
