@@ -118,6 +118,14 @@ static pawl_code read_url(pawl_store *store, const char *url, bool *is_create_no
 
 /* ---- The server ---------------------------------------------------------- */
 
+static int64_t wire_version(const mongoc_server_description_t *server)
+{
+    int64_t version = 0;
+    (void)pawl__mongo_get_int(mongoc_server_description_hello_response(server), "maxWireVersion",
+                              &version);
+    return version;
+}
+
 static pawl_code check_server(pawl_store *store, pawl_error *error)
 {
     const pawl__mongo           *self = pawl__mongo_of(store);
@@ -136,6 +144,13 @@ static pawl_code check_server(pawl_store *store, pawl_error *error)
                               "commit could be half applied. Start it as a replica set of one: "
                               "mongod --replSet rs0, and once in mongosh: rs.initiate()",
                               mongoc_server_description_host(server)->host_and_port);
+    else if (wire_version(server) < WIRE_VERSION_MIN)
+        code =
+            pawl_error_set(error, PAWL_ENOTSTORE,
+                           "mongodb: %s is too old, its wire version is %lld: transactions as pawl "
+                           "needs them came with MongoDB 4.4, wire version %d; upgrade the server",
+                           mongoc_server_description_host(server)->host_and_port,
+                           (long long)wire_version(server), WIRE_VERSION_MIN);
     mongoc_server_description_destroy(server);
     return code;
 }

@@ -121,21 +121,27 @@ static pawl_code run_on(pawl_store *store, const char *verb, const char *name, u
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "collection %s", name);
 }
 
-/* A collection that is not there is made with its indexes. */
+/* The command that makes a collection with its indexes, or one without any. */
+static void put_creation(bson_t *command, const char *name, const index_spec *specs)
+{
+    bson_t   list;
+    unsigned count = 0;
+    (void)bson_append_utf8(command, specs[0].keys != NULL ? "createIndexes" : "create", -1, name,
+                           -1);
+    if (specs[0].keys == NULL)
+        return;
+    (void)bson_append_array_begin(command, "indexes", -1, &list);
+    for (; count < INDEXES_MAX && specs[count].keys != NULL; count++)
+        put_index(&list, count, &specs[count]);
+    (void)bson_append_array_end(command, &list);
+}
+
 static pawl_code make_indexes(pawl_store *store, const char *name, const index_spec *specs,
                               pawl_error *error)
 {
-    bson_t   command = BSON_INITIALIZER, list;
-    unsigned count   = 0;
-    (void)bson_append_utf8(&command, "createIndexes", -1, name, -1);
-    (void)bson_append_array_begin(&command, "indexes", -1, &list);
-    while (count < INDEXES_MAX && specs[count].keys != NULL) {
-        put_index(&list, count, &specs[count]);
-        count++;
-    }
-    (void)bson_append_array_end(&command, &list);
-    pawl_code code = count == 0 ? run_on(store, "create", name, NAMESPACE_EXISTS, error)
-                                : run(store, &command, 0, error);
+    bson_t command = BSON_INITIALIZER;
+    put_creation(&command, name, specs);
+    pawl_code code = run(store, &command, specs[0].keys == NULL ? NAMESPACE_EXISTS : 0, error);
     bson_destroy(&command);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "indexes of collection %s", name);
 }
@@ -196,20 +202,27 @@ static pawl_code write_mark(pawl_store *store, const mark *written, pawl_error *
 
 /* ---- Saga collections ---------------------------------------------------- */
 
+/* The members of the two correlation values, which `paths` holds. */
+static void saga_indexes(const pawl_saga_table *table, char paths[2][PAWL__MONGO_PATH_SIZE],
+                         index_spec specs[INDEXES_MAX])
+{
+    const pawl_correlation *correlations[] = {&table->main, &table->transitional};
+    size_t                  count          = 0;
+    memset(specs, 0, INDEXES_MAX * sizeof *specs);
+    for (size_t i = 0; i < 2; i++) {
+        if (correlations[i]->type == PAWL_VALUE_NONE)
+            continue;
+        pawl__mongo_correlation_path(correlations[i]->property, paths[i]);
+        specs[count++] = (index_spec){paths[i], true, true};
+    }
+}
+
 static pawl_code make_saga(pawl_store *store, const pawl_saga_table *table, const char *name,
                            pawl_error *error)
 {
-    char       main[PAWL__MONGO_PATH_SIZE], transitional[PAWL__MONGO_PATH_SIZE];
-    index_spec specs[INDEXES_MAX] = {{0}};
-    size_t     count              = 0;
-    if (table->main.type != PAWL_VALUE_NONE) {
-        pawl__mongo_correlation_path(table->main.property, main);
-        specs[count++] = (index_spec){main, true, true};
-    }
-    if (table->transitional.type != PAWL_VALUE_NONE) {
-        pawl__mongo_correlation_path(table->transitional.property, transitional);
-        specs[count++] = (index_spec){transitional, true, true};
-    }
+    char       paths[2][PAWL__MONGO_PATH_SIZE];
+    index_spec specs[INDEXES_MAX];
+    saga_indexes(table, paths, specs);
     return make_indexes(store, name, specs, error);
 }
 
@@ -404,6 +417,121 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
     return code;
 }
 
+/* ---- The script ---------------------------------------------------------- */
+
+/* Lines for mongosh. The script may run again. */
+typedef struct script {
+    pawl_line_fn *line;
+    void         *context;
+    pawl_code     code;
+} script;
+
+static void print_text(script *to, const char *before, const char *text, const char *after)
+{
+    size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
+    char  *line = bson_malloc0(size);
+    (void)snprintf(line, size, "%s%s%s", before, text, after);
+    to->line(pawl_text_of(line), to->context);
+    bson_free(line);
+}
+
+/* Takes the command. */
+static void print_command(script *to, const char *before, bson_t *command)
+{
+    char *json = bson_as_relaxed_extended_json(command, NULL);
+    if (json != NULL)
+        print_text(to, before, json, ");");
+    else
+        to->code = PAWL_ENOMEM;
+    bson_free(json);
+    bson_destroy(command);
+}
+
+static void print_collection(script *to, const char *name, const index_spec *specs)
+{
+    char   guard[PAWL__MONGO_NAME_SIZE + 80] = "db.runCommand(";
+    bson_t command                           = BSON_INITIALIZER;
+    put_creation(&command, name, specs);
+    if (specs[0].keys == NULL)
+        (void)snprintf(guard, sizeof guard,
+                       "db.getCollectionNames().includes(\"%s\") || db.runCommand(", name);
+    print_command(to, guard, &command);
+}
+
+static void print_mark(script *to, const char *marks, const mark *written)
+{
+    bson_t command = BSON_INITIALIZER, list, update, part, set;
+    (void)bson_append_utf8(&command, "update", -1, marks, -1);
+    (void)bson_append_array_begin(&command, "updates", -1, &list);
+    (void)bson_append_document_begin(&list, "0", 1, &update);
+    (void)bson_append_document_begin(&update, "q", 1, &part);
+    pawl__mongo_put_text(&part, "_id", written->id);
+    (void)bson_append_document_end(&update, &part);
+    (void)bson_append_document_begin(&update, "u", 1, &part);
+    (void)bson_append_document_begin(&part, "$set", -1, &set);
+    (void)pawl__mongo_encode(&set, mark_fields + 1, written);
+    (void)bson_append_document_end(&part, &set);
+    (void)bson_append_document_end(&update, &part);
+    (void)bson_append_bool(&update, "upsert", -1, true);
+    (void)bson_append_document_end(&list, &update);
+    (void)bson_append_array_end(&command, &list);
+    print_command(to, "db.runCommand(", &command);
+}
+
+static void print_saga(script *to, const char *marks, const pawl_saga_table *table)
+{
+    char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
+    char       paths[2][PAWL__MONGO_PATH_SIZE];
+    index_spec specs[INDEXES_MAX];
+    pawl__mongo_table_name(table->name, name);
+    (void)snprintf(id, sizeof id, "saga:%s", name);
+    saga_indexes(table, paths, specs);
+    print_collection(to, name, specs);
+    print_mark(to, marks,
+               &(mark){.id           = pawl_text_of(id),
+                       .version      = VERSION,
+                       .table        = table->name,
+                       .main         = table->main.property,
+                       .transitional = table->transitional.property});
+}
+
+static void print_drop(script *to, const pawl_store *store, const pawl_schema_spec *spec)
+{
+    char name[PAWL__MONGO_NAME_SIZE];
+    for (size_t i = 0; i < spec->table_count; i++) {
+        pawl__mongo_table_name(spec->tables[i]->name, name);
+        print_text(to, "db.getCollection(\"", name, "\").drop();");
+    }
+    for (size_t i = 0; i < COLLECTIONS_COUNT; i++) {
+        pawl__mongo_name(store, collections[i].name, name);
+        print_text(to, "db.getCollection(\"", name, "\").drop();");
+    }
+    pawl__mongo_name(store, "schema", name);
+    print_text(to, "db.getCollection(\"", name, "\").drop();");
+}
+
+/* The marks come behind what they say is there. */
+static pawl_code print(const pawl_store *store, const pawl_schema_spec *spec, script *to,
+                       pawl_error *error)
+{
+    static const index_spec none[] = {{0}};
+    char                    name[PAWL__MONGO_NAME_SIZE], marks[PAWL__MONGO_NAME_SIZE];
+    pawl__mongo_name(store, "schema", marks);
+    if (spec->is_drop) {
+        print_drop(to, store, spec);
+        return to->code;
+    }
+    print_collection(to, marks, none);
+    for (size_t i = 0; i < COLLECTIONS_COUNT; i++) {
+        pawl__mongo_name(store, collections[i].name, name);
+        print_collection(to, name, collections[i].indexes);
+    }
+    print_mark(to, marks, &(mark){.id = PAWL_TEXT("version"), .version = VERSION});
+    for (size_t i = 0; i < spec->table_count; i++)
+        print_saga(to, marks, spec->tables[i]);
+    return to->code == PAWL_OK ? PAWL_OK : pawl__mongo_no_memory(error);
+}
+
 /* ---- The verbs ----------------------------------------------------------- */
 
 /* Only when no collection of the prefix is left their version and counter go. */
@@ -434,9 +562,10 @@ pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const paw
                                         error);
     case PAWL_SCHEMA_DROP: return drop(store, spec, error);
     case PAWL_SCHEMA_PRINT:
+        return print(store, spec, &(script){.line = line, .context = context}, error);
     case PAWL_SCHEMA_PLAN: break;
     }
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "mongodb: the script of the collections is not written yet; 'pawl schema "
-                          "apply' makes them");
+                          "mongodb: what is missing is not told as a script; 'pawl schema verify' "
+                          "names it");
 }

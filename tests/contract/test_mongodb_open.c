@@ -1,0 +1,236 @@
+/* test_mongodb_open.c - servers and settings on which no commit would be safe are refused at open, and so are names
+ * that MongoDB cannot tell apart.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+static pawl_saga_table table_named(pawl_text type, pawl_text name)
+{
+    return (pawl_saga_table){
+        .type = type,
+        .name = name,
+        .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT}};
+}
+
+static pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
+                         const pawl_saga_table *table)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = mode;
+    options.tables             = &table;
+    options.table_count        = table != NULL ? 1 : 0;
+    pawl_code code             = pawl_store_open(url, &options, &store, &p->error);
+    if (code == PAWL_OK)
+        pawl_store_close(store);
+    else
+        assert_null(store);
+    return code;
+}
+
+static void refuse(ground *p, const char *url, pawl_open_mode mode, const pawl_saga_table *table,
+                   pawl_code expected, const char *part)
+{
+    pawl_code code = open_as(p, url, mode, table);
+    if (code != expected || strstr(p->error.text, part) == NULL)
+        fail_msg("%s: is %s, expected %s; '%s' should say '%s'", url, pawl_code_name(code),
+                 pawl_code_name(expected), p->error.text, part);
+}
+
+static void create(ground *p, const char *url, const pawl_saga_table *table)
+{
+    pawl_code code = open_as(p, url, PAWL_OPEN_CREATE, table);
+    if (code != PAWL_OK)
+        fail_msg("%s: %s: %s", url, pawl_code_name(code), p->error.text);
+}
+
+/* Whichever word of the URL says so, before anything is asked of the server. */
+static void m1_writes_without_an_answer_are_refused(void **state)
+{
+    static const char *const words[] = {"w=0", "journal=false&w=0", "W=0"};
+    ground                  *p       = *state;
+    char                     url[600];
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        snprintf(url, sizeof url, "%s&%s", p->url, words[i]);
+        refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ECONFIG, "w=0");
+        assert_int_equal(pawl_code_exit(PAWL_ECONFIG), 2);
+    }
+    snprintf(url, sizeof url, "%s&w=1", p->url);
+    create(p, url, NULL);
+}
+
+static void m9_a_server_without_transactions_is_refused(void **state)
+{
+    ground *p = *state;
+    char    url[500];
+    ground_url(p->database, p->database, STANDALONE_PORT, url, sizeof url);
+    refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ENOTSTORE, "standalone");
+    assert_non_null(strstr(p->error.text, "rs.initiate()"));
+    assert_int_equal(pawl_code_exit(PAWL_ENOTSTORE), 3);
+    ground_url(p->database, p->database, OLD_PORT, url, sizeof url);
+    refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ENOTSTORE, "too old");
+    ground_url(p->database, p->database, ROUTER_PORT, url, sizeof url);
+    create(p, url, NULL);
+}
+
+static void m3_names_that_mongodb_writes_alike_are_refused(void **state)
+{
+    ground               *p     = *state;
+    const pawl_saga_table plus  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
+    const pawl_saga_table line  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A_B"));
+    const pawl_saga_table comma = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A, B"));
+    create(p, p->url, &plus);
+    create(p, p->url, &plus);
+    refuse(p, p->url, PAWL_OPEN_CREATE, &line, PAWL_ECONFIG, "'shop_A+B'");
+    refuse(p, p->url, PAWL_OPEN_CHECK, &line, PAWL_ECONFIG, "'shop_A_B'");
+    create(p, p->url, &comma);
+    assert_int_equal(
+        raw_number(p->raw, p->database, json("{\"listIndexes\": \"shop_A__B\"}"), "ok"), 1);
+}
+
+static void m3_an_older_collection_is_reported_with_the_command(void **state)
+{
+    ground               *p    = *state;
+    const pawl_saga_table plus = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
+    (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
+    refuse(p, p->url, PAWL_OPEN_CREATE, &plus, PAWL_ESCHEMA,
+           "db.getCollection('shop_A+B').renameCollection('shop_A_B')");
+    char from[100], to[100];
+    snprintf(from, sizeof from, "%s.shop_A+B", p->database);
+    snprintf(to, sizeof to, "%s.shop_A_B", p->database);
+    (void)raw_number(p->raw, "admin", BCON_NEW("renameCollection", from, "to", to), "ok");
+    create(p, p->url, &plus);
+}
+
+/* The index is on the member that the value stands in. */
+static void m2_a_second_saga_of_a_value_is_refused_by_the_index(void **state)
+{
+    ground               *p     = *state;
+    const pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
+    bson_t                reply;
+    bson_iter_t           at;
+    create(p, p->url, &order);
+    for (int i = 0; i < 2; i++) {
+        bson_t *insert =
+            BCON_NEW("insert", "shop_Order", "documents", "[", "{", "_id", BCON_INT32(i),
+                     "correlation", "{", "order_id", BCON_UTF8("O-1"), "}", "}", "]");
+        assert_true(raw_try(p->raw, p->database, insert, NULL, &reply));
+        assert_int_equal(bson_iter_init_find(&at, &reply, "writeErrors"), i == 1);
+        bson_destroy(&reply);
+    }
+}
+
+static void open_creates_unless_it_is_told_not_to(void **state)
+{
+    ground *p = *state;
+    char    url[600];
+    snprintf(url, sizeof url, "%s&create=no", p->url);
+    refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ESCHEMA, "pawl schema apply");
+    refuse(p, p->url, PAWL_OPEN_CHECK, NULL, PAWL_ESCHEMA, "is missing");
+    create(p, p->url, NULL);
+    create(p, url, NULL);
+}
+
+static void m8_a_failed_set_up_is_made_again(void **state)
+{
+    ground *p = *state;
+    fault_on(p, "{\"skip\": 3, \"times\": 1}",
+             "\"failCommands\": [\"createIndexes\"], \"errorCode\": 13");
+    refuse(p, p->url, PAWL_OPEN_CREATE, NULL, PAWL_EDENIED, "indexes of collection");
+    assert_int_equal(fault_off(p), 1);
+    create(p, p->url, NULL);
+    /* Once it is there, nothing is made again. */
+    fault_on(p, "\"alwaysOn\"",
+             "\"failCommands\": [\"createIndexes\", \"create\"], \"errorCode\": 13");
+    create(p, p->url, NULL);
+    assert_int_equal(fault_off(p), 0);
+}
+
+typedef struct lines {
+    const ground *ground;
+    int           count, drops;
+} lines;
+
+/* The script's commands are run here as mongosh would run them. */
+static void run_line(pawl_text line, void *context)
+{
+    static const char call[] = "db.runCommand(";
+    lines            *l      = context;
+    char              text[2000];
+    assert_true(line.size < sizeof text);
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(line));
+    l->drops += strstr(text, ").drop();") != NULL;
+    char *command = strstr(text, call);
+    char *end     = strrchr(text, ')');
+    if (command == NULL)
+        return;
+    assert_non_null(end);
+    *end = '\0';
+    (void)raw_number(l->ground->raw, l->ground->database, json(command + sizeof call - 1), "ok");
+    l->count++;
+}
+
+static void the_printed_script_makes_what_verify_asks_for(void **state)
+{
+    ground                      *p     = *state;
+    const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
+    const pawl_saga_table *const tables[] = {&order};
+    pawl_schema_spec             spec     = {.tables = tables, .table_count = 1};
+    lines                        l        = {.ground = p};
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error),
+                     PAWL_ESCHEMA);
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
+                     PAWL_OK);
+    assert_int_equal(l.count, 18); /* 14 and the marks' own collection, the saga's, two marks */
+    if (pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    create(p, p->url, &order);
+    /* The same indexes as an open makes: nothing is in its way. */
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, run_line, &l, &p->error),
+                     PAWL_OK);
+    spec.is_drop = true;
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
+                     PAWL_OK);
+    assert_int_equal(l.drops, 16);
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, run_line, &l, &p->error),
+                     PAWL_OK);
+    assert_int_equal(raw_number(p->raw, p->database, json("{\"listCollections\": 1}"),
+                                "cursor.firstBatch.0.type"),
+                     -1);
+}
+
+static void a_server_that_is_not_there_is_unreachable(void **state)
+{
+    refuse(*state, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE,
+           NULL, PAWL_EUNREACHABLE, "127.0.0.1:1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(m1_writes_without_an_answer_are_refused),
+        ON_SERVER(m9_a_server_without_transactions_is_refused),
+        ON_SERVER(m3_names_that_mongodb_writes_alike_are_refused),
+        ON_SERVER(m3_an_older_collection_is_reported_with_the_command),
+        ON_SERVER(m2_a_second_saga_of_a_value_is_refused_by_the_index),
+        ON_SERVER(open_creates_unless_it_is_told_not_to),
+        ON_SERVER(m8_a_failed_set_up_is_made_again),
+        ON_SERVER(the_printed_script_makes_what_verify_asks_for),
+        ON_SERVER(a_server_that_is_not_there_is_unreachable),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_open", tests, NULL, NULL);
+}
+
+#endif
