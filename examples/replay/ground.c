@@ -184,8 +184,16 @@ static pawl_code check_version(const char *url, int64_t deadline, pawl_error *er
     return example_store_wrap(url, code, error);
 }
 
-/* Whether the store can be reached at all, and whether the tables are left to
- * us: memory and files are given theirs by whoever opens them. */
+/* The kernel tells who has a file, and memory goes with its process: nobody has to
+ * be waited for. */
+static bool tells_at_once(const char *url)
+{
+    return strncmp(url, "memory:", strlen("memory:")) == 0 ||
+           strncmp(url, "sqlite:", strlen("sqlite:")) == 0;
+}
+
+/* Whether the store can be reached at all, and whether the tables are left to us: memory and files are
+ * given theirs by whoever opens them, a server before anybody may be killed who makes them. */
 static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tables,
                              pawl_error *error)
 {
@@ -199,7 +207,7 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
     code = pawl_store_open(url, &options, &store, error);
     if (code != PAWL_OK)
         return example_store_wrap(url, code, error);
-    *needs_tables = (pawl_store_promises(store) & PAWL_STORE_CREATES) == 0;
+    *needs_tables = !tells_at_once(url);
     pawl_store_close(store);
     return PAWL_OK;
 }
@@ -249,14 +257,6 @@ pawl_code replay_ground_prepare(const replay_ground *ground, const replay_option
         code = replay_ground_remove_queue(ground, options, error);
     *is_reached = code == PAWL_OK && store_needs && archive_needs;
     return code;
-}
-
-/* The kernel tells who has a file, and memory goes with its process: nobody has to
- * be waited for. */
-static bool tells_at_once(const char *url)
-{
-    return strncmp(url, "memory:", strlen("memory:")) == 0 ||
-           strncmp(url, "sqlite:", strlen("sqlite:")) == 0;
 }
 
 static pawl_code count_workers(const replay_ground *ground, const char *url, int64_t deadline,

@@ -92,6 +92,10 @@ typedef struct pawl__mongo_rows {
     size_t count;
 } pawl__mongo_rows;
 
+/* Sets the members that the document has, as pawl__mongo_decode; a body that is in two documents is
+ * put together. False with PAWL_OK in *code: out of memory. */
+bool pawl__mongo_take(pawl_store *store, const bson_t *document, const pawl__mongo_field *fields,
+                      pawl_arena *arena, void *row, pawl_code *code, pawl_error *error);
 /* All that is found, as structs of `row_size`, which begin as zeroes. */
 pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_find *find,
                            const pawl__mongo_field *fields, size_t row_size, pawl_arena *arena,
@@ -114,7 +118,9 @@ typedef struct pawl__mongo_bulk {
     pawl_store              *store;
     mongoc_bulk_operation_t *bulk;
     size_t                   count;
-    bool                     is_failed; /* out of memory, or a document that is none */
+    const char              *collection; /* NULL: a saga's */
+    pawl_code                rest_code;  /* of the rest of a body that went before */
+    bool                     is_failed;  /* out of memory, or a document that is none */
     bson_error_t             why;
     int64_t                  inserted, matched, modified, removed, upserted; /* once it was run */
 } pawl__mongo_bulk;
@@ -131,6 +137,12 @@ void pawl__mongo_remove(pawl__mongo_bulk *bulk, const bson_t *filter);
 void pawl__mongo_remove_many(pawl__mongo_bulk *bulk, const bson_t *filter);
 /* Sends what was added, if anything, and frees it. */
 pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error);
+
+/* Whether the document is too large for one: its body's rest is written, and `first`, the caller's to
+ * destroy, is to be written in its place (body.c). */
+bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *first);
+/* Removes rests of bodies whose rows went. */
+pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error);
 
 /* One update-many by itself; `*modified` may be NULL. */
 pawl_code pawl__mongo_stamp(pawl_store *store, const char *collection, const bson_t *filter,

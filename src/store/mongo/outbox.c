@@ -493,7 +493,7 @@ static pawl_code look_at_adds(const pawl__mongo_run *run)
     const pawl_outbox_add *const *items  = (const pawl_outbox_add *const *)run->items;
     bson_t                        filter = BSON_INITIALIZER;
     const pawl__mongo_find        find   = {
-                 .collection = "outbox", .filter = &filter, .only = "dispatch_id,type,body"};
+                 .collection = "outbox", .filter = &filter, .only = "dispatch_id,type,body,body_rest"};
     pawl__mongo_rows found = {.count = 0};
     pawl__mongo_list list;
     pawl__mongo_list_begin(&filter, "dispatch_id", "$in", &list);

@@ -75,6 +75,7 @@ static pawl_code find_wanted(pawl_store *store, const pawl_queue_claim *claim, p
     const bson_t    *document = NULL;
     size_t           capacity = 0, size = 0;
     bool             is_ok = true;
+    pawl_code        taken = PAWL_OK;
     pawl__mongo_find find  = {.collection = "queue", .filter = &filter, .sort = "due,_id"};
     find.limit             = claim->seq_count == 0 ? (int64_t)claim->count_max : 0;
     put_wanted(&filter, store, claim);
@@ -88,13 +89,16 @@ static pawl_code find_wanted(pawl_store *store, const pawl_queue_claim *claim, p
         if (is_ok) {
             rows->items        = grown;
             grown[rows->count] = (queue_row){.changes = 0};
-            is_ok              = pawl__mongo_decode(document, fields, arena, &grown[rows->count]);
+            is_ok = pawl__mongo_take(store, document, fields, arena, &grown[rows->count], &taken,
+                                     error);
             size += PAWL_MESSAGE_SIZE(&grown[rows->count].message.row.message);
             rows->count++;
         }
     }
-    pawl_code code = pawl__mongo_end(store, cursor, error);
+    pawl_code code = pawl__mongo_end(store, cursor, taken == PAWL_OK ? error : NULL);
     bson_destroy(&filter);
+    if (taken != PAWL_OK)
+        return taken;
     return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
 }
 

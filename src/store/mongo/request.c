@@ -109,6 +109,7 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_find *find,
 {
     size_t           capacity = 0;
     const bson_t    *document = NULL;
+    pawl_code        taken    = PAWL_OK;
     mongoc_cursor_t *cursor   = pawl__mongo_begin(store, find);
     *rows                     = (pawl__mongo_rows){.items = pawl_arena_take(arena, 1)};
     bool is_ok                = rows->items != NULL;
@@ -119,10 +120,12 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_find *find,
             char *row   = (char *)grown + rows->count++ * row_size;
             rows->items = grown;
             memset(row, 0, row_size);
-            is_ok = pawl__mongo_decode(document, fields, arena, row);
+            is_ok = pawl__mongo_take(store, document, fields, arena, row, &taken, error);
         }
     }
-    pawl_code code = pawl__mongo_end(store, cursor, error);
+    pawl_code code = pawl__mongo_end(store, cursor, taken == PAWL_OK ? error : NULL);
+    if (taken != PAWL_OK)
+        return taken;
     return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
 }
 
@@ -175,7 +178,9 @@ static pawl__mongo_bulk begin_bulk(pawl_store *store, mongoc_collection_t *colle
 
 pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection)
 {
-    return begin_bulk(store, open_collection(store, collection, PAWL_TEXT("")));
+    pawl__mongo_bulk bulk = begin_bulk(store, open_collection(store, collection, PAWL_TEXT("")));
+    bulk.collection       = collection;
+    return bulk;
 }
 
 pawl__mongo_bulk pawl__mongo_bulk_begin_table(pawl_store *store, pawl_text table)
@@ -191,6 +196,12 @@ static void note(pawl__mongo_bulk *bulk, bool is_ok)
 
 void pawl__mongo_insert(pawl__mongo_bulk *bulk, const bson_t *document)
 {
+    bson_t first;
+    if (pawl__mongo_split(bulk, document, &first)) {
+        note(bulk, mongoc_bulk_operation_insert_with_opts(bulk->bulk, &first, NULL, &bulk->why));
+        bson_destroy(&first);
+        return;
+    }
     note(bulk, mongoc_bulk_operation_insert_with_opts(bulk->bulk, document, NULL, &bulk->why));
 }
 
@@ -231,7 +242,9 @@ pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error)
 {
     bson_t    reply = BSON_INITIALIZER;
     pawl_code code  = PAWL_OK;
-    if (bulk->is_failed) {
+    if (bulk->rest_code != PAWL_OK) {
+        code = pawl_error_set(error, bulk->rest_code, "mongodb: %s", bulk->why.message);
+    } else if (bulk->is_failed) {
         code = pawl__mongo_fail(bulk->store, &bulk->why, NULL, error);
     } else if (bulk->count != 0) {
         bson_destroy(&reply);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define PATH_SIZE PAWL__MONGO_PATH_SIZE
+#define MISSING (-1)
 
 /* "correlation.OrderRef" */
 void pawl__mongo_correlation_path(pawl_text property, char path[PATH_SIZE])
@@ -291,13 +292,14 @@ static pawl_code find_ids(const pawl__mongo_run *run, const pawl_saga_table *tab
     return code;
 }
 
+/* A row that is gone has no version that a change could ask for. */
 static int64_t version_of(const pawl__mongo_rows *rows, pawl_saga_id id)
 {
     const pawl_saga_row *items = rows->items;
     for (size_t i = 0; i < rows->count; i++)
         if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0)
             return items[i].version;
-    return 0;
+    return MISSING;
 }
 
 static void put_at_version(bson_t *filter, pawl_saga_id id, int64_t version)
@@ -437,7 +439,7 @@ static pawl_code insert_some(const pawl__mongo_run *run, const pawl_saga_table *
                            offsetof(pawl_saga_insert, transitional), &others);
     pawl__mongo_bulk bulk = pawl__mongo_bulk_begin_table(run->writer->store, table->name);
     for (size_t i = 0; code == PAWL_OK && i < run->count; i++) {
-        if (version_of(&ids, items[i]->id) != 0 ||
+        if (version_of(&ids, items[i]->id) != MISSING ||
             is_taken(&mains, PAWL_SAGA_BY_MAIN, &items[i]->main, items[i]->id) ||
             is_taken(&others, PAWL_SAGA_BY_TRANSITIONAL, &items[i]->transitional, items[i]->id)) {
             code = pawl__mongo_refuse(run, i, pawl__why_not_inserted);

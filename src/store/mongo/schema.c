@@ -48,6 +48,7 @@ static const collection_spec collections[] = {
       {"unnumbered", false, true},
       {"message_id", false, true},
       {"correlation_id", false, true}}},
+    {"bodies", {{0}}},
     {"folds", {{0}}},
     {"checkpoints", {{0}}},
     {"timeouts",

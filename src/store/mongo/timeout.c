@@ -244,9 +244,12 @@ static const pawl_timeout_row *find_id(const pawl__mongo_rows *rows, pawl_timeou
     return NULL;
 }
 
-static bool is_owned(const pawl_timeout_row *row, const pawl_timeout_settle *settle)
+/* With neither an owner nor a generation a row that is gone is settled, too. */
+static bool is_settled(const pawl_timeout_row *row, const pawl_timeout_settle *settle)
 {
-    return row != NULL && pawl_uuid_compare(row->owner.uuid, settle->owner.uuid) == 0 &&
+    if (row == NULL)
+        return !settle->has_owner && settle->generation == 0;
+    return (!settle->has_owner || pawl_uuid_compare(row->owner.uuid, settle->owner.uuid) == 0) &&
            (settle->generation == 0 || settle->generation == row->generation);
 }
 
@@ -289,7 +292,7 @@ pawl_code pawl__mongo_apply_timeout_settle(const pawl__mongo_run *run)
     pawl__mongo_bulk bulk = pawl__mongo_bulk_begin(run->writer->store, "timeouts");
     for (size_t i = 0; code == PAWL_OK && i < run->count; i++) {
         const pawl_timeout_row *row = find_id(&found, items[i]->id);
-        if (items[i]->has_owner && !is_owned(row, items[i])) {
+        if (!is_settled(row, items[i])) {
             code = pawl__mongo_refuse(run, i, pawl__why_not_leased);
         } else if (row != NULL) {
             add_settle(&bulk, items[i]);

@@ -5,8 +5,9 @@
 #include "store/mongo/mongo.h"
 
 #include <poll.h>
+#include <time.h>
 
-#define PAUSE_MS_MAX 50
+#define PAUSE_MS_MAX 64
 
 static mongoc_transaction_opt_t *make_options(const pawl_store *store)
 {
@@ -75,17 +76,21 @@ pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
     return pawl_error_wrap(error, PAWL_EUNKNOWN, "mongodb: the commit was not answered");
 }
 
-/* The pauses differ from worker to worker, so that two that met do not meet again. */
+/* Of two that met each pauses for another time, by the clock's last digits. Others' writes are waited out
+ * until the deadline; an index that refuses again and again is no race. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries)
 {
     const pawl__mongo *self = pawl__mongo_of(store);
+    struct timespec    now;
     if (code == PAWL_OK || !(self->is_transient || self->is_duplicate || code == PAWL_EBUSY))
         return false;
-    if (++*tries >= PAWL__MONGO_TRIES_MAX ||
+    ++*tries;
+    if ((self->is_duplicate && *tries >= PAWL__MONGO_TRIES_MAX) ||
         pawl__mongo_clock_ms() - begun_ms >= store->deadline_ms)
         return false;
-    unsigned pause_ms = *tries * (1 + store->worker.uuid.bytes[15] % 5U);
-    (void)poll(NULL, 0, (int)(pause_ms < PAUSE_MS_MAX ? pause_ms : PAUSE_MS_MAX));
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    long pause_ms = now.tv_nsec / 1000 % (*tries < PAUSE_MS_MAX / 4 ? *tries * 4 : PAUSE_MS_MAX);
+    (void)poll(NULL, 0, (int)pause_ms);
     return true;
 }
 

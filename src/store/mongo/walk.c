@@ -129,8 +129,8 @@ static void put_filters(bson_t *filter, const pawl_walk *walk)
     (void)bson_append_array_end(filter, &both);
 }
 
-static bool read_row(const bson_t *document, const pawl_walk *walk, pawl_arena *arena,
-                     pawl_walk_row *row)
+static bool read_row(pawl_store *store, const bson_t *document, const pawl_walk *walk,
+                     pawl_arena *arena, pawl_walk_row *row, pawl_code *taken, pawl_error *error)
 {
     *row = (pawl_walk_row){.number = 0};
     if (walk->kind == PAWL_WALK_SAGAS) {
@@ -138,7 +138,7 @@ static bool read_row(const bson_t *document, const pawl_walk *walk, pawl_arena *
         if (row->message.body.data == NULL)
             return false;
     }
-    return pawl__mongo_decode(document, kinds[walk->kind].fields, arena, row);
+    return pawl__mongo_take(store, document, kinds[walk->kind].fields, arena, row, taken, error);
 }
 
 /* The number of the partition's rows, and the oldest of them. */
@@ -163,17 +163,21 @@ static pawl_code read_page(pawl_store *store, const pawl_walk *walk, const pawl_
     const bson_t    *document = NULL;
     size_t           capacity = 0;
     bool             is_ok    = true;
+    pawl_code        taken    = PAWL_OK;
     mongoc_cursor_t *cursor   = pawl__mongo_begin(store, find);
     while (is_ok && mongoc_cursor_next(cursor, &document)) {
         pawl_walk_row *grown =
             pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
-        is_ok = grown != NULL && read_row(document, walk, arena, &grown[rows->count]);
+        is_ok = grown != NULL &&
+                read_row(store, document, walk, arena, &grown[rows->count], &taken, error);
         if (is_ok) {
             rows->items = grown;
             rows->count++;
         }
     }
-    pawl_code code = pawl__mongo_end(store, cursor, error);
+    pawl_code code = pawl__mongo_end(store, cursor, taken == PAWL_OK ? error : NULL);
+    if (taken != PAWL_OK)
+        return taken;
     return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
 }
 
