@@ -45,6 +45,7 @@ servers file /usr/sbin/pgbouncer pgbouncer
 servers file /usr/sbin/mariadbd mariadb-server-core
 servers file /usr/bin/mariadb mariadb-client-core
 servers file /usr/lib/*/odbc/libmaodbc.so odbc-mariadb
+servers file /usr/lib/*/odbc/psqlodbca.so odbc-postgresql
 servers file /usr/lib/galera/libgalera_smm.so galera-4
 servers file /usr/lib/*/libeatmydata.so.1 libeatmydata1
 servers file /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server rabbitmq-server

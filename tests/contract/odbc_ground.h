@@ -1,4 +1,4 @@
-/* odbc_ground.h - MariaDB through its ODBC driver, for tests.
+/* odbc_ground.h - MariaDB and PostgreSQL through their ODBC drivers, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,22 @@
 
 #define ODBC_URL_SIZE 1000
 
-/* The library's file, as apt's odbc-mariadb has it: no odbcinst.ini is needed then. */
-static inline bool odbc_driver(char *path, size_t size)
+/* The library's file, as apt has it: no odbcinst.ini is needed then. */
+static inline bool odbc_library(const char *name, char *path, size_t size)
 {
+    char   pattern[200];
     glob_t found;
-    bool   is_there = glob("/usr/lib/*/odbc/libmaodbc.so", 0, NULL, &found) == 0;
+    snprintf(pattern, sizeof pattern, "/usr/lib/*/odbc/%s", name);
+    bool is_there = glob(pattern, 0, NULL, &found) == 0;
     snprintf(path, size, "%s", is_there ? found.gl_pathv[0] : "");
     globfree(&found);
     return is_there;
+}
+
+/* Of apt's odbc-mariadb. */
+static inline bool odbc_driver(char *path, size_t size)
+{
+    return odbc_library("libmaodbc.so", path, size);
 }
 
 /* The server of PAWL_TEST_MARIADB; `more` is put behind its attributes. False: there is none, or no driver. */
@@ -36,6 +44,21 @@ static inline bool odbc_url(const char *more, char url[ODBC_URL_SIZE])
     snprintf(url, ODBC_URL_SIZE,
              "odbc:Driver=%s;Server=%s;Port=%u;UID=%s;Database=%s%s?dialect=mysql", driver, host,
              port, user, database, more);
+    return true;
+}
+
+/* The same of PAWL_TEST_POSTGRES, and apt's odbc-postgresql. */
+static inline bool odbc_postgres_url(const char *more, char url[ODBC_URL_SIZE])
+{
+    const char *server = getenv("PAWL_TEST_POSTGRES");
+    char        driver[200], user[100], host[100], database[100];
+    unsigned    port = 0;
+    if (!odbc_library("psqlodbca.so", driver, sizeof driver) || server == NULL ||
+        sscanf(server, "%*[a-z]://%99[^@:]@%99[^:]:%u/%99[^?]", user, host, &port, database) != 4)
+        return false;
+    snprintf(url, ODBC_URL_SIZE,
+             "odbc:Driver=%s;Servername=%s;Port=%u;UID=%s;Database=%s%s?dialect=postgres", driver,
+             host, port, user, database, more);
     return true;
 }
 

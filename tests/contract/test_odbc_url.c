@@ -78,6 +78,7 @@ static void connection_strings_go_to_the_driver_as_they_are(void **state)
     expect_connection("odbc:DSN=shop;PWD=a%20b?dialect=mysql", "DSN=shop;PWD=a%20b");
     expect_connection("odbc:Driver={A?B};PWD={x;y?dialect=z};Server=h?dialect=mysql",
                       "Driver={A?B};PWD={x;y?dialect=z};Server=h");
+    expect_connection("odbc:shop?dialect=postgres", "DSN=shop");
     expect_connection("odbc:DSN=shop;PWD=a?b?dialect=mysql", "DSN=shop;PWD=a?b");
 }
 
@@ -86,7 +87,9 @@ static void others_are_refused(void **state)
     char *text = malloc(5000);
     (void)state;
     assert_non_null(text);
-    refused("odbc:DSN=shop;PWD=secret", PAWL_ECONFIG, "PWD=***: '?dialect=mysql' is missing");
+    refused("odbc:DSN=shop;PWD=secret", PAWL_ECONFIG,
+            "PWD=***: '?dialect=mysql' or "
+            "'?dialect=postgres' is missing");
     refused("odbc:?dialect=mysql", PAWL_EINVAL, "neither a data source nor a connection string");
     refused("odbc:shop?dialect=oracle", PAWL_ECONFIG, "dialect is 'oracle', may be mysql");
     refused("odbc:shop?dialect=mysql&create=yes", PAWL_ECONFIG, "pawl schema apply");
@@ -107,15 +110,21 @@ static pawl__odbc_diagnosis record(const char *state, unsigned number)
     return made;
 }
 
-static void expect(const char *state, unsigned number, pawl_code code, pawl__sql_left left)
+static void expect_of(const char *library, const char *state, unsigned number, pawl_code code,
+                      pawl__sql_left left)
 {
     const pawl__odbc_diagnosis given  = record(state, number);
-    const pawl__odbc_driver   *driver = driver_find("libmaodbc.so");
+    const pawl__odbc_driver   *driver = driver_find(library);
     pawl__sql_left             found;
     pawl_code                  is = code_of(driver, &given, &found);
     if (is != code || found != left || code_of(driver, &given, NULL) != code)
         fail_msg("%s %u is %s and leaves %d, not %s and %d", state, number, pawl_code_name(is),
                  (int)found, pawl_code_name(code), (int)left);
+}
+
+static void expect(const char *state, unsigned number, pawl_code code, pawl__sql_left left)
+{
+    expect_of("libmaodbc.so", state, number, code, left);
 }
 
 /* States of one kind stand beside numbers of another: the number decides. */
@@ -156,6 +165,27 @@ static void expect_commit(const char *state, unsigned number, pawl_code code)
     assert_int_equal(commit_code_of(driver_find("libmaodbc.so"), &given), code);
 }
 
+/* psqlODBC has a number of its own for each failure of a statement. */
+static void d37_postgres_is_read_by_its_states(void **state)
+{
+    static const char driver[] = "psqlodbca.so";
+    (void)state;
+    expect_of(driver, "23505", 7, PAWL_EDUPLICATE, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "40P01", 7, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "25P02", 7, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "57014", 7, PAWL_ETIMEOUT, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "57P01", 7, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect_of(driver, "42P01", 7, PAWL_ESCHEMA, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "42501", 1, PAWL_EDENIED, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "99999", 1, PAWL_EPERSIST, PAWL__SQL_TRANSACTION_UNDONE);
+    expect_of(driver, "08S01", 35, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    expect_of(driver, "08001", 101, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
+    expect_of(driver, "", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
+    const pawl__odbc_diagnosis ended = record("57P01", 7), busy = record("40001", 7);
+    assert_int_equal(commit_code_of(driver_find(driver), &ended), PAWL_EUNKNOWN);
+    assert_int_equal(commit_code_of(driver_find(driver), &busy), PAWL_EBUSY);
+}
+
 static void d37_a_commit_that_is_lost_is_unknown(void **state)
 {
     (void)state;
@@ -176,6 +206,7 @@ int main(void)
         cmocka_unit_test(others_are_refused),
         cmocka_unit_test(d37_the_native_number_decides),
         cmocka_unit_test(d37_without_a_number_the_state_does),
+        cmocka_unit_test(d37_postgres_is_read_by_its_states),
         cmocka_unit_test(d37_a_commit_that_is_lost_is_unknown),
     };
     return cmocka_run_group_tests(tests, load, NULL);

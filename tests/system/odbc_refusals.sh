@@ -35,7 +35,7 @@ session()
 
 echo "== configuration"
 refused 2 "dialect is 'cobol', may be mysql" "odbc:shop?dialect=cobol"
-refused 2 "'\?dialect=mysql' is missing at the end" "odbc:DSN=shop;PWD=hush"
+refused 2 "'\?dialect=mysql' or '\?dialect=postgres' is missing at the end" "odbc:DSN=shop;PWD=hush"
 refused 2 "neither a data source nor a connection string" "odbc:?dialect=mysql"
 refused 2 "no source .*pawl_none.*odbcinst -q -s|state IM002.*odbcinst -q -s" "odbc:pawl_none?dialect=mysql"
 refused 2 "PWD=\*\*\*.*state IM002.*odbcinst -q -s" "odbc:DSN=pawl_none;PWD=hush?dialect=mysql"

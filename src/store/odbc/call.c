@@ -10,8 +10,9 @@
 
 #define NUMBER_TOO_LARGE 1153
 #define NUMBER_NULL 1048
-#define COLUMNS_MAX 8  /* of a text that is asked */
-#define TEXT_SIZE 2000 /* of one of them, which is cut behind it */
+#define STATE_NULL "23502" /* of PostgreSQL */
+#define COLUMNS_MAX 8      /* of a text that is asked */
+#define TEXT_SIZE 2000     /* of one of them, which is cut behind it */
 
 /* ---- Failures ----------------------------------------------------------- */
 
@@ -40,7 +41,8 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     pawl__odbc_diagnose_handle(type, handle, last);
     pawl_code code = pawl__odbc_code_of(connection->driver, last, &left);
     pawl__sql_note_left(&connection->session, left);
-    connection->session.is_null = last->number == NUMBER_NULL;
+    connection->session.is_null =
+        last->number == NUMBER_NULL || strcmp(last->state, STATE_NULL) == 0;
     connection->session.is_unsure =
         pawl__odbc_commit_code_of(connection->driver, last) == PAWL_EUNKNOWN;
     if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
@@ -51,7 +53,7 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     if (last->number == NUMBER_TOO_LARGE)
         return pawl_error_set(error, code, "odbc: %s (max_allowed_packet of the server: %zu bytes)",
                               last->text, connection->session.packet_max);
-    if (last->number == 0)
+    if (last->number == 0 || (connection->driver != NULL && connection->driver->code_of == NULL))
         return pawl_error_set(error, code, "odbc: %s (state %s)", last->text, last->state);
     return pawl_error_set(error, code, "odbc: %s (error %u)", last->text, last->number);
 }

@@ -4,18 +4,40 @@
  */
 #include "store/odbc/driver.h"
 
+#include "store/sql/dialects/postgres_family.h"
+
 #include <string.h>
 
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
 
-/* OPTION 2: an update counts the rows that it found, not those that it changed. */
-const char pawl__odbc_attributes[] =
-    ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld";
+/* OPTION 2: an update counts the rows that it found, not those that it changed. Protocol 7.4-0: the driver
+ * neither rolls back nor makes savepoints by itself. LFConversion 0: line ends stay as they are. */
+const char *const pawl__odbc_attributes[pawl__odbc_dialect_count] = {
+    [PAWL__ODBC_MYSQL] = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld",
+    [PAWL__ODBC_POSTGRES] =
+        ";Protocol=7.4-0;UseServerSidePrepare=1;UseDeclareFetch=0;LFConversion=0;BoolsAsChar=0;"
+        "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
+        "KeepaliveInterval=%lld",
+};
 
 static const pawl__odbc_driver drivers[] = {
-    {"libmaodbc", pawl__mysql_code_of, pawl__mysql_commit_code_of}, /* MariaDB Connector/ODBC */
+    /* MariaDB Connector/ODBC */
+    {.library        = "libmaodbc",
+     .dialect        = PAWL__ODBC_MYSQL,
+     .code_of        = pawl__mysql_code_of,
+     .commit_code_of = pawl__mysql_commit_code_of},
+    /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
+    {.library = "psqlodbca", .dialect = PAWL__ODBC_POSTGRES, .code_of_state = pawl__pg_state_code},
 };
+
+const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect)
+{
+    size_t i = 0;
+    while (drivers[i].dialect != dialect)
+        i++;
+    return &drivers[i];
+}
 
 const pawl__odbc_driver *pawl__odbc_driver_find(const char *library)
 {
@@ -60,20 +82,28 @@ pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_d
     pawl__sql_left   any   = STATEMENT;
     const state_row *row   = find_state(diagnosis->state);
     pawl__sql_left  *found = left != NULL ? left : &any;
+    pawl_code        code  = PAWL_EPERSIST;
     *found                 = CONNECTION;
     if (diagnosis->state[0] == '\0')
         return PAWL_ELOST;
-    if (diagnosis->number != 0 && driver != NULL)
+    if (driver != NULL && driver->code_of_state != NULL)
+        code = driver->code_of_state(diagnosis->state, found);
+    else if (driver != NULL && diagnosis->number != 0)
         return driver->code_of(diagnosis->number, found);
-    *found = row != NULL ? row->left : STATEMENT;
-    return row != NULL ? row->code : PAWL_EPERSIST;
+    else
+        *found = STATEMENT;
+    if (code != PAWL_EPERSIST || row == NULL)
+        return code;
+    *found = row->left;
+    return row->code;
 }
 
 pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
                                     const pawl__odbc_diagnosis *diagnosis)
 {
     pawl__sql_left left;
-    if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && driver != NULL)
+    bool           has_number = diagnosis->state[0] != '\0' && diagnosis->number != 0;
+    if (has_number && driver != NULL && driver->commit_code_of != NULL)
         return driver->commit_code_of(diagnosis->number);
     pawl_code code = pawl__odbc_code_of(driver, diagnosis, &left);
     return left == CONNECTION ? PAWL_EUNKNOWN : code;

@@ -8,18 +8,24 @@
 #ifndef PAWL_STORE_ODBC_DRIVER_H
 #define PAWL_STORE_ODBC_DRIVER_H
 
+#include "store/odbc/url.h"
 #include "store/sql/dialects/mysql_error.h"
 
 typedef struct pawl__odbc_driver {
-    const char *library; /* the name that it gives itself begins so */
+    const char        *library; /* the name that it gives itself begins so */
+    pawl__odbc_dialect dialect; /* of its servers */
+    /* By number; or else by state. */
     pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
     pawl_code (*commit_code_of)(unsigned number);
+    pawl_code (*code_of_state)(const char *state, pawl__sql_left *left);
 } pawl__odbc_driver;
 
-/* Put behind every connection string: each driver passes over what is none of its own. %lld is a
- * number of seconds, longer than any call may take. */
-extern const char pawl__odbc_attributes[];
+/* By dialect: put behind every connection string; each driver passes over what is none of its own. %lld is
+ * a number of seconds, longer than any call may take. */
+extern const char *const pawl__odbc_attributes[pawl__odbc_dialect_count];
 
+/* One for that dialect: its numbers and states are those of the servers. */
+const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect);
 /* NULL: none of that name is known. */
 const pawl__odbc_driver *pawl__odbc_driver_find(const char *library);
 
@@ -33,7 +39,7 @@ typedef struct pawl__odbc_diagnosis {
     char     text[400]; /* for people */
 } pawl__odbc_diagnosis;
 
-/* The native number decides. Where there is none the driver, or the driver manager, failed by itself, and
+/* The native number decides, or the state where the servers have no numbers. Where there is none the driver, or the driver manager, failed by itself, and
  * the state is all that is known. A failure without any record is a lost connection. */
 pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
                              pawl__sql_left *left);

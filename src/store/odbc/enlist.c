@@ -7,10 +7,10 @@
 
 static pawl_code check_session(pawl__sql_session *own, pawl_error *error)
 {
-    int64_t   is_open = 0;
+    bool      is_open = false;
     pawl_code code =
-        pawl__sql_ask_number(own, "select @@in_transaction or not @@autocommit", &is_open, error);
-    if (code == PAWL_OK && is_open == 0)
+        pawl__odbc_store_of(pawl__odbc_connection_of(own))->kind->is_open(own, &is_open, error);
+    if (code == PAWL_OK && !is_open)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection has no open transaction: start one first");
     return code;

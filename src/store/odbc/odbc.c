@@ -6,8 +6,6 @@
 
 #include "store/sql/operations.h"
 
-#include <stdio.h>
-
 static void *native(pawl_store *base)
 {
     return pawl__odbc_of(base)->main.dbc;
@@ -23,22 +21,27 @@ static int session_fd(pawl_store *base)
 /* The handler's own SQL may have ended the transaction, or a deadlock has: the server is asked. */
 static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
 {
-    int64_t   number = 0;
-    pawl_code code =
-        pawl__sql_ask_number(pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection),
-                             "select @@in_transaction", &number, error);
-    *is_open_still = code == PAWL_OK && number != 0;
-    return code;
+    pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection);
+    return pawl__odbc_of(base)->kind->is_open(session, is_open_still, error);
+}
+
+static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    return pawl__odbc_of(base)->kind->who_lives(base, lives, count, error);
+}
+
+static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error)
+{
+    return pawl__odbc_of(base)->kind->schema(base, verb, spec, line, context, error);
 }
 
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {
-    char client[400];
-    (void)snprintf(client, sizeof client, "%s -D '%.70s' -e",
-                   pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
-                   pawl__sql_remote_of(base)->database);
-    return pawl__mysql_look_at(base, client, asked, arena, rows, error);
+    const pawl__odbc_kind *kind = pawl__odbc_of(base)->kind;
+    return kind->diagnose != NULL ? kind->diagnose(base, asked, arena, rows, error) : PAWL_OK;
 }
 
 const pawl__sql_session_ops pawl__odbc_session_ops = {
@@ -61,7 +64,7 @@ const pawl__sql_ops pawl__odbc_ops = {
     .get          = pawl__odbc_get,
     .changed      = pawl__odbc_changed,
     .end          = pawl__odbc_end,
-    .who_lives    = pawl__mysql_who_lives,
+    .who_lives    = who_lives,
     .own_lock     = pawl__sql_own_lock,
     .own_unlock   = pawl__sql_own_unlock,
     .claims_leave = pawl__sql_lock_leave,
@@ -89,7 +92,7 @@ const pawl_store_ops pawl_store_driver = {
 
     .open         = pawl__odbc_open,
     .close        = pawl__odbc_close,
-    .schema       = pawl__mysql_schema,
+    .schema       = schema,
     .commit       = pawl__sql_lock_commit,
     .queue_claim  = pawl__sql_lock_claim,
     .next_due     = pawl__sql_lock_next_due,

@@ -1,10 +1,10 @@
 /* odbc.h - the handle of the driver for servers behind an ODBC driver, and the functions that its
- * files share. It speaks MySQL's and MariaDB's dialects, whose statements and numbers it has in common with
- * store/mysql (store/sql/dialects/mysql_statements.h, mysql_error.h).
+ * files share. It speaks the dialects of MySQL, MariaDB and PostgreSQL.
  *
  *     odbc.c         the table of operations
  *     url.c          connection strings
  *     driver.c       drivers by name
+ *     kind.c         servers by dialect
  *     watch.c        deadlines and interrupts of calls that block
  *     call.c         calls, failures, texts
  *     request.c      prepared statements and their parameters
@@ -13,7 +13,7 @@
  *     open.c         connecting, settings
  *
  * The rest is the generic store's (store/sql/session.h), and what any library says to such a server
- * (store/sql/dialects/mysql_family.h).
+ * (store/sql/dialects: mysql_family.h, postgres_family.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,6 @@
 
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"
-#include "store/sql/dialects/mysql_family.h"
 
 #include <pthread.h>
 
@@ -40,12 +39,37 @@ typedef struct pawl__odbc_watch {
     bool                   is_broken;  /* the server was asked to end it */
 } pawl__odbc_watch;
 
+/* Servers of one family. */
+typedef struct pawl__odbc_kind {
+    const pawl__sql_family *family;
+    bool                    has_casts; /* a parameter says its type in the text */
+    const char             *kill;      /* %lld is the session whose statement is ended */
+    const char             *rest;      /* asks whether the session is there */
+    /* Of a session that was just made: who the server is, and the settings that pawl needs. */
+    pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
+    /* Whether its transaction is open; of a caller's, whether his statements are in one. */
+    pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
+    pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error);
+    pawl_code (*check)(pawl__sql_remote *remote, const pawl_store_options *options,
+                       pawl_error *error);
+    pawl_code (*schema)(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error);
+    /* NULL: the general checks alone. */
+    pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                          pawl_finding_rows *rows, pawl_error *error);
+} pawl__odbc_kind;
+
+/* By pawl__odbc_dialect. */
+extern const pawl__odbc_kind pawl__odbc_kinds[];
+
 typedef struct pawl__odbc {
-    pawl__sql_remote      remote; /* first */
-    pawl__odbc_connection main;
-    pawl__odbc_connection side;
-    pawl__odbc_url        url;
-    pawl__odbc_watch      watch;
+    pawl__sql_remote       remote; /* first */
+    pawl__odbc_connection  main;
+    pawl__odbc_connection  side;
+    pawl__odbc_url         url;
+    pawl__odbc_watch       watch;
+    const pawl__odbc_kind *kind;
 } pawl__odbc;
 
 static inline pawl__odbc *pawl__odbc_store_of(const pawl__odbc_connection *connection)

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN_HANDLER_S 300 /* a transaction that rests is ended, where the server can do that */
-#define KILL_S 2         /* of a connection that ends a statement */
-#define SILENCE_S 5      /* behind the deadline of a call a server that says nothing is given up */
-#define REST_MS 1000     /* a session that rested longer is asked whether it is there */
+#define KILL_S 2     /* of a connection that ends a statement */
+#define SILENCE_S 5  /* behind the deadline of a call a server that says nothing is given up */
+#define REST_MS 1000 /* a session that rested longer is asked whether it is there */
 #define CONNECTION_SIZE 4200
 
 /* ---- Connecting ---------------------------------------------------------- */
@@ -45,9 +44,9 @@ static bool make_handles(handles *to)
 
 static SQLRETURN dial(const pawl__odbc *store, SQLHDBC dbc, int64_t seconds)
 {
-    char text[CONNECTION_SIZE], rest[200];
-    (void)snprintf(rest, sizeof rest, pawl__odbc_attributes, (long long)seconds + SILENCE_S,
-                   (long long)seconds + SILENCE_S);
+    char text[CONNECTION_SIZE + 300], rest[300];
+    (void)snprintf(rest, sizeof rest, pawl__odbc_attributes[store->url.dialect],
+                   (long long)seconds + SILENCE_S, (long long)seconds + SILENCE_S);
     (void)snprintf(text, sizeof text, "%s%s", store->url.connection, rest);
     (void)SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds,
                             SQL_IS_UINTEGER);
@@ -60,8 +59,9 @@ static pawl_code refused(const pawl__odbc *store, SQLHDBC dbc, pawl_error *error
     pawl__odbc_diagnosis why;
     pawl__sql_left       left;
     pawl__odbc_diagnose_handle(SQL_HANDLE_DBC, dbc, &why);
-    /* The number of a driver that is not known yet: the state stands beside it. */
-    pawl_code code = pawl__odbc_code_of(pawl__odbc_driver_find("libmaodbc"), &why, &left);
+    /* The driver is not known yet, but what its numbers and states mean. */
+    pawl_code code = pawl__odbc_code_of(
+        pawl__odbc_driver_of((pawl__odbc_dialect)store->url.dialect), &why, &left);
     if (code == PAWL_ELOST || code == PAWL_ETIMEOUT || code == PAWL_EPERSIST)
         code = PAWL_EUNREACHABLE;
     return pawl_error_set(error, code, "odbc: %s: no connection: %s (state %s, error %u)%s",
@@ -77,13 +77,18 @@ static pawl_code check_driver(pawl__odbc *store, pawl__odbc_connection *connecti
     SQLSMALLINT size      = 0;
     (void)SQLGetInfo(connection->dbc, SQL_DRIVER_NAME, name, sizeof name, &size);
     connection->driver = pawl__odbc_driver_find(name);
-    if (connection->driver != NULL)
-        return PAWL_OK;
-    return pawl_error_set(
-        error, PAWL_EUNSUPPORTED,
-        "odbc: %s: the driver is '%s', whose failures pawl cannot read: MariaDB's "
-        "(libmaodbc.so) is known",
-        store->url.given, name);
+    if (connection->driver == NULL)
+        return pawl_error_set(
+            error, PAWL_EUNSUPPORTED,
+            "odbc: %s: the driver is '%s', whose failures pawl cannot read: MariaDB's "
+            "(libmaodbc.so) and PostgreSQL's (psqlodbca.so) are known",
+            store->url.given, name);
+    if ((int)connection->driver->dialect != store->url.dialect)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "odbc: %s: the driver %s is for servers of another dialect: "
+                              "'?dialect=' names the server's",
+                              store->url.given, name);
+    return PAWL_OK;
 }
 
 static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connection,
@@ -125,10 +130,10 @@ bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
     handles  made;
     SQLHSTMT stmt    = NULL;
     bool     is_done = false;
-    char     text[60];
+    char     text[100];
     if (session == 0 || !make_handles(&made))
         return false;
-    (void)snprintf(text, sizeof text, "kill query %lld", (long long)session);
+    (void)snprintf(text, sizeof text, store->kind->kill, (long long)session);
     if (SQL_SUCCEEDED(dial(store, made.dbc, KILL_S))) {
         is_done = SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, made.dbc, &stmt)) &&
                   SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)text, SQL_NTS));
@@ -139,68 +144,14 @@ bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
     return is_done;
 }
 
-/* ---- The session --------------------------------------------------------- */
-
-typedef struct answer {
-    pawl__odbc_connection *connection;
-    char                   version[200];
-} answer;
-
-static void take_session(void *context, const pawl_text *columns)
-{
-    answer           *to     = context;
-    pawl__sql_remote *remote = to->connection->session.remote;
-    (void)snprintf(to->version, sizeof to->version, "%.*s", PAWL_TEXT_ARGS(columns[0]));
-    to->connection->session.id         = strtoll(columns[1].data, NULL, 10);
-    to->connection->session.packet_max = strtoul(columns[2].data, NULL, 10);
-    (void)snprintf(remote->database, sizeof remote->database, "%.*s", PAWL_TEXT_ARGS(columns[3]));
-}
-
-static pawl_code ask_session(pawl__odbc_connection *connection, pawl_error *error)
-{
-    pawl__sql_remote *remote = connection->session.remote;
-    answer            to     = {.connection = connection};
-    pawl_code         code   = pawl__odbc_ask(
-                  &connection->session,
-                  "select version(), connection_id(), @@max_allowed_packet, coalesce(database(), '')",
-                  take_session, &to, error);
-    if (code == PAWL_OK && remote->database[0] == '\0')
-        code = pawl_error_set(error, PAWL_ECONFIG,
-                              "odbc: %s: no database: name one by Database= in the connection "
-                              "string or the data source",
-                              remote->given);
-    return code == PAWL_OK ? pawl__mysql_check_version(remote, to.version, error) : code;
-}
-
-/* A row lock of a cluster's node is not the others'. */
-static pawl_code check_cluster(pawl__odbc_connection *connection, pawl_error *error)
-{
-    const pawl__sql_remote *remote = connection->session.remote;
-    int64_t                 is_on  = 0;
-    pawl_code               code   = PAWL_OK;
-    if (pawl__mysql_is_mariadb(remote))
-        code = pawl__sql_ask_number(&connection->session, PAWL__MYSQL_WSREP_ON, &is_on, error);
-    if (code == PAWL_OK && is_on != 0)
-        code = pawl_error_set(error, PAWL_EUNSUPPORTED,
-                              "odbc: %s: the server is a node of a Galera cluster, which pawl "
-                              "reaches by mariadb:// alone",
-                              remote->given);
-    return code;
-}
-
-/* The character set is the driver's (driver.c), which refuses SET NAMES. */
 pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    pawl__odbc            *store      = pawl__odbc_store_of(connection);
     pawl__odbc_disconnect(session);
-    pawl_code code = open_session(pawl__odbc_store_of(connection), connection, error);
+    pawl_code code = open_session(store, connection, error);
     if (code == PAWL_OK)
-        code = ask_session(connection, error);
-    if (code == PAWL_OK)
-        code =
-            pawl__mysql_set_session(session, "session collation_connection =", IN_HANDLER_S, error);
-    if (code == PAWL_OK)
-        code = check_cluster(connection, error);
+        code = store->kind->begin(session, error);
     if (code == PAWL_OK)
         code = pawl__sql_session_known(session, error);
     if (code != PAWL_OK)
@@ -218,27 +169,29 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
     pawl__sql_server_calm(&store->remote.server);
     if (main->is_made && !main->is_lost && !main->is_undone &&
         pawl__sql_clock_ms() - store->watch.ended_ms > REST_MS)
-        (void)pawl__odbc_query(main, "do 0", NULL);
+        (void)pawl__odbc_query(main, store->kind->rest, NULL);
     return pawl__sql_remote_ready(base, error);
 }
 
 pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_options *options,
                           pawl_error *error)
 {
-    pawl__odbc *store    = pawl__odbc_of(base);
-    store->remote.family = &pawl__mysql_family;
-    pawl_code code       = pawl__sql_remote_open(base, &pawl__odbc_ops, &pawl__odbc_session_ops,
-                                                 &store->main.session, &store->side.session, error);
-    if (code == PAWL_OK)
-        code = pawl__odbc_url_read(&store->url, url, error);
-    store->remote.given = store->url.given;
+    pawl__odbc *store = pawl__odbc_of(base);
+    pawl_code   code  = pawl__odbc_url_read(&store->url, url, error);
+    if (code == PAWL_OK) {
+        store->kind          = &pawl__odbc_kinds[store->url.dialect];
+        store->remote.family = store->kind->family;
+        store->remote.given  = store->url.given;
+        code                 = pawl__sql_remote_open(base, &pawl__odbc_ops, &pawl__odbc_session_ops,
+                                                     &store->main.session, &store->side.session, error);
+    }
     if (code == PAWL_OK)
         code = pawl__odbc_watch_start(store, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects when it is called */
     code = pawl__odbc_connect(&store->main.session, error);
     if (code == PAWL_OK)
-        code = pawl__mysql_schema_check(&store->remote, options, error);
+        code = store->kind->check(&store->remote, options, error);
     return code;
 }
 

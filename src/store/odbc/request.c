@@ -29,6 +29,7 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
     pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
     pawl__odbc_free(statement->stmt);
     pawl__odbc_free(statement->set);
+    pawl_free(statement->text);
     *statement = (pawl__odbc_statement){0};
 }
 
@@ -59,15 +60,69 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     return code;
 }
 
+#define IS_NULL " is null" /* of an owner, which may be any */
+
+/* As the server takes a member; "": the place of the parameter says it. */
+static const char *cast_of(int wire, const char *behind)
+{
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_INT32:
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG:
+    case PAWL__WIRE_ZERO: return "::bigint";
+    case PAWL__WIRE_TIME:
+    case PAWL__WIRE_TIME_OR_NEVER: return "::timestamptz";
+    case PAWL__WIRE_UUID:
+    case PAWL__WIRE_UUID_OR_NULL: return "::uuid";
+    case PAWL__WIRE_BYTES: return "::bytea";
+    case PAWL__WIRE_JSON:
+    case PAWL__WIRE_VALUE: return "";
+    case PAWL__WIRE_NULL: return strncmp(behind, IS_NULL, strlen(IS_NULL)) == 0 ? "::uuid" : "";
+    default: return "::text";
+    }
+}
+
+void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
+                             const char *text, const pawl__sql_fields *fields)
+{
+    unsigned marker = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        pawl__sql_append_text(to, (pawl_text){.data = at, .size = 1});
+        if (*at != '?' || fields == NULL)
+            continue;
+        unsigned number = statement->order[marker++ % statement->marker_count];
+        pawl__sql_append(to, cast_of(fields->items[number - 1].wire, at + 1));
+    }
+}
+
 pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
                              const char *template_text, const pawl__sql_text *text,
                              pawl_error *error)
 {
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    pawl__odbc_statement  *statement  = (pawl__odbc_statement *)made;
     (void)which;
     (void)template_text;
-    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session),
-                                   &((pawl__odbc_statement *)made)->stmt, &made->column_count, text,
-                                   error);
+    if (!pawl__odbc_store_of(connection)->kind->has_casts)
+        return pawl__odbc_prepare_text(connection, &statement->stmt, &made->column_count, text,
+                                       error);
+    statement->text = pawl_allocate(text->size + 1);
+    if (statement->text == NULL)
+        return no_memory(error);
+    memcpy(statement->text, text->data, text->size);
+    return PAWL_OK;
+}
+
+static pawl_code prepare_late(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
+                              const pawl__sql_fields *fields, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__odbc_append_casts(&text, &statement->base, statement->text, fields);
+    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt,
+                                             &statement->base.column_count, &text, error);
+    pawl__sql_text_free(&text);
+    return code;
 }
 
 /* ---- Parameters --------------------------------------------------------- */
@@ -240,6 +295,11 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *bas
 {
     parameter             all[PAWL__SQL_FIELDS_MAX];
     pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
+    pawl_code             code      = PAWL_OK;
+    if (statement->stmt == NULL)
+        code = prepare_late(pawl__odbc_connection_of(session), statement, fields, error);
+    if (code != PAWL_OK)
+        return code;
     return execute(pawl__odbc_connection_of(session), statement, statement->stmt, fields, &item, 1,
                    all, error);
 }

@@ -26,6 +26,7 @@
 typedef struct pawl__odbc_statement {
     pawl__sql_prepared base; /* first */
     SQLHSTMT           stmt; /* NULL: not prepared */
+    char              *text; /* owned: until its parameters have types, at the first run; or NULL */
     SQLHSTMT           set;  /* an insert of PAWL__ODBC_SET_ROWS rows; NULL: not prepared */
     bool               is_looked_at;
     bool               has_set;
@@ -76,6 +77,9 @@ int64_t   pawl__odbc_found(pawl__sql_prepared *statement);
 /* Prepares a text; `columns`, unless NULL, is how many its rows have. */
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
                                   unsigned *columns, const pawl__sql_text *text, pawl_error *error);
+/* The text with the types of its parameters, which has `rows` times those of an item. */
+void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
+                             const char *text, const pawl__sql_fields *fields);
 /* Runs statement->set with the fields of PAWL__ODBC_SET_ROWS items. */
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
                                  const pawl__sql_fields *fields, const void *const *items,

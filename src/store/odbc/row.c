@@ -46,15 +46,23 @@ static char *room_of(pawl__sql_request *request, size_t size)
     return request->peeked + request->peeked_size - size;
 }
 
+/* As a binary psqlODBC gives a UUID's sixteen bytes, and no JSON. Of MariaDB's driver a binary is the text as it
+ * stands. */
+static SQLSMALLINT type_of(const pawl__sql_request *request, int wire)
+{
+    bool has_types = pawl__odbc_store_of(request->connection)->kind->has_casts;
+    return has_types && wire != PAWL__WIRE_BYTES ? SQL_C_CHAR : SQL_C_BINARY;
+}
+
 /* The first piece says how long the whole is. */
-static void read_text(pawl__sql_request *request, unsigned column, pawl__sql_got *got)
+static void read_text(pawl__sql_request *request, unsigned column, SQLSMALLINT type,
+                      pawl__sql_got *got)
 {
     SQLHSTMT  stmt = request->statement->stmt;
     char      piece[PIECE_MAX];
     SQLLEN    size = 0, rest = 0;
-    SQLRETURN read =
-        SQLGetData(stmt, (SQLUSMALLINT)(column + 1), SQL_C_BINARY, piece, sizeof piece, &size);
-    got->is_null = size == SQL_NULL_DATA;
+    SQLRETURN read = SQLGetData(stmt, (SQLUSMALLINT)(column + 1), type, piece, sizeof piece, &size);
+    got->is_null   = size == SQL_NULL_DATA;
     if (!SQL_SUCCEEDED(read) || (size < 0 && !got->is_null)) {
         fail_column(request, column, PAWL_EPERSIST, "could not be read");
         return;
@@ -67,12 +75,13 @@ static void read_text(pawl__sql_request *request, unsigned column, pawl__sql_got
         fail_column(request, column, PAWL_ENOMEM, "out of memory for a row");
         return;
     }
-    SQLLEN first = size < (SQLLEN)sizeof piece ? size : (SQLLEN)sizeof piece;
+    SQLLEN nul   = type == SQL_C_CHAR; /* behind each piece of a text */
+    SQLLEN first = size < (SQLLEN)sizeof piece - nul ? size : (SQLLEN)sizeof piece - nul;
     rest         = size - first;
     memcpy(room, piece, (size_t)first);
     if (size > first)
-        read = SQLGetData(stmt, (SQLUSMALLINT)(column + 1), SQL_C_BINARY, room + first,
-                          size - first, &rest);
+        read = SQLGetData(stmt, (SQLUSMALLINT)(column + 1), type, room + first, size - first + nul,
+                          &rest);
     if (!SQL_SUCCEEDED(read) || rest != size - first)
         fail_column(request, column, PAWL_EPERSIST, "could not be read whole");
     room[size] = '\0';
@@ -117,7 +126,7 @@ static void get_field(pawl__sql_request *request, unsigned column, int wire, voi
     if (!request->is_read[column]) {
         *got = (pawl__sql_got){.is_null = true};
         if (kind == PAWL__SQL_KEPT || kind == PAWL__SQL_PEEKED)
-            read_text(request, column, got);
+            read_text(request, column, type_of(request, wire), got);
         else
             read_fixed(request, column, kind == PAWL__SQL_MOMENT, got);
         request->is_read[column] = true;
@@ -184,7 +193,8 @@ pawl_code pawl__odbc_end(pawl__sql_request *request)
         return PAWL_OK;
     pawl__odbc_connection *connection = request->connection;
     pawl_code              code       = request->code;
-    if (request->statement != NULL && request->statement->base.column_count != 0)
+    if (request->statement != NULL && request->statement->stmt != NULL &&
+        request->statement->base.column_count != 0)
         (void)SQLFreeStmt(request->statement->stmt, SQL_CLOSE);
     if (connection->spare != NULL)
         pawl_free(request);

@@ -13,7 +13,7 @@
 #define CONNECTION_SIZE_MAX 4000
 #define NOT_GIVEN (-1)
 
-static const char *const dialects[] = {"mysql", NULL};
+static const char *const dialects[] = {"mysql", "postgres", NULL};
 static const char *const creates[]  = {"no", NULL};
 
 #define AT(member) offsetof(pawl__odbc_url, member)
@@ -22,7 +22,8 @@ static const pawl__url_option options[] = {
     {"create", PAWL__URL_WORD, AT(creates), "no: a server's tables are made by 'pawl schema apply'",
      .words = creates},
     {"dialect", PAWL__URL_WORD, AT(dialect),
-     "mysql, for MySQL and MariaDB: over ODBC pawl speaks no other one yet", .words = dialects},
+     "mysql, for MySQL and MariaDB, or postgres: over ODBC pawl speaks no other one yet",
+     .words = dialects},
 };
 
 static const pawl__url_kind kind = {
@@ -86,7 +87,8 @@ pawl_code pawl__odbc_url_read(pawl__odbc_url *url, const char *text, pawl_error 
     if (code == PAWL_OK)
         code = pawl__url_options(&kind, url->given, behind, url, error);
     if (code == PAWL_OK && url->dialect == NOT_GIVEN)
-        code = refuse(url, PAWL_ECONFIG, "'?dialect=mysql' is missing at the end", error);
+        code = refuse(url, PAWL_ECONFIG,
+                      "'?dialect=mysql' or '?dialect=postgres' is missing at the end", error);
     return code;
 }
 

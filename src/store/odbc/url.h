@@ -1,6 +1,7 @@
 /* url.h - the URL of a store behind an ODBC driver.
  *
  *     odbc:DSN?dialect=mysql
+ *     odbc:DSN?dialect=postgres
  *     odbc:Driver={MariaDB Unicode};Server=db;Database=shop;UID=pawl;PWD=...?dialect=mysql
  *
  * The text before the last '?' outside of braces is the name of a data source, or, where it has a '=', a
@@ -15,11 +16,17 @@
 
 #include "pawl/base.h"
 
+typedef enum pawl__odbc_dialect {
+    PAWL__ODBC_MYSQL,
+    PAWL__ODBC_POSTGRES,
+    pawl__odbc_dialect_count
+} pawl__odbc_dialect;
+
 typedef struct pawl__odbc_url {
     char *text;       /* owned: the options stand in it */
     char *connection; /* owned: the connection string, with the password */
     char *given;      /* owned: the URL for people, without it */
-    int   dialect;    /* 0: mysql, the only one so far */
+    int   dialect;    /* pawl__odbc_dialect */
     int   creates;    /* always 0 */
 } pawl__odbc_url;
 

@@ -156,8 +156,11 @@ struct pawl__sql_remote {
     pawl__sql_claims             claims;
     int64_t                      lock_number; /* of the worker's session lock; 0: it has none */
     bool                         is_cluster;  /* a row lock is one node's, so claims are stamps */
-    char                         database[PAWL__SQL_DATABASE_SIZE];
-    char                         database_id[PAWL__SQL_DATABASE_ID_SIZE];
+    pawl__sql_dialect            plain;       /* of a family that changes the words of one */
+    int64_t                      version;     /* of the server; 0: not known */
+    /* Or the schema, where tables are in one. */
+    char database[PAWL__SQL_DATABASE_SIZE];
+    char database_id[PAWL__SQL_DATABASE_ID_SIZE];
 };
 
 static inline pawl__sql_remote *pawl__sql_remote_of(pawl_store *store)
@@ -237,6 +240,9 @@ pawl_code pawl__sql_not_counted(const char *scheme, pawl_error *error);
  * the write expects it, or where the statement leaves such rows. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
                           const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate);
+/* Around a write that may be refused; unless it is done it is undone. */
+pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error);
+pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error);
 pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
                                       const pawl_outbox_hold *const *holds, size_t count,
                                       pawl_error *error);

@@ -24,17 +24,34 @@ bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prep
     return (is_duplicate || session->is_null) && pawl__sql_expects(write, *fate);
 }
 
-static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,
-                            const void *item, pawl__sql_fate *fate, pawl_error *error)
+/* A refusal is undone by a savepoint where it would undo the transaction. */
+static bool needs_savepoint(const pawl__sql_session *session, const pawl__sql_write *write)
+{
+    return session->remote->family->undoes_all && session->in_transaction &&
+           (pawl__sql_expects(write, PAWL__SQL_DUPLICATE) ||
+            pawl__sql_expects(write, PAWL__SQL_NULL));
+}
+
+pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error)
+{
+    return session->remote->ops->query(session, "savepoint pawl_set", error);
+}
+
+pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error)
+{
+    if (is_done)
+        return session->remote->ops->query(session, "release savepoint pawl_set", error);
+    session->is_undone = false;
+    return session->remote->ops->query(session, "rollback to savepoint pawl_set", error);
+}
+
+static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *statement,
+                         const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
+                         pawl_error *error)
 {
     const pawl__sql_session_ops *ops = session->remote->ops;
-    pawl_code                    code;
-    pawl__sql_prepared          *statement = pawl__sql_prepared_of(
-                 session, write->statement, write->is_saga ? pawl__sql_saga_of(item) : NULL, &code, error);
-    if (statement == NULL)
-        return code;
-    session->is_null = false;
-    code             = ops->execute(session, statement, &write->parameters, item, error);
+    session->is_null                 = false;
+    pawl_code code = ops->execute(session, statement, &write->parameters, item, error);
     if (code != PAWL_OK)
         return pawl__sql_is_refusal(session, statement, write, code, fate) ? PAWL_OK : code;
     *fate = PAWL__SQL_APPLIED;
@@ -44,6 +61,24 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
     if (found == 0)
         *fate = PAWL__SQL_MISSED;
     return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session->remote->sql.base.scheme, error);
+}
+
+static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,
+                            const void *item, pawl__sql_fate *fate, pawl_error *error)
+{
+    pawl_code           code;
+    bool                is_saved  = needs_savepoint(session, write);
+    pawl__sql_prepared *statement = pawl__sql_prepared_of(
+        session, write->statement, write->is_saga ? pawl__sql_saga_of(item) : NULL, &code, error);
+    if (statement != NULL && is_saved)
+        code = pawl__sql_savepoint_begin(session, error);
+    if (code != PAWL_OK)
+        return code;
+    code = execute(session, statement, write, item, fate, error);
+    if (code == PAWL_OK && is_saved)
+        code = pawl__sql_savepoint_end(
+            session, *fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED, error);
+    return code;
 }
 
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,

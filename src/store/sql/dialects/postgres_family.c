@@ -1,0 +1,453 @@
+/* postgres_family.c - sessions of PostgreSQL by another library than its own: statements, the lock that a
+ * worker lives by, failures.
+ *
+ * A living worker has an advisory lock, of the number that store/postgres gives it. The second session
+ * of a worker has the one below. A lock is gone with its session; a worker that connects again ends an
+ * older session of its own that the server still takes for alive.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialects/postgres_family.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION_MIN 140000
+#define LIVES_AT_ONCE 100 /* in one statement */
+
+/* ---- Statements ----------------------------------------------------------- */
+
+#define DUE "where [Queue] = ?1 and [Due] <= ?2 "
+#define LOCKED "for update skip locked"
+#define CLAIMED "order by [Due], [Seq] limit ?3 " LOCKED
+#define NOT_OF "and [Seq] <> all (cast(string_to_array(?4, ',') as bigint array)) "
+#define STAMP "'claim:' || [Seq]"
+/* Rows of a table whose physical place is in the select. */
+#define AT_PLACE(table, select) \
+    "delete from {" table "} where ctid = any (array(select ctid from {" table "} " select "))"
+
+/* INBOX_SWEEP and the like: a delete has no order and no limit. EVENT_INSERT is the shared one, and
+ * QUEUE_FIRST passes over rows that a worker has in hand, which no column says. */
+#define STATEMENTS(X)                                                                             \
+    X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT DUE CLAIMED)                                          \
+    X(QUEUE_CLAIM_MORE, PAWL__SQL_QUEUE_ROW_TEXT DUE NOT_OF CLAIMED)                              \
+    X(QUEUE_CLAIM_FREE, PAWL__SQL_QUEUE_ROW_TEXT DUE NOT_OF                                       \
+      "and not exists (select 1 from {leases} as c where c.[Name] = " STAMP                       \
+      " and c.[Worker] <> ?5) " CLAIMED)                                                          \
+    X(QUEUE_CLAIM_AGAIN,                                                                          \
+      PAWL__SQL_QUEUE_ROW_TEXT "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " LOCKED)       \
+    X(QUEUE_COUNT_DUE, "select count(*) from (select 1 from {queue} " DUE "limit ?3) as d")       \
+    X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " LOCKED)            \
+    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 order by [Due] limit 1 " LOCKED) \
+    X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "         \
+                        "and [Id] > ?2 and [Source] = ?1")                                        \
+    X(INBOX_SWEEP, AT_PLACE("inbox", "where [At] < ?1 order by [At] limit ?2"))                   \
+    X(OUTBOX_SWEEP, AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                               \
+                                       "order by [DispatchedAt] limit ?2"))                       \
+    X(SCHEMA_COLUMNS,                                                                             \
+      "select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), "           \
+      "coalesce(l.collname::text, ''), a.attnotnull::int, "                                       \
+      "(a.atthasdef or a.attidentity <> '')::int "                                                \
+      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                          \
+      "on c.relnamespace = s.oid and c.relkind in ('r', 'p') "                                    \
+      "join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 "                 \
+      "and not a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation "  \
+      "where s.nspname = current_schema() and c.relname = ?1 order by a.attnum")                  \
+    X(SCHEMA_INDEXES,                                                                             \
+      "select c.relname::text, x.relname::text, "                                                 \
+      "(select coalesce(string_agg(pg_get_indexdef(i.indexrelid, n, false), ', ' order by n), "   \
+      "'') from generate_series(1, i.indnkeyatts) as n), i.indisprimary::int, "                   \
+      "i.indisunique::int, (i.indisvalid and i.indisready)::int, (i.indpred is not null)::int "   \
+      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                          \
+      "on c.relnamespace = s.oid join pg_catalog.pg_index as i on i.indrelid = c.oid "            \
+      "join pg_catalog.pg_class as x on x.oid = i.indexrelid "                                    \
+      "where s.nspname = current_schema() and c.relname = ?1 order by x.relname")
+
+#define OF_FAMILY(name) OWN_##name
+#define NUMBER_OF(name, text) OF_FAMILY(name),
+enum { BEFORE = PAWL__SQL_ROW_STATEMENT_END - 1, STATEMENTS(NUMBER_OF) STATEMENT_COUNT };
+
+static const int overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    [PAWL__SQL_QUEUE_FIRST]  = OWN_QUEUE_FIRST,
+    [PAWL__SQL_INBOX_SWEEP]  = OWN_INBOX_SWEEP,
+    [PAWL__SQL_OUTBOX_SWEEP] = OWN_OUTBOX_SWEEP,
+};
+
+static const char *const templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof templates / sizeof templates[0] == STATEMENT_COUNT,
+               "one template for each statement");
+
+/* PostgreSQL's, with parameters that have no number; each of a template has to stand in the text. */
+static const pawl__sql_dialect *plain_dialect(pawl__sql_remote *remote)
+{
+    remote->plain           = pawl__pg_dialect;
+    remote->plain.parameter = "?";
+    remote->plain.clock     = "now()";
+    return &remote->plain;
+}
+
+/* ---- Failures ------------------------------------------------------------- */
+
+typedef struct state_row {
+    const char    *state; /* begins so */
+    pawl_code      code;
+    pawl__sql_left left;
+} state_row;
+
+#define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
+#define CONNECTION PAWL__SQL_CONNECTION_LOST
+
+/* The first that fits. */
+static const state_row states[] = {
+    {"23505", PAWL_EDUPLICATE, TRANSACTION},  /* unique violation */
+    {"23502", PAWL_EINVAL, TRANSACTION},      /* null where none may be */
+    {"40001", PAWL_EBUSY, TRANSACTION},       /* serialisation failure */
+    {"40P01", PAWL_EBUSY, TRANSACTION},       /* deadlock */
+    {"55P03", PAWL_EBUSY, TRANSACTION},       /* lock timeout */
+    {"55006", PAWL_EBUSY, TRANSACTION},       /* object in use */
+    {"57014", PAWL_ETIMEOUT, TRANSACTION},    /* cancelled */
+    {"57P03", PAWL_EUNREACHABLE, CONNECTION}, /* starting up */
+    {"57P", PAWL_ELOST, CONNECTION},          /* the server ended the session */
+    {"25P03", PAWL_ELOST, CONNECTION},        /* idle in a transaction for too long */
+    {"25006", PAWL_EUNREACHABLE, CONNECTION}, /* read only: another server can be written to */
+    {"25P02", PAWL_EBUSY, TRANSACTION},       /* the transaction was undone before */
+    {"28", PAWL_EDENIED, CONNECTION},
+    {"42501", PAWL_EDENIED, TRANSACTION},
+    {"3D000", PAWL_ENOTSTORE, CONNECTION}, /* no such database */
+    {"3F000", PAWL_ESCHEMA, TRANSACTION},  /* no such schema */
+    {"42P01", PAWL_ESCHEMA, TRANSACTION},  /* no such table */
+    {"42703", PAWL_ESCHEMA, TRANSACTION},  /* no such column */
+    {"42804", PAWL_ESCHEMA, TRANSACTION},  /* a column of another type */
+    {"42P10", PAWL_ESCHEMA, TRANSACTION},  /* no unique index for "on conflict" */
+    {"53100", PAWL_EFULL, TRANSACTION},    /* disk full */
+    {"53200", PAWL_ENOMEM, TRANSACTION},
+    {"53300", PAWL_EUNREACHABLE, CONNECTION}, /* too many connections */
+    {"54", PAWL_ELIMIT, TRANSACTION},
+    {"22", PAWL_EINVAL, TRANSACTION}, /* bytes that are no text, and the like */
+    {"0A000", PAWL_EUNSUPPORTED, TRANSACTION},
+};
+
+pawl_code pawl__pg_state_code(const char *state, pawl__sql_left *left)
+{
+    *left = TRANSACTION;
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0) {
+            *left = states[i].left;
+            return states[i].code;
+        }
+    return PAWL_EPERSIST;
+}
+
+/* ---- The session --------------------------------------------------------- */
+
+static void take_session(void *context, const pawl_text *columns)
+{
+    pawl__sql_session *session = context;
+    pawl__sql_remote  *remote  = session->remote;
+    session->id                = strtoll(columns[0].data, NULL, 10);
+    remote->version            = strtoll(columns[1].data, NULL, 10);
+    (void)snprintf(remote->database, sizeof remote->database, "%.*s", PAWL_TEXT_ARGS(columns[2]));
+}
+
+pawl_code pawl__pg_ask_session(pawl__sql_session *session, pawl_error *error)
+{
+    pawl__sql_remote *remote = session->remote;
+    pawl_code         code   = remote->ops->ask(
+                  session,
+                  "select pg_backend_pid(), current_setting('server_version_num'), coalesce(current_schema(), '')",
+                  take_session, session, error);
+    remote->dialect = plain_dialect(remote);
+    if (code != PAWL_OK)
+        return code;
+    if (remote->version < VERSION_MIN)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "%s: %s: the server is PostgreSQL %lld, at least 14 is needed: name "
+                              "another server",
+                              remote->sql.base.scheme, remote->given,
+                              (long long)remote->version / 10000);
+    if (remote->database[0] == '\0')
+        return pawl_error_set(error, PAWL_ESCHEMA,
+                              "%s: %s: the search path has no schema that is there: create one",
+                              remote->sql.base.scheme, remote->given);
+    return PAWL_OK;
+}
+
+/* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. */
+pawl_code pawl__pg_set_session(pawl__sql_session *session, pawl_error *error)
+{
+    char      text[600];
+    long long wait = (long long)session->remote->sql.base.deadline_ms + 1000;
+    (void)snprintf(text, sizeof text,
+                   "set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; "
+                   "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
+                   "set enable_seqscan = off; set enable_bitmapscan = off; "
+                   "set enable_hashjoin = off; set enable_mergejoin = off; "
+                   "set client_min_messages = warning; set lock_timeout = %lld; "
+                   "set idle_in_transaction_session_timeout = 60000; "
+                   "set default_transaction_isolation = 'read committed'",
+                   wait);
+    return session->remote->ops->query(session, text, error);
+}
+
+static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
+                             pawl_error *error)
+{
+    return pawl__sql_ask_text(
+        session,
+        "select md5(concat_ws('/', current_setting('port'), pg_postmaster_start_time(), "
+        "current_database(), current_schema()))",
+        id, PAWL__SQL_DATABASE_ID_SIZE, error);
+}
+
+/* A savepoint is refused outside of a transaction. */
+pawl_code pawl__pg_is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
+{
+    pawl_error why  = PAWL_ERROR_INIT;
+    pawl_code  code = session->remote->ops->query(session, "savepoint pawl_open", &why);
+    *is_open        = code == PAWL_OK;
+    if (code == PAWL_OK)
+        return session->remote->ops->query(session, "release savepoint pawl_open", error);
+    if (!session->is_lost)
+        return PAWL_OK;
+    return pawl_error_set(error, code, "%s", why.text);
+}
+
+/* ---- The lock ------------------------------------------------------------ */
+
+#define OF_NUMBER                                                                \
+    "l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.database = " \
+    "(select b.oid from pg_catalog.pg_database as b where b.datname = current_database())"
+
+static int64_t number_of(const pawl__sql_session *session)
+{
+    const pawl__sql_remote *remote = session->remote;
+    return session == remote->main ? remote->lock_number : remote->lock_number - 1;
+}
+
+static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
+{
+    char    text[600];
+    int64_t number = number_of(session), is_had = 0;
+    (void)snprintf(text, sizeof text, "select pg_try_advisory_lock(%" PRId64 ")::int", number);
+    pawl_code code = pawl__sql_ask_number(session, text, &is_had, error);
+    if (code != PAWL_OK || is_had == 1)
+        return code;
+    (void)snprintf(text, sizeof text,
+                   "select count(pg_terminate_backend(l.pid)) from pg_catalog.pg_locks as l "
+                   "where " OF_NUMBER " and l.pid <> pg_backend_pid() and l.classid = "
+                   "((%" PRId64 " >> 32) & 4294967295)::oid and l.objid = (%" PRId64
+                   " & 4294967295)::oid",
+                   number, number);
+    code = pawl__sql_ask_number(session, text, &is_had, error);
+    (void)snprintf(text, sizeof text, "select count(pg_advisory_lock(%" PRId64 "))", number);
+    return code == PAWL_OK ? pawl__sql_ask_number(session, text, &is_had, error) : code;
+}
+
+static void worker_unlock(pawl__sql_session *session)
+{
+    char    text[100];
+    int64_t ignored;
+    (void)snprintf(text, sizeof text, "select pg_advisory_unlock(%" PRId64 ")::int",
+                   number_of(session));
+    (void)pawl__sql_ask_number(session, text, &ignored, NULL);
+}
+
+/* ---- Who lives ----------------------------------------------------------- */
+
+/* The advisory lock of a worker, or the heartbeat of one of store/postgres behind a pooler. */
+static void append_life(pawl__sql_text *text, const pawl__sql_life *life)
+{
+    if (life->process != 0)
+        pawl__sql_appendf(text, "(exists (select 1 from h where n = %" PRId64 "))::int",
+                          life->process);
+    else
+        pawl__sql_appendf(text,
+                          "(now() - interval '15 seconds' < timestamptz 'epoch' + %" PRId64
+                          " * interval '1 microsecond')::int",
+                          life->seen);
+}
+
+static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    char           digits[LIVES_AT_ONCE + 1] = "";
+    pawl__sql_text text                      = {0};
+    pawl__sql_append(&text, "with h as materialized (select l.classid::bigint << 32 | "
+                            "l.objid::bigint as n from pg_catalog.pg_locks as l where " OF_NUMBER
+                            ") select concat(");
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(&text, i > 0 ? ", " : "");
+        append_life(&text, lives[i]);
+    }
+    pawl__sql_append(&text, ")");
+    pawl_code code =
+        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
+                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
+    for (size_t i = 0; i < count; i++)
+        lives[i]->is_alive = digits[0] != '\0' && digits[i] == '1';
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+pawl_code pawl__pg_who_has_lock(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
+        code = ask_lives(pawl__sql_remote_of(store), lives + at,
+                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
+    return code;
+}
+
+/* ---- Tables -------------------------------------------------------------- */
+
+static const char *const catalog_types[pawl__sql_type_count] = {
+    [PAWL__SQL_SERIAL]   = "bigint",
+    [PAWL__SQL_TIME]     = "timestamp with time zone",
+    [PAWL__SQL_VERSION]  = "character varying(23)",
+    [PAWL__SQL_KEY_TEXT] = "character varying(200)",
+    [PAWL__SQL_KEY_TIME] = "timestamp without time zone",
+};
+
+static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    (void)verb;
+    return remote->main->is_made ? PAWL_OK : remote->ops->connect(remote->main, error);
+}
+
+static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    return remote->ops->query(remote->main, statement, error);
+}
+
+static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
+{
+    return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
+}
+
+/* One transaction, behind the lock of the printed script; search_path is the schema alone. */
+static pawl_code begin(pawl_store *base, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    pawl_code         code   = pawl__sql_session_begin(base, error);
+    if (code == PAWL_OK)
+        code = execute(base, "select pg_advisory_xact_lock(1885435756)", error);
+    if (code == PAWL_OK)
+        code = execute(
+            base, "select set_config('search_path', quote_ident(current_schema()), true)", error);
+    if (code != PAWL_OK)
+        pawl__sql_session_undo(remote->main);
+    return code;
+}
+
+static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    bool is_unknown = false;
+    if (code == PAWL_OK)
+        code = pawl__sql_session_commit(base, &is_unknown, error);
+    pawl__sql_session_undo(pawl__sql_remote_of(base)->main);
+    return code;
+}
+
+/* ACCESS EXCLUSIVE on the queue first, with nothing else locked, as store/postgres does it. */
+static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
+                             pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_appendf(&text,
+                      "do $pawl$ begin perform set_config('lock_timeout', '%lldms', true); "
+                      "lock table ",
+                      (long long)patience_ms);
+    pawl__sql_append_table(&text, &pawl__pg_dialect, prefix, PAWL_TEXT("queue"));
+    pawl__sql_appendf(&text,
+                      " in access exclusive mode; perform set_config('lock_timeout', '%lldms', "
+                      "true); exception when undefined_table then null; end $pawl$",
+                      (long long)patience_ms / 2);
+    pawl_code code = text.is_failed ? pawl__sql_no_memory(base, "a text", error)
+                                    : execute(base, text.data, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
+{
+    char text[60];
+    (void)snprintf(text, sizeof text, "select pg_sleep(%.3f)", (double)ms / 1000.0);
+    return execute(base, text, error);
+}
+
+static const pawl__sql_schema_ops schema_ops = {
+    .connect     = connect,
+    .begin       = begin,
+    .end         = end,
+    .limit_waits = limit_waits,
+    .rest        = rest,
+    .execute     = execute,
+    .number      = number,
+    .columns     = OWN_SCHEMA_COLUMNS,
+    .indexes     = OWN_SCHEMA_INDEXES,
+    .types       = catalog_types,
+    .collation   = "C",
+    .has_keys    = true,
+};
+
+static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
+{
+    return (pawl__sql_schema){.store   = &remote->sql.base,
+                              .ops     = &schema_ops,
+                              .dialect = plain_dialect(remote),
+                              .prefix  = prefix,
+                              .given   = remote->given,
+                              .scheme  = "",
+                              .within  = remote->database};
+}
+
+pawl_code pawl__pg_family_check(pawl__sql_remote *remote, const pawl_store_options *options,
+                                pawl_error *error)
+{
+    pawl__sql_schema schema = schema_of(remote, remote->sql.base.system_prefix);
+    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+}
+
+pawl_code pawl__pg_family_schema(pawl_store *store, pawl_schema_verb verb,
+                                 const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                                 pawl_error *error)
+{
+    pawl__sql_schema schema = schema_of(pawl__sql_remote_of(store), spec->system_prefix);
+    return pawl__sql_schema_run(&schema, verb, spec, line, context, error);
+}
+
+/* ---- The family ---------------------------------------------------------- */
+
+const pawl__sql_family pawl__pg_family = {
+    .name            = "postgres",
+    .templates       = templates,
+    .overrides       = overrides,
+    .statement_count = STATEMENT_COUNT,
+    .hold_back       = OWN_OUTBOX_HOLD_BACK,
+    .undoes_all      = true,
+    .lock_ops =
+        {
+            .claim       = OWN_QUEUE_CLAIM,
+            .claim_more  = OWN_QUEUE_CLAIM_MORE,
+            .claim_free  = OWN_QUEUE_CLAIM_FREE,
+            .claim_again = OWN_QUEUE_CLAIM_AGAIN,
+            .count_due   = OWN_QUEUE_COUNT_DUE,
+            .lock        = OWN_QUEUE_LOCK,
+            .is_open     = pawl__sql_main_is_open,
+            .rollback    = pawl__sql_main_rollback,
+            .aside       = pawl__sql_aside,
+            .back        = pawl__sql_back,
+        },
+    .worker_lock   = worker_lock,
+    .worker_unlock = worker_unlock,
+    .database_id   = database_id,
+};

@@ -1,0 +1,26 @@
+/* test_contract_odbc_postgres.c - the contract suite on PostgreSQL through its ODBC driver: every day the nouns
+ * that reach each kind of statement, value, lock and failure; or those that an argument names. All of them:
+ * test_contract_odbc_postgres_soak.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/odbc_ground.h"
+#include "contract/server_suite.h"
+
+int main(int argument_count, char **arguments)
+{
+    static char nouns[][12]        = {"saga value", "saga_lock", "text:", "worker:", "queue: "};
+    char        url[ODBC_URL_SIZE] = "";
+    int         result             = 0;
+#ifdef PAWL_HAVE_ODBC
+    (void)odbc_postgres_url("", url);
+#endif
+    setenv("PAWL_TEST_ODBC", url, 1);
+    if (argument_count > 1 || url[0] == '\0')
+        return server_suite_main("PAWL_TEST_ODBC", "postgres", argument_count, arguments);
+    for (size_t i = 0; i < sizeof nouns / sizeof nouns[0]; i++) {
+        char *with[] = {arguments[0], nouns[i], NULL};
+        result |= server_suite_main("PAWL_TEST_ODBC", "postgres", 2, with);
+    }
+    return result;
+}
