@@ -149,6 +149,11 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
                            pawl_error *error);
 
+/* Says on standard error when messages that went to the queue wait: it is paused, or nobody reads
+ * it. A queue that only an endpoint of another name reads is not said to be read by nobody. */
+pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena,
+                            pawl_error *error);
+
 /* ---- Applications --------------------------------------------------------- */
 
 typedef struct pawl__loaded {

@@ -12,11 +12,12 @@
  */
 #include "cli/dead.h"
 
+#include "cli/pace.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define PAGE 256
 
@@ -145,7 +146,11 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
     if (code != PAWL_OK)
         return code;
     const pawl__dead_counts counts = {.done = count};
-    return pawl__dead_print_done(fields, kind_of(fields)->done, &counts, error);
+    for (size_t i = 0; code == PAWL_OK && i < count && settle->action == PAWL_DEAD_RETRY; i++)
+        if (i == 0 || !pawl_text_equal(letters[i].queue, letters[i - 1].queue))
+            code = pawl__reader_warn(store, letters[i].queue, arena, error);
+    return code != PAWL_OK ? code
+                           : pawl__dead_print_done(fields, kind_of(fields)->done, &counts, error);
 }
 
 /* ---- Letters that have something in common ------------------------------------- */
@@ -168,32 +173,6 @@ static void on_signal(int number)
 {
     (void)number;
     is_interrupted = 1;
-}
-
-static int64_t monotonic_us(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
-/* Waits until so many letters are due at the rate; a signal ends it. */
-static void pace(const bulk *it)
-{
-    if (it->fields->rate == 0 || is_interrupted)
-        return;
-    int64_t         due  = it->begun + (int64_t)it->seen * INT64_C(1000000) / it->fields->rate;
-    int64_t         left = due - monotonic_us();
-    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
-    if (left > 0)
-        (void)nanosleep(&span, NULL);
-}
-
-/* As many letters as go in one commit: at a rate those of a tenth of a second. */
-static size_t page_size(const bulk *it)
-{
-    int64_t wanted = it->fields->rate != 0 ? (it->fields->rate + 9) / 10 : PAGE;
-    return wanted < PAGE ? (size_t)wanted : PAGE;
 }
 
 static pawl_code count_all(bulk *it, pawl_error *error)
@@ -239,12 +218,13 @@ static pawl_code settle_page(bulk *it, pawl_dead_rows *found, pawl_error *error)
 
 static pawl_code settle_pages(bulk *it, pawl_error *error)
 {
-    size_t         size  = page_size(it);
+    size_t         size  = pawl__pace_page(it->fields->rate, PAGE);
     pawl_dead_rows found = {.count = 0};
     pawl_code      code  = PAWL_OK;
-    it->begun            = monotonic_us();
+    it->begun            = pawl__pace_now();
     do {
-        pace(it);
+        if (!is_interrupted)
+            pawl__pace_wait(it->begun, (int64_t)it->seen, it->fields->rate);
         pawl_arena_reset(it->arena);
         if (is_interrupted)
             code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");

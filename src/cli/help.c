@@ -10,12 +10,13 @@
 #include <string.h>
 
 typedef struct verb_fields {
-    const char *verb;
+    const char *verb, *action;
     bool        is_man;
 } verb_fields;
 
 const pawl__argument pawl__help_verb_arguments[] = {
     {.name = "VERB", .offset = offsetof(verb_fields, verb), .is_optional = true},
+    {.name = "ACTION", .offset = offsetof(verb_fields, action), .is_optional = true},
     {.name = NULL},
 };
 const pawl__option pawl__help_verb_options[] = {
@@ -33,8 +34,9 @@ const pawl__option pawl__help_verb_options[] = {
 
 /* Where a page goes, and as what: lines for a terminal, or requests of roff's man macros. */
 typedef struct help_page {
-    FILE *out;
-    bool  is_man;
+    FILE    *out;
+    bool     is_man;
+    unsigned actions; /* a bit for the action that the page is about; 0: all */
 } help_page;
 
 /* "-" stays one that can be copied; "." and "'" at the start of a line are no requests, since a
@@ -84,16 +86,21 @@ static void print_row(const help_page *page, const char *left, const char *right
 }
 
 /* "pawl schema apply|drop|print|verify [OPTIONS]" */
-static void usage_of(const pawl__verb *verb, char *text, size_t size)
+static void usage_of(const help_page *page, const pawl__verb *verb, char *text, size_t size)
 {
     snprintf(text, size, "pawl %s", verb->name);
     for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
         pawl__append(text, size, argument->is_optional ? " [" : " ");
         if (argument->choices == NULL)
             pawl__append(text, size, argument->name);
+        unsigned only    = argument == verb->arguments ? page->actions : 0;
+        bool     is_next = false;
         for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++) {
-            pawl__append(text, size, i > 0 ? "|" : "");
+            if (only != 0 && (only & 1U << i) == 0)
+                continue;
+            pawl__append(text, size, is_next ? "|" : "");
             pawl__append(text, size, argument->choices[i]);
+            is_next = true;
         }
         pawl__append(text, size, argument->is_list ? " ..." : "");
         pawl__append(text, size, argument->is_optional ? "]" : "");
@@ -128,7 +135,8 @@ static void print_option(const help_page *page, const pawl__verb *verb, const pa
     const char *value = value_of(option);
     snprintf(left, sizeof left, "--%s%s%s%s", option->name, value[0] != '\0' ? " " : "", value,
              option->kind == PAWL__OPTION_LIST ? " ..." : "");
-    pawl__actions_text(verb->arguments, option->actions, actions, sizeof actions);
+    pawl__actions_text(verb->arguments, page->actions == 0 ? option->actions : 0, actions,
+                       sizeof actions);
     snprintf(right, sizeof right, "%s%s%s%s", actions, actions[0] != '\0' ? ": " : "", option->help,
              limits_of(option, limits, sizeof limits));
     print_row(page, left, right);
@@ -140,6 +148,8 @@ static void print_options(const help_page *page, const pawl__verb *verb)
     const pawl__option *sorted[PAWL__OPTIONS_MAX];
     size_t              count = 0;
     for (const pawl__option *option = verb->options; option->name != NULL; option++) {
+        if (page->actions != 0 && option->actions != 0 && (option->actions & page->actions) == 0)
+            continue;
         size_t at = count++;
         for (; at > 0 && strcmp(sorted[at - 1]->name, option->name) > 0; at--)
             sorted[at] = sorted[at - 1];
@@ -260,12 +270,13 @@ static void print_beginning(const help_page *page, const char *verb, const char 
 static void print_verb(const help_page *page, const pawl__verb *verb)
 {
     char usage[500];
-    usage_of(verb, usage, sizeof usage);
+    usage_of(page, verb, usage, sizeof usage);
     print_beginning(page, verb->name, verb->help, usage);
     if (!page->is_man)
         fprintf(page->out, "\n%s\n", verb->help);
     print_options(page, verb);
-    print_reports(page, verb->reports);
+    if (page->actions == 0) /* keys stand by what they are of, which is several actions' at times */
+        print_reports(page, verb->reports);
     if (!page->is_man)
         return;
     print_exit_codes(page);
@@ -304,7 +315,7 @@ static void print_troubles(const help_page *page)
 }
 
 static const char *const overview[] = {
-    "`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.",
+    "`pawl help VERB` says more, `pawl help VERB ACTION` of one action. The store is --store URL, else the variable PAWL_STORE.",
     "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for",
     "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.",
 };
@@ -324,9 +335,28 @@ static void print_overview(const help_page *page)
     print_exit_codes(page);
 }
 
+/* The bit of the action among the verb's. */
+static pawl_code find_action(const pawl__verb *verb, const char *action, unsigned *bit,
+                             pawl_error *error)
+{
+    const char *const *choices =
+        verb->arguments[0].name != NULL ? verb->arguments[0].choices : NULL;
+    char text[400] = "";
+    for (size_t i = 0; choices != NULL && choices[i] != NULL; i++)
+        if (strcmp(choices[i], action) == 0) {
+            *bit = 1U << i;
+            return PAWL_OK;
+        }
+    if (choices != NULL)
+        pawl__suggest(action, "", choices, text, sizeof text);
+    char word[PAWL__WORD_SIZE];
+    return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no action '%s'%s", verb->name,
+                          pawl__shown(action, word), text);
+}
+
 int pawl__help_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {NULL, false};
+    verb_fields fields = {.verb = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
@@ -340,6 +370,10 @@ int pawl__help_verb(const pawl__verb *verb, int count, char **words)
     const pawl__verb *about = pawl__verb_find(fields.verb);
     if (about == NULL)
         return pawl__fail(pawl__verb_refuse(fields.verb, &error), &error);
+    if (fields.action != NULL && !fields.is_man)
+        code = find_action(about, fields.action, &to.actions, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
     print_verb(&to, about);
     return 0;
 }

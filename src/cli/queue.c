@@ -304,6 +304,10 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
         it.query.due_min = view.now + 1;
     else if (fields->due != NULL)
         it.query.due_max = view.now;
+    pawl_queue_info info;
+    pawl_code code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    if (code != PAWL_OK)
+        return code;
     view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
     return fields->is_revealed && !fields->is_json
                ? print_pages(&view, &it, fields->limit, error)

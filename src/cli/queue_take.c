@@ -9,10 +9,11 @@
  */
 #include "cli/queue.h"
 
+#include "cli/pace.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #define PAGE 256
 
@@ -78,32 +79,6 @@ static pawl_code count_all(taking *it, pawl_error *error)
     return code;
 }
 
-static int64_t monotonic_us(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
-/* Waits until so many messages are due at the rate; a signal ends it. */
-static void pace(const taking *it)
-{
-    if (it->fields->rate == 0 || is_interrupted)
-        return;
-    int64_t         due  = it->begun + (int64_t)it->seen * INT64_C(1000000) / it->fields->rate;
-    int64_t         left = due - monotonic_us();
-    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
-    if (left > 0)
-        (void)nanosleep(&span, NULL);
-}
-
-/* At a rate a commit has the messages of a tenth of a second. */
-static size_t page_size(const taking *it)
-{
-    int64_t wanted = it->fields->rate != 0 ? (it->fields->rate + 9) / 10 : PAGE;
-    return wanted < PAGE ? (size_t)wanted : PAGE;
-}
-
 static pawl_code take_page(taking *it, const pawl_queue_messages *found, pawl_error *error)
 {
     int64_t   seqs[PAGE];
@@ -123,16 +98,17 @@ static pawl_code take_page(taking *it, const pawl_queue_messages *found, pawl_er
 
 static pawl_code take_pages(taking *it, pawl_error *error)
 {
-    size_t              size  = page_size(it);
+    size_t              size  = pawl__pace_page(it->fields->rate, PAGE);
     pawl_queue_messages found = {.count = size};
     pawl_code           code  = PAWL_OK;
-    it->begun                 = monotonic_us();
+    it->begun                 = pawl__pace_now();
     if (it->total > size)
         fprintf(stderr,
                 "pawl: if it is interrupted, the same command with --last %" PRId64 " goes on\n",
                 it->query.seq_max);
     while (code == PAWL_OK && found.count == size) {
-        pace(it);
+        if (!is_interrupted)
+            pawl__pace_wait(it->begun, (int64_t)it->seen, it->fields->rate);
         if (is_interrupted)
             code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
         if (code == PAWL_OK)
@@ -207,7 +183,9 @@ static pawl_code work(taking *it, pawl_error *error)
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    if (it->total > 0)
+    if (is_move(it) && it->total > 0)
+        code = pawl__reader_warn(it->store, it->take.to, it->arena, error);
+    if (code == PAWL_OK && it->total > 0)
         code = take_pages(it, error);
     return code == PAWL_OK ? print_done(it, error) : code;
 }

@@ -64,7 +64,8 @@ const pawl__option pawl__timeout_verb_options[] = {
 
 const pawl__report pawl__timeout_verb_reports[] = {
     {"list, show", pawl__timeout_columns, NULL},
-    {"cancel, move, reap, release", NULL, "cancelled moved reaped released left"},
+    {"cancel, move", NULL, "cancelled moved left"},
+    {"reap, release", NULL, "reaped released left"},
     {"with --dry-run", NULL, "matching"},
     {.what = NULL},
 };

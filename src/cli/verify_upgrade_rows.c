@@ -7,8 +7,9 @@
  */
 #include "cli/verify_upgrade.h"
 
+#include "cli/pace.h"
+
 #include <string.h>
-#include <time.h>
 
 #define PAGE 256
 
@@ -25,26 +26,10 @@ typedef struct run {
     int64_t                  written;     /* when the cursor was */
 } run;
 
-static int64_t monotonic_us(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
-/* Waits until so many rows are due at the rate. */
-static void pace(const run *it)
-{
-    int64_t left = it->begun + it->rows * INT64_C(1000000) / it->fields->rate - monotonic_us();
-    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
-    if (left > 0)
-        (void)nanosleep(&span, NULL);
-}
-
 /* Every second, so that an interrupted run repeats no more than that. */
 static pawl_code write_cursor(run *it, pawl_error *error)
 {
-    int64_t now = monotonic_us();
+    int64_t now = pawl__pace_now();
     if (it->fields->resume == NULL || now - it->written < 1000000)
         return PAWL_OK;
     it->written = now;
@@ -107,7 +92,7 @@ static pawl_code look_at_page(run *it, const pawl_walk *walk, const pawl_walk_ro
     if (code == PAWL_OK)
         code = write_cursor(it, error);
     show_progress(it);
-    pace(it);
+    pawl__pace_wait(it->begun, it->rows, it->fields->rate);
     return code;
 }
 
@@ -179,7 +164,7 @@ pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
                       .upgrade = upgrade,
                       .report  = report,
                       .arena   = arena,
-                      .begun   = monotonic_us(),
+                      .begun   = pawl__pace_now(),
                       .cursor  = {.store       = pawl__masked(fields->at.store, masked, sizeof masked),
                                   .application = fields->application}};
     pawl_code code = PAWL_OK;

@@ -95,6 +95,7 @@ echo "== retry of one, who and why"
 expect 6 "there is no dead letter m-9" pawl dead retry m-1 m-9
 left 6
 expect 0 '^retried 1 dead letter$' pawl dead retry m-1 --reason "the bank's open"
+grep -q '^pawl: nobody reads queue billing just now' "$work/err" || die "retry does not say that nobody reads the queue"
 left 5
 expect 6 "there is no dead letter m-1" pawl dead retry m-1
 expect 0 "^retried +.* +$(id -un) +the bank's open$" pawl dead show m-1 --endpoint billing

@@ -41,7 +41,7 @@ grep -qx 'there is no queue' "$work/err" || die "it does not say that there is n
 expect 0 '' pawl queue list --json
 lines 0
 expect 6 "there is no queue billing" pawl queue show billing
-expect 0 '' pawl queue peek billing
+expect 6 "there is no queue billing" pawl queue peek billing
 lines 0
 
 echo "== a queue that nobody reads"
@@ -89,6 +89,11 @@ expect 0 'queue billing is paused since 2[^ ]*Z, by .*: the bank is away' pawl w
 grep -q '^run: pawl queue resume billing' "$work/out" || die "why does not say how to go on"
 expect 0 '^billing +2 +1 .*  paused$' pawl stats
 expect 0 '"queue":"billing",.*"paused":true' pawl stats --json
+expect 0 '' pawl send --to stray --type pallet --id s-1 --body '{"n":1}'
+expect 0 '^moved 1 message' pawl queue move stray billing --yes
+grep -qE "^pawl: queue billing is paused, by .*: what is in it waits for .pawl queue resume 'billing'." "$work/err" ||
+    die "move does not say that the queue is paused: $(cat "$work/err")"
+expect 0 '^discarded 1 message' pawl queue purge billing --type pallet --discard --yes
 expect 0 '^resumed queue billing$' pawl queue resume billing --reason mended
 
 echo "== dead letters, and a reader"
@@ -115,6 +120,8 @@ expect 2 "--yes" pawl queue purge wrong
 expect 0 '^would be buried: 5 messages of queue wrong$' pawl queue purge wrong --type parcel --dry-run
 last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
 expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
+grep -q '^pawl: nobody reads queue right just now: what is in it waits$' "$work/err" ||
+    die "move does not say that nobody reads the queue: $(cat "$work/err")"
 expect 0 '^\{"queue":"wrong","buried":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
 expect 0 'PURGED.*a slip' pawl dead list
 expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes

@@ -86,4 +86,7 @@ expect 0 '^removed partition vans/bonn with 3 rows$' pawl aggregator remove vans
 partition vans/bonn . && die "a removed partition is there"
 expect 6 "there is no aggregator partition 'vans/bonn'$" pawl aggregator remove vans/bonn --yes
 expect 0 '^removed .* a test$' pawl aggregator show vans/bonn
+queue=$(pawl queue list --json | sed -nE '1s/.*"queue":"([^"]*)".*/\1/p')
+expect 0 '' pawl queue pause "$queue"
+expect 0 '' pawl queue resume "$queue"
 expect 0 '"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/aggregator.so" --json

@@ -37,6 +37,13 @@ for verb in $listed; do
     [ "$options" = "$(LC_ALL=C sort <<<"$options")" ] || die "the options of $verb are not sorted"
 done
 
+echo "== help of one action: its options alone"
+expect 0 '^usage: pawl queue pause \[QUEUE\]' pawl help queue pause
+grep -q '^  --reason TEXT  *why' "$work/out" || die "no --reason: $(cat "$work/out")"
+grep -q -e '--discard' "$work/out" && die "the page of pause has options of purge"
+usage "pawl queue has no action 'pauze'; did you mean pause\?" pawl help queue pauze
+usage "pawl version has no action 'x'" pawl help version x
+
 echo "== keys of --json: in the help of each verb that has it, and on a page"
 # keys VERB: those of its help.
 keys()

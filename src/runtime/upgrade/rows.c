@@ -240,14 +240,11 @@ static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *
     return code;
 }
 
-/* Streams of pawl itself. */
+/* Streams of pawl itself, such as "pawl.queue". */
 static bool is_own(pawl_text name)
 {
-    return pawl_text_equal(name, PAWL_TEXT(PAWL_DEAD_STREAMS)) ||
-           pawl_text_equal(name, PAWL_TEXT(PAWL_PARTITION_STREAMS)) ||
-           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_ACTIONS)) ||
-           pawl_text_equal(name, PAWL_TEXT(PAWL_PROJECTION_STREAMS)) ||
-           pawl_text_equal(name, PAWL_TEXT(PAWL_SAGA_STREAMS));
+    static const char prefix[] = "pawl.";
+    return name.size >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0;
 }
 
 static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *row)
