@@ -69,7 +69,7 @@ typedef struct pawl_health_options {
     int64_t paused_unhealthy;     /* [-1] */
 } pawl_health_options;
 
-#define PAWL_HEALTH_CHECKS_MAX 16
+#define PAWL_HEALTH_CHECKS_MAX 24
 
 typedef struct pawl_health_result {
     const char       *name; /* "outbox_lag", "store": docs/OPERATING.md has all */

@@ -96,6 +96,7 @@ static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
     pawl_code     code  = PAWL_OK;
     if (endpoint->settings.transport != NULL)
         code = pawl__intake_create(endpoint, &tried, error);
+    pawl__reading_begin(endpoint);
     pawl__intake_destroy(tried);
     return code;
 }
@@ -176,7 +177,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     if (endpoint == NULL)
         return;
     pawl__observe_leave(endpoint);
-    pawl__intake_destroy(endpoint->intake);
+    pawl__intake_destroy(endpoint->reading.stepped);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
     pawl__endpoint_leave(endpoint, false);
@@ -299,9 +300,10 @@ pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *c
     if (endpoint->settings.transport == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
                               endpoint->model->endpoint.data);
-    if (endpoint->intake == NULL)
-        code = pawl__intake_create(endpoint, &endpoint->intake, error);
-    return code == PAWL_OK ? pawl__intake_step(endpoint->intake, wait, -1, count, error) : code;
+    if (endpoint->reading.stepped == NULL)
+        code = pawl__intake_create(endpoint, &endpoint->reading.stepped, error);
+    return code == PAWL_OK ? pawl__intake_step(endpoint->reading.stepped, wait, -1, count, error)
+                           : code;
 }
 
 pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)

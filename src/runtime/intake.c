@@ -181,8 +181,15 @@ static pawl_code commit(pawl__intake *it, passage *of, pawl_error *error)
     return code;
 }
 
+static void set_unsettled(pawl__intake *it, size_t count)
+{
+    it->unsettled = count;
+    pawl__metric_set(&it->endpoint->metrics, PAWL__METRIC_INTAKE_UNSETTLED, (int64_t)count);
+}
+
 static void say_without_id(pawl__intake *it, size_t count)
 {
+    pawl__metric_add(&it->endpoint->metrics, PAWL__METRIC_INTAKE_WITHOUT_ID, 0, (int64_t)count);
     if (count == 0 || it->has_told)
         return;
     it->has_told = true;
@@ -209,7 +216,10 @@ static pawl_code take_in(pawl__intake *it, const pawl_takings *takings, pawl_err
         return code;
     }
     say_without_id(it, made.without_id);
-    return it->driver->ops->settle(it->driver, made.settled, made.settled_count, error);
+    code = it->driver->ops->settle(it->driver, made.settled, made.settled_count, error);
+    if (code == PAWL_OK)
+        set_unsettled(it, it->unsettled - made.settled_count);
+    return code;
 }
 
 pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t *count,
@@ -228,12 +238,19 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
         code = pawl__endpoint_store_open_aside(it->endpoint, &it->store, error);
     if (code == PAWL_OK)
         code = it->driver->ops->take(it->driver, &by, it->arena, &takings, error);
-    if (code == PAWL_OK && takings.count > 0)
+    if (code == PAWL_OK && takings.count > 0) {
+        set_unsettled(it, it->unsettled + takings.count);
         code = take_in(it, &takings, error);
-    if (code == PAWL_OK)
-        *count = takings.count;
-    else
+    }
+    pawl__reading_note(it->endpoint, code, error);
+    if (code != PAWL_OK) {
+        set_unsettled(it, 0);
         it->driver->ops->leave(it->driver);
+        return code;
+    }
+    *count = takings.count;
+    pawl__metric_add(&it->endpoint->metrics, PAWL__METRIC_INTAKE_RECEIVED, 0,
+                     (int64_t)takings.count);
     return code;
 }
 

@@ -25,10 +25,11 @@ typedef struct pawl__intake {
     pawl_store    *store; /* a handle without a worker; NULL: not open */
     pawl_arena    *arena; /* of a step */
     pawl_random    random;
-    char          *url;      /* owned: without its queue */
-    pawl_text     *types;    /* owned */
-    const char    *queue;    /* of the broker; in `url`, or the endpoint's own */
-    bool           has_told; /* the log says that messages without an id come */
+    char          *url;       /* owned: without its queue */
+    pawl_text     *types;     /* owned */
+    const char    *queue;     /* of the broker; in `url`, or the endpoint's own */
+    size_t         unsettled; /* messages that were taken on this connection and not settled */
+    bool           has_told;  /* the log says that messages without an id come */
 } pawl__intake;
 
 /* Reads the endpoint's option `transport`; connects to nobody. PAWL_ECONFIG. */

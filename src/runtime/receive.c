@@ -51,17 +51,19 @@ static void rest(const pawl__thread *self, int64_t microseconds)
 
 void pawl__thread_receive(pawl__thread *self)
 {
-    trouble at = {.retries = 0};
+    trouble at       = {.retries = 0};
+    bool    has_read = false;
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_error error = PAWL_ERROR_INIT;
         size_t     count = 0;
-        /* The first step after a failure does not wait, so that what it says comes soon. */
-        int64_t   wait = at.retries > 0 ? 0 : WAIT;
+        /* The first step, and the first after a failure, does not wait, so that what it says comes soon. */
+        int64_t   wait = at.retries > 0 || !has_read ? 0 : WAIT;
         pawl_code code = pawl__intake_step(self->intake, wait, self->wake_fd, &count, &error);
         if (code == PAWL_OK) {
             if (at.retries > 0)
                 say_back(self, &at);
             at.retries = 0;
+            has_read   = true;
             continue;
         }
         say_trouble(self, &at, code, &error);

@@ -22,6 +22,7 @@
 #include "runtime/observe/metrics.h"
 #include "runtime/pause.h"
 #include "runtime/pulse.h"
+#include "runtime/reading.h"
 #include "workflow/model.h"
 
 #include <pthread.h>
@@ -55,7 +56,7 @@ struct pawl_endpoint {
     pawl__recovery        recovery;
     struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
     struct pawl__service *service;     /* of step mode */
-    struct pawl__intake  *intake;      /* of step mode */
+    pawl__reading         reading;     /* from a broker, and the intake of step mode */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping, had_store;     /* opened once: it is not made again */

@@ -242,21 +242,31 @@ static void check_endpoints(pawl__observer *observer, pawl_health *health)
     pthread_mutex_unlock(&observer->mutex);
 }
 
-/* The breakers are one check, when an endpoint of this process has one: the first that is not closed. */
-static void check_breakers(pawl__observer *observer, pawl_health *health)
+/* Something of an endpoint that is a check of its own: is it in use, and what is wrong with it. */
+typedef bool is_on_fn(const pawl_endpoint *endpoint);
+typedef void describe_fn(pawl_endpoint *endpoint, char *text, size_t size);
+
+static bool has_transport(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.transport != NULL;
+}
+
+/* All endpoints of this process are one check, when it is in use by one: the first that it describes. */
+static void check_each(pawl__observer *observer, const char *name, is_on_fn *is_used,
+                       describe_fn *describe, pawl_health *health)
 {
     char reason[sizeof health->checks[0].reason] = "";
     bool is_on                                   = false;
     pthread_mutex_lock(&observer->mutex);
     for (size_t i = 0; i < observer->endpoint_count && reason[0] == '\0'; i++) {
-        is_on |= pawl__breaker_is_on(observer->endpoints[i]);
-        pawl__breaker_describe(observer->endpoints[i], reason, sizeof reason);
+        is_on |= is_used(observer->endpoints[i]);
+        describe(observer->endpoints[i], reason, sizeof reason);
     }
     pthread_mutex_unlock(&observer->mutex);
     if (!is_on)
         return;
     pawl_health_result *result =
-        pawl__health_add(health, "breaker", reason[0] != '\0' ? PAWL_DEGRADED : PAWL_HEALTHY);
+        pawl__health_add(health, name, reason[0] != '\0' ? PAWL_DEGRADED : PAWL_HEALTHY);
     memcpy(result->reason, reason, sizeof reason);
 }
 
@@ -264,7 +274,8 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
 {
     bool        has_store;
     pawl_health health = look_at(observer, arena, &has_store);
-    check_breakers(observer, &health);
+    check_each(observer, "breaker", pawl__breaker_is_on, pawl__breaker_describe, &health);
+    check_each(observer, "intake", has_transport, pawl__reading_describe, &health);
     check_endpoints(observer, &health);
     *answer = (pawl_observe_answer){
         health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};

@@ -62,6 +62,16 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")           \
     X(BREAKER_OPENED, ENDPOINT, COUNTER, 1, "pawl_breaker_opened_total", "pawl.breaker.opened",    \
       "{opening}", NULL, "How often the endpoint's breaker opened; each failed probe is one.")     \
+    X(INTAKE_CONNECTED, ENDPOINT, GAUGE, 1, "pawl_intake_connected", "pawl.intake.connected", "1", \
+      NULL, "1 while the endpoint reads from its broker; 0 when it is away, or there is none.")    \
+    X(INTAKE_RECEIVED, ENDPOINT, COUNTER, 1, "pawl_intake_received_total", "pawl.intake.received", \
+      "{message}", NULL, "Messages that were taken from a broker, copies included.")               \
+    X(INTAKE_UNSETTLED, ENDPOINT, GAUGE, 1, "pawl_intake_unacknowledged",                          \
+      "pawl.intake.unacknowledged", "{message}", NULL,                                             \
+      "Messages that were taken from a broker on this connection and not acknowledged.")           \
+    X(INTAKE_WITHOUT_ID, ENDPOINT, COUNTER, 1, "pawl_intake_without_id_total",                     \
+      "pawl.intake.without_id", "{message}", NULL,                                                 \
+      "Messages of a broker that were handled under an id made for them.")                         \
     X(STEP_DURATION, ENDPOINT, HISTOGRAM, PAWL__BUCKET_COUNT + 1, "pawl_step_duration_seconds",    \
       "pawl.step.duration", "s", NULL,                                                             \
       "How long a step of a worker took that had work: claim, handlers, commit.")                  \

@@ -1,0 +1,198 @@
+/* test_intake_sample.h - an endpoint that reads from a broker which is a list in memory: it counts what was settled, and fails
+ * where a test says.
+ *
+ *     open_reading -> { put, takes_in, step, world_* }* -> close_reading
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_UNIT_INTAKE_SAMPLE_H
+#define PAWL_TESTS_UNIT_INTAKE_SAMPLE_H
+
+#include "runtime/intake.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static world_log happened;
+static int       failures_left;
+
+static inline pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    if (failures_left > 0) {
+        failures_left--;
+        return pawl_fail(ctx, PAWL_RETRY, "not yet");
+    }
+    world_note(&happened, "note(%d)", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec reader = {
+    .name     = "reader",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "intake",
+    .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+
+/* ---- A broker ------------------------------------------------------------------------ */
+
+#define LETTERS_MAX 40
+
+typedef struct letter {
+    pawl_taken taken;
+    bool       is_out, is_settled; /* taken on the channel that is open; gone for good */
+} letter;
+
+static struct broker {
+    letter   letters[LETTERS_MAX];
+    size_t   count;
+    uint64_t channel;
+    int      takes, leaves, closes, settles_to_fail;
+    char     queue[100];
+    size_t   prefetch, type_count;
+    char     type[100];
+} broker;
+
+static inline pawl_code open_list(pawl_intake *intake, const char *url,
+                                  const pawl_intake_options *options, pawl_error *error)
+{
+    (void)intake;
+    if (strcmp(url, "list://here/") != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "list: '%s' is not here", url);
+    snprintf(broker.queue, sizeof broker.queue, "%s", options->queue);
+    broker.prefetch   = options->prefetch;
+    broker.type_count = options->type_count;
+    snprintf(broker.type, sizeof broker.type, "%s", options->types[0].data);
+    return PAWL_OK;
+}
+
+static inline void close_list(pawl_intake *intake)
+{
+    (void)intake;
+    broker.closes++;
+}
+
+static inline pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+                             pawl_takings *takings, pawl_error *error)
+{
+    (void)intake;
+    (void)error;
+    takings->items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken));
+    assert_non_null(takings->items);
+    broker.takes++;
+    for (size_t i = 0; i < broker.count && takings->count < by->count_max; i++) {
+        letter *next = &broker.letters[i];
+        if (next->is_out || next->is_settled)
+            continue;
+        next->is_out                           = true;
+        takings->items[takings->count]         = next->taken;
+        takings->items[takings->count].channel = broker.channel;
+        takings->items[takings->count++].tag   = i;
+    }
+    return PAWL_OK;
+}
+
+static inline void leave(pawl_intake *intake)
+{
+    (void)intake;
+    broker.leaves++;
+    broker.channel++;
+    for (size_t i = 0; i < broker.count; i++)
+        broker.letters[i].is_out = false;
+}
+
+static inline pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t count,
+                               pawl_error *error)
+{
+    (void)intake;
+    if (broker.settles_to_fail > 0) {
+        broker.settles_to_fail--;
+        return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
+    }
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(items[i].channel, broker.channel);
+        broker.letters[items[i].tag].is_settled = true;
+    }
+    return PAWL_OK;
+}
+
+static const pawl_intake_ops list = {.ops_size    = sizeof list,
+                                     .intake_size = sizeof(pawl_intake),
+                                     .scheme      = "list",
+                                     .open        = open_list,
+                                     .close       = close_list,
+                                     .take        = take,
+                                     .settle      = settle,
+                                     .leave       = leave};
+
+static inline pawl_taken *put(const char *id, const char *type, const char *body)
+{
+    assert_true(broker.count < LETTERS_MAX);
+    pawl_taken *made = &broker.letters[broker.count++].taken;
+    *made            = (pawl_taken){.message = {.id             = pawl_text_of(id),
+                                                .type           = pawl_text_of(type),
+                                                .body           = pawl_text_of(body),
+                                                .headers        = PAWL_TEXT(""),
+                                                .correlation_id = PAWL_TEXT(""),
+                                                .causation_id   = PAWL_TEXT("")},
+                                    .refusal = PAWL_TEXT("")};
+    return made;
+}
+
+static inline size_t count_settled(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broker.count; i++)
+        count += broker.letters[i].is_settled;
+    return count;
+}
+
+/* ---- An endpoint that reads it ---------------------------------------------------------- */
+
+typedef struct reading {
+    world         it;
+    pawl__intake *intake;
+} reading;
+
+static inline void open_reading(reading *r, const char *url, const pawl_endpoint_options *options)
+{
+    pawl_error            error = PAWL_ERROR_INIT;
+    pawl_endpoint_options with  = *options;
+    broker                      = (struct broker){.channel = 1};
+    failures_left               = 0;
+    world_forget(&happened);
+    world_ok(pawl_intake_register(&list, &error), &error);
+    if (with.transport == NULL)
+        with.transport = "list://here/";
+    world_open(&r->it, url, &application, "reader", &with);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+}
+
+static inline void close_reading(reading *r)
+{
+    pawl__intake_leave(r->intake);
+    pawl__intake_destroy(r->intake);
+    world_close(&r->it);
+}
+
+static inline pawl_code step(reading *r, size_t *count)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    return pawl__intake_step(r->intake, 0, -1, count, &error);
+}
+
+static inline void takes_in(reading *r, size_t expected)
+{
+    size_t count = 0;
+    assert_int_equal(step(r, &count), PAWL_OK);
+    assert_int_equal(count, expected);
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_intake_sample.h"
+
+#include "support/observed.h"
+
+static double metric(observed *p, const char *name)
+{
+    char labelled[100];
+    snprintf(labelled, sizeof labelled, "%s{endpoint=\"reader\"}", name);
+    return exposition_value(observed_metrics(p), labelled);
+}
+
+static void observe_reading(observed *p, reading *r, const char *url)
+{
+    static const pawl_observe_options served = {.options_size = sizeof served,
+                                                .port         = PAWL_OBSERVE_PORT_ANY};
+    *p                                       = (observed){.target = ""};
+    open_reading(r, url, &(pawl_endpoint_options){.batch_messages = 10, .observe = &served});
+    p->it = r->it;
+}
+
+static void health_tells_since_when_nothing_is_read(const char *url)
+{
+    reading  r;
+    observed p;
+    size_t   count = 0;
+    observe_reading(&p, &r, url);
+    pawl_clock_set(r.it.machine, WORLD_START + PAWL_SECONDS(3));
+    pawl_observe_answer answer = observed_ask(&p, "/readyz");
+    assert_int_equal(answer.status, 200);
+    assert_true(world_says(answer.body, "{\"name\":\"intake\",\"status\":\"degraded\",\"reason\":"
+                                        "\"endpoint reader: nothing has been taken from its broker "
+                                        "for 3 s: not connected yet\"}"));
+    takes_in(&r, 0);
+    answer = observed_ask(&p, "/readyz");
+    assert_true(world_says(answer.body, "{\"name\":\"intake\",\"status\":\"healthy\"}"));
+    put("m-1", "note", "{\"number\":1}");
+    broker.settles_to_fail = 2;
+    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    pawl_clock_set(r.it.machine, WORLD_START + PAWL_SECONDS(8));
+    assert_int_equal(step(&r, &count), PAWL_ELOST); /* since the first failure */
+    answer = observed_ask(&p, "/readyz");
+    assert_true(world_says(answer.body, "from its broker for 5 s: list: the connection is lost"));
+    close_reading(&r);
+}
+
+static void metrics_tell_what_was_read(const char *url)
+{
+    reading  r;
+    observed p;
+    size_t   count = 0;
+    char    *large = malloc(PAWL_BODY_SIZE_MAX + 2);
+    assert_non_null(large);
+    memset(large, 'x', PAWL_BODY_SIZE_MAX + 1);
+    large[PAWL_BODY_SIZE_MAX + 1] = '\0';
+    observe_reading(&p, &r, url);
+    assert_true(metric(&p, "pawl_intake_connected") == 0);
+    put("m-1", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":2}");
+    put("m-3", "note", large);
+    takes_in(&r, 3);
+    assert_true(metric(&p, "pawl_intake_connected") == 1);
+    assert_true(metric(&p, "pawl_intake_received_total") == 3);
+    assert_true(metric(&p, "pawl_intake_without_id_total") == 1);
+    assert_true(metric(&p, "pawl_intake_unacknowledged") == 1);
+    put("m-4", "note", "{\"number\":4}");
+    broker.settles_to_fail = 1;
+    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_true(metric(&p, "pawl_intake_connected") == 0);
+    assert_true(metric(&p, "pawl_intake_received_total") == 3);
+    assert_true(metric(&p, "pawl_intake_unacknowledged") == 0); /* of a connection that is gone */
+    close_reading(&r);
+    free(large);
+}
+
+static void without_a_transport_there_is_no_check(const char *url)
+{
+    static const pawl_observe_options served = {.options_size = sizeof served,
+                                                .port         = PAWL_OBSERVE_PORT_ANY};
+    observed                          p      = {.target = ""};
+    world_open(&p.it, url, &application, "reader", &(pawl_endpoint_options){.observe = &served});
+    assert_false(world_says(observed_ask(&p, "/readyz").body, "intake"));
+    world_close(&p.it);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_MODULE(health_tells_since_when_nothing_is_read, "memory"),
+        ON_MODULE(metrics_tell_what_was_read, "memory"),
+        ON_MODULE(without_a_transport_there_is_no_check, "memory"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
