@@ -1,9 +1,12 @@
-/* server_suite.c - each case gets tables of its own, dropped behind it.
+/* server_suite.c - each case gets empty tables. Where a client of the server is at hand the cases share them, and they
+ * are emptied behind each; else, and behind a case that leaves a locked row, they are dropped, and the next case makes
+ * its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "contract/server_suite.h"
 
+#include "contract/server_empty.h"
 #include "contract/suite_main.h"
 #include "support/required.h"
 
@@ -16,9 +19,19 @@
 
 static time_t begun;
 
+/* The tables that the next case finds. */
+static struct {
+    bool          is_there;
+    suite_address address;
+} kept;
+
 /* Schemas of a killed run stay on the server, and process numbers come again. */
 static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
+    if (kept.is_there) {
+        *address = kept.address;
+        return;
+    }
     snprintf(address->url, sizeof address->url, "%s", (const char *)ground->context);
     snprintf(address->prefix, sizeof address->prefix, "c%05d%06x_%u_", (int)(getpid() % 100000),
              (unsigned)begun & 0xffffff, number);
@@ -34,14 +47,40 @@ static pawl_code make(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
     (void)ground;
-    return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
+    if (kept.is_there)
+        return PAWL_OK;
+    pawl_code code = pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
+    kept.is_there  = code == PAWL_OK && server_can_empty(address->url);
+    kept.address   = *address;
+    return code;
 }
 
+/* A case may have a second set of tables, which nobody keeps. */
 static pawl_code drop(const suite_ground *ground, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
     (void)ground;
+    if (kept.is_there && strcmp(address->prefix, kept.address.prefix) == 0) {
+        if (server_empty(address->url, address->prefix))
+            return PAWL_OK;
+        kept.is_there = false;
+    }
     return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore, NULL, error);
+}
+
+/* Behind the last case. */
+static int drop_kept(void)
+{
+    suite_tables tables;
+    pawl_error   error = PAWL_ERROR_INIT;
+    if (!kept.is_there)
+        return 0;
+    suite_tables_make(&tables, &kept.address);
+    kept.is_there = false;
+    if (drop(NULL, &kept.address, &tables.spec, &error) == PAWL_OK)
+        return 0;
+    printf("dropping the tables: %s\n", error.text);
+    return 1;
 }
 
 static int skip(const char *variable, const char *server)
@@ -59,5 +98,6 @@ int server_suite_main(const char *variable, const char *server, int argument_cou
     begun                     = time(NULL);
     const suite_ground ground = {
         .name = server, .context = url, .fresh = fresh, .make = make, .drop = drop};
-    return suite_main(&ground, argument_count, arguments);
+    int result = suite_main(&ground, argument_count, arguments);
+    return drop_kept() == 0 ? result : 1;
 }
