@@ -184,6 +184,7 @@ static pawl_code run_round(pawl__mongo_writer *writer, bool *is_done)
         pawl__mongo_transaction_abort(store);
     if (code != PAWL_OK)
         writer->refused->count = before;
+    writer->number_end = writer->number;
     if (code != PAWL_OK || !*is_done)
         writer->number = number;
     pawl__drop_refused(writer->refused, before, writer->is_dropped);
@@ -197,6 +198,8 @@ static pawl_code settle_doubt(pawl__mongo_writer *writer, bool *is_done)
 {
     pawl_code code = writer->store->ops->resolve(writer->store, writer->changes->commit_id, is_done,
                                                  writer->error);
+    if (code == PAWL_OK && *is_done)
+        writer->number = writer->number_end;
     return code == PAWL_OK || code == PAWL_EFENCED ? code : PAWL_EUNKNOWN;
 }
 
@@ -322,6 +325,15 @@ static pawl_code refuse_rest(part *p, const pawl_error *failure)
     return PAWL_OK;
 }
 
+/* A part in doubt, which the caller asks about: those behind it are not in. */
+static pawl_code leave_rest(part *p)
+{
+    pawl_error why = p->writer.error != NULL ? *p->writer.error : (pawl_error)PAWL_ERROR_INIT;
+    close_part(p);
+    pawl_code code = refuse_rest(p, &why);
+    return code == PAWL_OK ? PAWL_EUNKNOWN : code;
+}
+
 static pawl_code run_parts(part *p)
 {
     bool      is_any = false;
@@ -330,7 +342,9 @@ static pawl_code run_parts(part *p)
         code = run_part(p);
         if (code == PAWL_OK)
             close_part(p);
-        else if (is_any && code != PAWL_EUNKNOWN)
+        else if (code == PAWL_EUNKNOWN)
+            return leave_rest(p);
+        else if (is_any)
             return refuse_rest(p, p->writer.error);
         is_any = true;
     } while (code == PAWL_OK && p->end < p->writer.changes->group_count);

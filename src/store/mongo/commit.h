@@ -30,9 +30,10 @@ typedef struct pawl__mongo_writer {
     pawl_refusals      *refused;
     bool               *is_dropped; /* by group: not of this round */
     int64_t             number;     /* the next one for a row of a bulk */
-    pawl_arena         *arena;      /* of the round */
-    pawl_change_kind    kind;       /* under way */
-    pawl_error         *error;
+    int64_t          number_end; /* the next one behind those of the last round, applied or not */
+    pawl_arena      *arena;      /* of the round */
+    pawl_change_kind kind;       /* under way */
+    pawl_error      *error;
 } pawl__mongo_writer;
 
 pawl_code pawl__mongo_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
