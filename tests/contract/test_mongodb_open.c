@@ -192,7 +192,7 @@ static void the_printed_script_makes_what_verify_asks_for(void **state)
                      PAWL_ESCHEMA);
     assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
                      PAWL_OK);
-    assert_int_equal(l.count, 18); /* 14 and the marks' own collection, the saga's, two marks */
+    int printed = l.count;
     if (pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     create(p, p->url, &order);
@@ -202,7 +202,9 @@ static void the_printed_script_makes_what_verify_asks_for(void **state)
     spec.is_drop = true;
     assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
                      PAWL_OK);
-    assert_int_equal(l.drops, 16);
+    assert_true(l.drops > 2);
+    assert_int_equal(l.drops + 2,
+                     printed); /* two marks: of the version, and of the saga's collection */
     assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, run_line, &l, &p->error),
                      PAWL_OK);
     assert_int_equal(raw_number(p->raw, p->database, json("{\"listCollections\": 1}"),

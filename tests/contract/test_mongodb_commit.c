@@ -1,0 +1,130 @@
+/* test_mongodb_commit.c - a commit on MongoDB whose commands fail, go astray or meet others: it is applied once, and
+ * the caller is told so.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define COMMIT "\"failCommands\": [\"commitTransaction\"], "
+#define WRITES "\"failCommands\": [\"insert\", \"update\"], "
+#define ALL                                                                            \
+    "\"failCommands\": [\"find\", \"aggregate\", \"insert\", \"update\", \"delete\", " \
+    "\"findAndModify\", \"commitTransaction\"], \"closeConnection\": true"
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+/* The checkpoint is moved on from `number`, which would be refused a second time, and a message is sent. */
+static pawl_code commit(ground *p, pawl_store *store, int64_t number)
+{
+    char                id[30];
+    pawl_refusals       refused = {.arena = p->arena};
+    pawl_checkpoint_set move    = {.name = TEXT("c"), .from = number, .to = number + 1, .at = NOW};
+    pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW, .message = {.type = TEXT("t")}};
+    pawl_changes    changes = {.now            = NOW,
+                               .unit_count     = 1,
+                               .group_count    = 1,
+                               .checkpoint_set = {.items = &move, .count = 1},
+                               .queue_send     = {.items = &send, .count = 1}};
+    snprintf(id, sizeof id, "m-%d", (int)number);
+    send.message.id = pawl_text_of(id);
+    pawl_code code  = pawl_store_commit(store, &changes, &refused, &p->error);
+    assert_int_equal(refused.count, 0);
+    return code;
+}
+
+static int64_t messages(const ground *p)
+{
+    return raw_number(p->raw, p->database, json("{\"count\": \"pawl_queue\"}"), "n");
+}
+
+/* Faults that the store settles by itself. */
+static void o32_a_commit_in_doubt_is_settled(void **state)
+{
+    static const struct {
+        const char *mode, *data;
+    } faults[] = {
+        {"{\"times\": 1}", COMMIT "\"closeConnection\": true, \"afterwards\": true"},
+        {"{\"times\": 2}", COMMIT "\"closeConnection\": true, \"afterwards\": true"},
+        {"{\"times\": 2}", COMMIT "\"closeConnection\": true"},
+        {"{\"times\": 3}",
+         COMMIT "\"errorCode\": 91, \"errorLabels\": [\"UnknownTransactionCommitResult\"]"},
+        {"{\"times\": 1}",
+         COMMIT "\"errorCode\": 251, \"errorLabels\": [\"TransientTransactionError\"]"},
+        {"{\"times\": 1}", WRITES "\"errorCode\": 112"},
+        {"{\"skip\": 1, \"times\": 1}",
+         WRITES "\"errorCode\": 112, \"errorLabels\": [\"TransientTransactionError\"]"},
+    };
+    ground     *p      = *state;
+    pawl_store *store  = open_worker(p);
+    int64_t     number = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++, number++) {
+        fault_on(p, faults[i].mode, faults[i].data);
+        pawl_code code   = commit(p, store, number);
+        int64_t   struck = fault_off(p);
+        if (code != PAWL_OK || struck == 0)
+            fail_msg("fault %zu, which struck %d times: %s: %s", i, (int)struck,
+                     pawl_code_name(code), p->error.text);
+        assert_int_equal(messages(p), number + 1);
+    }
+    pawl_store_close(store);
+}
+
+/* Before the commit command nothing is there, and the caller is told so or never learns of it. */
+static void o32_every_command_of_a_commit_is_lost(void **state)
+{
+    ground     *p      = *state;
+    pawl_store *store  = open_worker(p);
+    int64_t     number = 0, struck = 1;
+    char        mode[60];
+    for (int i = 0; struck > 0; i++) {
+        struck = 0;
+        for (int is_applied = 0; is_applied < 2; is_applied++, number++) {
+            snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
+            fault_on(p, mode, is_applied ? ALL ", \"afterwards\": true" : ALL);
+            pawl_code code = commit(p, store, number);
+            struck += fault_off(p);
+            if (code != PAWL_OK && code != PAWL_ELOST)
+                fail_msg("command %d: %s: %s", i, pawl_code_name(code), p->error.text);
+            assert_int_equal(messages(p), number + (code == PAWL_OK));
+            if (code != PAWL_OK && commit(p, store, number) != PAWL_OK)
+                fail_msg("command %d, again: %s", i, p->error.text);
+            assert_int_equal(messages(p), number + 1);
+        }
+    }
+    assert_true(number > 6);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(o32_a_commit_in_doubt_is_settled),
+        ON_SERVER(o32_every_command_of_a_commit_is_lost),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mongodb_commit", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* test_mongodb_lost_soak.c - every request and every answer of a commit is lost in turn, on MongoDB, for every kind of
+ * change that can be refused (O32).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/lost_answers.h"
+
+#include "contract/mongodb_ground.h"
+
+/* Commands of a commit. The failpoint without a fault counts them. */
+#define COMMANDS                                                                       \
+    "\"failCommands\": [\"find\", \"aggregate\", \"insert\", \"update\", \"delete\", " \
+    "\"findAndModify\", \"getMore\", \"commitTransaction\", \"abortTransaction\"]"
+
+/* One failpoint; `is_on` until its figure was asked for. */
+typedef struct losses {
+    const ground *ground;
+    bool          is_on;
+    int           struck;
+} losses;
+
+static int struck(losses *l)
+{
+    if (l->is_on)
+        l->struck = (int)fault_off(l->ground);
+    l->is_on = false;
+    return l->struck;
+}
+
+/* The server keeps the transaction of a client that is gone until it is told to end it, or too long passes: with
+ * `is_kept` and without. */
+static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
+{
+    losses *l = way->context;
+    char    mode[60];
+    (void)is_kept;
+    (void)struck(l);
+    snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", number - 1);
+    if (what == LOSSY_NOTHING)
+        fault_on(l->ground, "\"alwaysOn\"", COMMANDS);
+    else if (what == LOSSY_REQUEST)
+        fault_on(l->ground, mode, COMMANDS ", \"closeConnection\": true");
+    else
+        fault_on(l->ground, mode, COMMANDS ", \"closeConnection\": true, \"afterwards\": true");
+    l->is_on = true;
+}
+
+static bool was_lost(const lossy *way)
+{
+    return struck(way->context) > 0;
+}
+
+static int requests(const lossy *way)
+{
+    return struck(way->context);
+}
+
+static void no_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+static void o32_what_is_told_is_what_is_there(void **state)
+{
+    ground      *p = *state;
+    char         failure[1000];
+    suite_tables tables;
+    losses       l   = {.ground = p};
+    lossy        way = {.context     = &l,
+                        .is_brief    = true,
+                        .has_no_hold = true,
+                        .lose        = lose,
+                        .was_lost    = was_lost,
+                        .requests    = requests,
+                        .stride      = 40};
+    snprintf(way.through.url, sizeof way.through.url, "%s", p->url);
+    ground_url(p->database, "direct", 0, way.direct.url, sizeof way.direct.url);
+    suite_tables_make(&tables, &way.direct);
+    if (pawl_store_schema(way.direct.url, PAWL_SCHEMA_APPLY, &tables.spec, no_line, NULL,
+                          &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    unsigned lost = lost_answers_run(&way, failure, sizeof failure);
+    if (failure[0] != '\0')
+        fail_msg("%s", failure);
+    print_message("%u losses\n", lost);
+    assert_true(lost > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(o32_what_is_told_is_what_is_there),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_lost", tests, NULL, NULL);
+}
+
+#endif
