@@ -117,6 +117,11 @@ typedef struct pawl_endpoint_options {
     const char *transport;
     int64_t     history; /* how long lines of history are kept, which each message leaves in its
                               commit (store_history.h) [0: none are written]; -1: none */
+    /* Messages of one key are handled in the order in which they were sent, whatever becomes of the
+     * earlier ones: PAWL_ORDERED_BY_SAGA, "header:NAME" or "property:NAME" (of the message; "a.b"
+     * nests). NULL: no order is kept, and neither with "none". One worker of all processes claims
+     * then. docs/concepts.md, docs/decisions/ordered-queues.md */
+    const char *ordered;
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \
@@ -124,6 +129,10 @@ typedef struct pawl_endpoint_options {
         .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route), \
         .recovery_size = sizeof(pawl_recovery)                                           \
     }
+
+/* The key is the value that leads the message to its saga, process or entity; of a message for none of
+ * them, the saga that sent it, or its conversation. */
+#define PAWL_ORDERED_BY_SAGA "saga"
 
 /* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = -1, .retry_delay =
  * PAWL_SECONDS(30), .routes = PAWL_ROUTES({.name = "audit", .is_outbox = true})). */

@@ -48,6 +48,7 @@ typedef struct pawl_intake_options {
     const pawl_text *types; /* types that the endpoint handles, for subscriptions */
     size_t           type_count;
     size_t           prefetch; /* most messages that are taken and not settled */
+    bool is_ordered; /* of several programs that read the queue one at a time is given messages */
 } pawl_intake_options;
 
 typedef struct pawl_take {

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/queue.h"
+#include "engine/order.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -235,12 +236,16 @@ typedef struct peeking {
 } peeking;
 
 /* Out of memory: data NULL. */
-static pawl_text waits_of(const pawl_queue_row *row, pawl_time now, pawl_arena *arena)
+static pawl_text waits_of(const pawl_queue_message *message, pawl_time now, pawl_arena *arena)
 {
+    const pawl_queue_row *row = &message->row;
+
     char due[PAWL__SPAN_SIZE], since[PAWL__SPAN_SIZE];
     if (row->due <= now)
         return PAWL_TEXT("due");
     (void)pawl__age_text(row->due, now, due);
+    if (pawl__order_is_held(message->error))
+        return pawl_arena_printf(arena, "behind an earlier one, until %s", due);
     if (row->waiting_since != 0)
         return pawl_arena_printf(arena, "for its saga, since %s; again %s",
                                  pawl__age_text(row->waiting_since, now, since), due);
@@ -259,7 +264,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     message_row *made         = pawl_arena_take(arena, (found.count + 1) * sizeof *made);
     for (size_t i = 0; code == PAWL_OK && made != NULL && i < found.count; i++) {
         made[i] = (message_row){.message = found.items[i],
-                                .waits   = waits_of(&found.items[i].row, it->now, arena)};
+                                .waits   = waits_of(&found.items[i], it->now, arena)};
         if (made[i].waits.data == NULL)
             code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     }

@@ -54,7 +54,7 @@ const pawl__option pawl__run_verb_options[] = {
         .offset = offsetof(verb_fields, words.file),
         .value  = "FILE",
         .help =
-            "lines KEY = VALUE: the numbers here, routes, recovery and transport, for all endpoints or under [ENDPOINT]"},
+            "lines KEY = VALUE: the numbers here, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
     {.name   = "create",
      .kind   = PAWL__OPTION_YES_NO,
      .offset = offsetof(verb_fields, is_created),
@@ -81,6 +81,12 @@ const pawl__option pawl__run_verb_options[] = {
      .choices = log_levels,
      .help =
          "error, warning, info, debug or trace (each call of a store), on standard error; default info"},
+    {.name   = "ordered",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.words[PAWL__WORD_ORDERED]),
+     .value  = "KEY",
+     .help =
+         "handle the messages of one key in their order: saga, header:NAME, property:NAME; none: in any"},
     {.name   = "otlp",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, otlp),
@@ -116,7 +122,7 @@ const pawl__option pawl__run_verb_options[] = {
     PAWL__OPTION_STORE(verb_fields, at),
     {.name   = "transport",
      .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, words.transport),
+     .offset = offsetof(verb_fields, words.words[PAWL__WORD_TRANSPORT]),
      .value  = "URL#QUEUE",
      .help =
          "read this queue of a broker, too, amqp://HOST/; no QUEUE: that of the endpoint's name"},
@@ -421,8 +427,9 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
     pawl_code code = PAWL_OK;
     if (fields->endpoint != NULL)
         code = pawl__application_check_endpoint(application, fields->endpoint, error);
-    if (code == PAWL_OK && fields->words.transport != NULL && fields->endpoint == NULL &&
-        application->endpoints[1] != NULL && strchr(fields->words.transport, '#') != NULL)
+    if (code == PAWL_OK && fields->words.words[PAWL__WORD_TRANSPORT] != NULL &&
+        fields->endpoint == NULL && application->endpoints[1] != NULL &&
+        strchr(fields->words.words[PAWL__WORD_TRANSPORT], '#') != NULL)
         code =
             pawl_error_set(error, PAWL_EINVAL,
                            "--transport names a queue, which one endpoint reads: give --endpoint, "

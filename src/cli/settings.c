@@ -15,6 +15,9 @@
 
 #define UNSAID (-1)
 
+static const char *const word_names[PAWL__WORDS_COUNT] = {
+    [PAWL__WORD_ORDERED] = "ordered", [PAWL__WORD_TRANSPORT] = "transport"};
+
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
 /* One part of the file: a heading and the lines below it. */
@@ -26,8 +29,8 @@ typedef struct part {
     pawl_route  routes[PAWL__TEXTS_MAX];
     size_t      route_lines[PAWL__TEXTS_MAX];
     size_t      route_count;
-    const char *transport;
-    size_t      transport_line;
+    const char *words[PAWL__WORDS_COUNT]; /* NULL: the key is not there */
+    size_t      word_lines[PAWL__WORDS_COUNT];
 
     pawl__recovery_rows recovery;
 } part;
@@ -118,14 +121,15 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
-    const char *names[pawl__number_count + 5] = {NULL};
+    const char *names[pawl__number_count + PAWL__WORDS_COUNT + 4] = {NULL};
     char        suggestion[600], word[PAWL__WORD_SIZE];
     for (size_t i = 0; i < pawl__number_count; i++)
         names[i] = number_rows[i].name;
     names[pawl__number_count]     = "route";
     names[pawl__number_count + 1] = "recovery";
     names[pawl__number_count + 2] = "health";
-    names[pawl__number_count + 3] = "transport";
+    for (size_t i = 0; i < PAWL__WORDS_COUNT; i++)
+        names[pawl__number_count + 3 + i] = word_names[i];
     pawl__suggest(key, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
@@ -165,20 +169,29 @@ pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *li
 }
 
 /* A queue of a broker is read by a single endpoint. */
-static pawl_code take_transport(const pawl__settings *settings, part *to, const char *value,
-                                size_t line, pawl_error *error)
+static pawl_code take_word(const pawl__settings *settings, part *to, size_t word, const char *value,
+                           size_t line, pawl_error *error)
 {
-    if (to->transport != NULL)
+    if (to->words[word] != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "it is given twice, first on line %zu",
-                              to->transport_line);
-    if (settings->part_count == 1 && settings->application->endpoints[1] != NULL &&
-        strchr(value, '#') != NULL)
+                              to->word_lines[word]);
+    if (word == PAWL__WORD_TRANSPORT && settings->part_count == 1 &&
+        settings->application->endpoints[1] != NULL && strchr(value, '#') != NULL)
         return pawl_error_set(
             error, PAWL_EINVAL,
             "it names a queue, which one endpoint reads: give it under [ENDPOINT]");
-    to->transport      = value;
-    to->transport_line = line;
+    to->words[word]      = value;
+    to->word_lines[word] = line;
     return PAWL_OK;
+}
+
+/* PAWL__WORDS_COUNT: it is none of them. */
+static size_t word_of(const char *key)
+{
+    size_t i = 0;
+    while (i < PAWL__WORDS_COUNT && strcmp(key, word_names[i]) != 0)
+        i++;
+    return i;
 }
 
 /* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
@@ -201,8 +214,8 @@ static pawl_code take_key(pawl__settings *settings, char *text, size_t line, paw
         code = add_route(to, value, line, settings->arena, error);
     else if (strcmp(key, "recovery") == 0)
         code = pawl__recovery_add(&to->recovery, value, line, settings->arena, error);
-    else if (strcmp(key, "transport") == 0)
-        code = take_transport(settings, to, value, line, error);
+    else if (word_of(key) < PAWL__WORDS_COUNT)
+        code = take_word(settings, to, word_of(key), value, line, error);
     else
         return take_number(settings, key, value, line, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "%s", key);
@@ -325,16 +338,17 @@ static said number_of(const pawl__settings *settings, const char *endpoint, size
 }
 
 /* NULL: neither command line nor file has it. */
-static const char *transport_of(const pawl__settings *settings, const char *endpoint, size_t *line)
+static const char *said_word(const pawl__settings *settings, const char *endpoint, size_t word,
+                             size_t *line)
 {
     const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
     *line               = 0;
-    if (settings->words->transport != NULL)
-        return settings->words->transport;
+    if (settings->words->words[word] != NULL)
+        return settings->words->words[word];
     for (size_t j = 0; j < 2; j++)
-        if (parts[j] != NULL && parts[j]->transport != NULL) {
-            *line = parts[j]->transport_line;
-            return parts[j]->transport;
+        if (parts[j] != NULL && parts[j]->words[word] != NULL) {
+            *line = parts[j]->word_lines[word];
+            return parts[j]->words[word];
         }
     return NULL;
 }
@@ -409,7 +423,8 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
         return no_memory(error);
     routes_of(settings, endpoint, routes, NULL);
     options->routes    = routes;
-    options->transport = transport_of(settings, endpoint, &(size_t){0});
+    options->transport = said_word(settings, endpoint, PAWL__WORD_TRANSPORT, &(size_t){0});
+    options->ordered   = said_word(settings, endpoint, PAWL__WORD_ORDERED, &(size_t){0});
     return fill_recovery(settings, endpoint, options, error);
 }
 
@@ -485,18 +500,20 @@ static pawl_code list_own_routes(const char *endpoint, const pawl_endpoint_optio
     return code;
 }
 
-static pawl_code list_transport(const pawl__settings *settings, const char *endpoint,
-                                pawl__setting_list *list, pawl_error *error)
+static pawl_code list_word(const pawl__settings *settings, const char *endpoint, size_t word,
+                           const char *own, pawl__setting_list *list, pawl_error *error)
 {
     char                text[PAWL_URL_SIZE_MAX + 1];
-    size_t              line = 0;
-    const char         *url  = transport_of(settings, endpoint, &line);
-    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
-                                .option   = PAWL_TEXT_INIT("transport")};
-    if (url == NULL)
+    size_t              line      = 0;
+    const char         *word_said = said_word(settings, endpoint, word, &line);
+    const char         *from      = word_said != NULL ? "command line" : "application";
+    const pawl__setting made      = {.endpoint = pawl_text_of(endpoint),
+                                     .option   = pawl_text_of(word_names[word])};
+    if (word_said == NULL && own == NULL)
         return PAWL_OK;
-    return pawl__setting_add(list, made, pawl__masked(url, text, sizeof text), line, "command line",
-                             error);
+    return pawl__setting_add(list, made,
+                             pawl__masked(word_said != NULL ? word_said : own, text, sizeof text),
+                             line, from, error);
 }
 
 static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
@@ -550,7 +567,9 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
     for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
         code = list_number(settings, endpoint->name, &table, i, list, error);
     if (code == PAWL_OK)
-        code = list_transport(settings, endpoint->name, list, error);
+        code = list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list, error);
+    if (code == PAWL_OK)
+        code = list_word(settings, endpoint->name, PAWL__WORD_TRANSPORT, NULL, list, error);
     size_t count = routes_of(settings, endpoint->name, routes, lines);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code = list_route(endpoint->name, &routes[i], lines[i], "command line", list, error);

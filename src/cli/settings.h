@@ -20,13 +20,16 @@
 #include "pawl/pawl.h"
 #include "runtime/option_rows.h"
 
+/* Options that are one word, in the file as on the command line. */
+enum { PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };
+
 /* The options of the command line, as their fields. */
 typedef struct pawl__settings_words {
     int64_t     numbers[pawl__number_count]; /* -1: not given */
     pawl__texts routes, recovery;
-    pawl__texts health;    /* limits, see limits.h */
-    const char *file;      /* --config; NULL: none */
-    const char *transport; /* NULL: none */
+    pawl__texts health;                   /* limits, see limits.h */
+    const char *file;                     /* --config; NULL: none */
+    const char *words[PAWL__WORDS_COUNT]; /* NULL: not given */
 } pawl__settings_words;
 
 /* Rows of a verb's options, for fields with a member `words`. */
@@ -60,7 +63,7 @@ pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__o
 /* Reads the file. PAWL_EINVAL names it, the line, the key and the value. */
 pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
                               pawl_error *error);
-/* Sets the numbers, the routes, the transport and the rows of recovery of the options; a number that neither command line nor file has
+/* Sets the numbers, the routes, the words and the rows of recovery of the options; a number that neither command line nor file has
  * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);

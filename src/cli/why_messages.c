@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/why.h"
+#include "engine/order.h"
 
 #include <inttypes.h>
 
@@ -66,6 +67,26 @@ static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answe
         answer->next = pawl_arena_printf(why->arena, "a worker handles it %s", span);
 }
 
+/* A message of an ordered endpoint may be held behind an earlier one: its row says so. */
+static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queue_row *row,
+                          pawl__answer *answer)
+{
+    static const char      waits[] = "waits for ";
+    const pawl_queue_query query = {.queue = queue, .message_id = row->message.id, .count_max = 1};
+    pawl_queue_messages    found = {.count = 0};
+    if (row->due <= why->now || row->attempts > 0)
+        return PAWL_OK;
+    pawl_code code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
+    pawl_text text = found.count > 0 ? found.items[0].error : PAWL_TEXT("");
+    size_t    size = sizeof waits - 1;
+    if (code != PAWL_OK || !pawl__order_is_held(text))
+        return code;
+    answer->waits_for =
+        pawl_arena_printf(why->arena, "%.*s", (int)(text.size - size), text.data + size);
+    answer->next = PAWL_TEXT("a worker handles it behind that one");
+    return PAWL_OK;
+}
+
 /* Attempts and times stand in the row; a message far behind in its queue is told of without. */
 static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, pawl__answer *answer)
 {
@@ -86,7 +107,7 @@ static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, paw
     answer->since = rows.items[at].placed;
     answer->error = pawl__why_last(why, rows.items[at].history, &answer->since);
     say_due(why, &rows.items[at], answer);
-    return PAWL_OK;
+    return say_held(why, queue, &rows.items[at], answer);
 }
 
 static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)

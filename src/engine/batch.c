@@ -6,6 +6,7 @@
 #include "engine/batch.h"
 
 #include "engine/elsewhere.h"
+#include "engine/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,12 +169,16 @@ static bool has_events(const pawl__batch *batch)
     return batch->unit_count > 0 && batch->units[0].kind == PAWL__UNIT_EVENT;
 }
 
-/* Events share a checkpoint: they are one group. */
+/* Events share a checkpoint: they are one group. So are the messages and timeouts of an ordered
+ * endpoint, of which none may be refused while one behind it is applied. */
 static void number_units(pawl__batch *batch)
 {
+    bool is_ordered = batch->engine->order != NULL && batch->unit_count > 0 &&
+                      batch->units[0].kind != PAWL__UNIT_FLUSH;
+    bool is_one = is_ordered || has_events(batch);
     for (size_t i = 0; i < batch->unit_count; i++) {
         batch->units[i].index  = (uint32_t)i;
-        batch->units[i].parent = has_events(batch) ? 0 : (uint32_t)i;
+        batch->units[i].parent = is_one ? 0 : (uint32_t)i;
     }
 }
 
@@ -188,9 +193,11 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
     if (batch->engine->is_virtual && batch->unit_count > 1 && !has_events(batch))
         qsort(batch->units, batch->unit_count, sizeof batch->units[0], compare_units);
     number_units(batch);
+    pawl_code code = batch->engine->order != NULL ? pawl__order_find(batch, error) : PAWL_OK;
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit = &batch->units[i];
-        pawl_code   code = prepare_unit(batch, unit, error);
+        if (code == PAWL_OK)
+            code = prepare_unit(batch, unit, error);
         if (code != PAWL_OK)
             return code;
         if (unit->is_alone) {
@@ -240,6 +247,8 @@ static pawl_code load_marks(pawl__batch *batch, pawl_error *error)
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error)
 {
     pawl_code code = load_marks(batch, error);
+    if (code == PAWL_OK && batch->engine->order != NULL)
+        code = pawl__order_look(batch, error);
     return code == PAWL_OK ? pawl__load_sagas(batch, error) : code;
 }
 
@@ -262,12 +271,16 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit    = &batch->units[i];
         bool        is_over = i > 0 && is_cut(batch, unit);
+        if (batch->engine->order != NULL && pawl__order_hold(batch, unit))
+            continue;
         if (unit->end != PAWL__END_NEW) {
             is_first &= unit->end == PAWL__END_ELSEWHERE;
             continue;
         }
         if (is_over || (!is_first && batch->engine->is_time_over(batch->engine->runtime))) {
             release_from(batch, i);
+            if (batch->engine->order != NULL)
+                pawl__order_release(batch, i);
             break;
         }
         is_first       = false;

@@ -37,10 +37,6 @@ typedef struct pawl__destination {
     pawl_text queue;     /* local: the queue */
 } pawl__destination;
 
-/* Delay of a message whose saga another worker has; the pause of a worker that found nothing else
- * to do, too. */
-#define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
-
 /* A call of the application's code, as the thread that watches the worker names it in its log. */
 typedef struct pawl__call {
     const char *what; /* "message" */
@@ -75,6 +71,7 @@ typedef struct pawl__engine {
      * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
+    struct pawl__order   *order;       /* of an ordered endpoint: order.h; else NULL */
     bool                  has_hot;     /* is_hot may answer true */
     bool                  has_history; /* each unit leaves lines of history (line.h) */
     bool                  is_virtual;  /* each unit has its own business time */
@@ -110,6 +107,7 @@ typedef enum pawl__unit_end {
     PAWL__END_DEAD,       /* dead letter */
     PAWL__END_UNREAD,     /* later, uncounted: of a version that this program does not read */
     PAWL__END_ELSEWHERE,  /* not run: its saga is elsewhere; due in a moment, uncounted */
+    PAWL__END_HELD,       /* not run: behind an earlier message of its key; later, uncounted */
     PAWL__END_RELEASED,   /* not run: its claim is freed */
     PAWL__END_AGAIN,      /* own SQL is rolled back, then the unit runs again at once */
 } pawl__unit_end;
@@ -149,14 +147,17 @@ typedef struct pawl__unit {
     int32_t                       conflicts; /* commits that refused it */
     int32_t                       runs;      /* immediate retries with own SQL so far */
     int32_t                       not_found; /* sagas that its last run missed for good */
-    pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: the next due time */
-    pawl__attempt                *attempts;  /* failed runs in this batch */
+    pawl_time                     due;      /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
+    pawl__attempt                *attempts; /* failed runs in this batch */
     size_t                        attempt_count, attempt_capacity;
     pawl_code                     code; /* of the last failure */
     pawl_text                     error;
     pawl__line                   *lines; /* of history, once it is kept */
     size_t                        line_count;
     int64_t                       duration; /* microseconds; 0 without history */
+    pawl_text                     key;      /* of an ordered endpoint; or empty */
+    uint32_t                      lane;     /* of the key */
+    struct pawl__unit            *before;   /* the unit before it in its lane; or NULL */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */
@@ -179,11 +180,12 @@ typedef struct pawl__batch {
     pawl__entry_index indexes[3];
     pawl__effects     effects;
     pawl_counters     counters;
-    pawl_time         cut_timeout;   /* earliest timeout or period set in this batch */
-    pawl_time         cut_send;      /* earliest local send of this batch */
-    pawl_time         cut_message;   /* of the last timeout claimed, if more may be due then */
-    bool              has_sql;       /* the first unit runs in a hold */
-    bool              has_elsewhere; /* another worker has the row of some saga */
+    pawl_time         cut_timeout;       /* earliest timeout or period set in this batch */
+    pawl_time         cut_send;          /* earliest local send of this batch */
+    pawl_time         cut_message;       /* of the last timeout claimed, if more may be due then */
+    bool              has_sql;           /* the first unit runs in a hold */
+    bool              has_elsewhere;     /* another worker has the row of some saga */
+    bool              has_unit_of_other; /* a unit waits for another worker's program */
     bool is_unwritable; /* the changes failed at the state of a saga, whatever their code */
     bool gives_way;     /* all sagas are elsewhere: the changes free the claims */
     bool is_given_up;   /* by the watch over the threads: see call_begin */

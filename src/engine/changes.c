@@ -92,6 +92,11 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
              PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
              PAWL_TEXT_ARGS(queue), attempts + 1, attempts == 0 ? "" : "s",
              PAWL_TEXT_ARGS(unit->error));
+    if (unit->key.size > 0)
+        pawl_log(PAWL_LOG_WARNING,
+                 "messages of key '%.*s' in queue %.*s go on without the dead letter %.*s",
+                 PAWL_TEXT_ARGS(unit->key), PAWL_TEXT_ARGS(queue),
+                 PAWL_TEXT_ARGS(unit->message.id));
 }
 
 /* Logs a unit that failed and runs again later, or that is discarded for its failure. A dead letter
@@ -124,7 +129,8 @@ static void log_failed(const pawl__batch *batch, const pawl__unit *unit)
 static bool is_later(const pawl__unit *unit)
 {
     return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
-           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE;
+           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
+           unit->end == PAWL__END_HELD;
 }
 
 static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
@@ -138,13 +144,14 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
         settle.action = PAWL_QUEUE_RELEASE;
     if (!is_later(unit))
         return settle;
-    settle.action        = PAWL_QUEUE_RETRY;
-    settle.due           = unit->due;
-    settle.deaths        = unit->row.deaths;
-    settle.error         = unit->error;
-    settle.history       = pawl__unit_history(batch, unit);
-    settle.attempts      = unit->row.attempts + (unit->end == PAWL__END_RETRY);
-    settle.waiting_since = unit->end == PAWL__END_ELSEWHERE ? unit->row.waiting_since : 0;
+    settle.action   = PAWL_QUEUE_RETRY;
+    settle.due      = unit->due;
+    settle.deaths   = unit->row.deaths;
+    settle.error    = unit->error;
+    settle.history  = pawl__unit_history(batch, unit);
+    settle.attempts = unit->row.attempts + (unit->end == PAWL__END_RETRY);
+    if (unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)
+        settle.waiting_since = unit->row.waiting_since;
     if (unit->end == PAWL__END_WAIT)
         settle.waiting_since =
             unit->row.waiting_since != 0 ? unit->row.waiting_since : batch->engine->machine_now;

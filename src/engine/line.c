@@ -238,6 +238,7 @@ static const char *outcome_of(const pawl__unit *unit)
     case PAWL__END_SUPERSEDED:
     case PAWL__END_UNREAD:
     case PAWL__END_ELSEWHERE:
+    case PAWL__END_HELD:
     case PAWL__END_RELEASED:
     case PAWL__END_AGAIN: return NULL;
     }

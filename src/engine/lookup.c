@@ -7,30 +7,25 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/lookup.h"
 #include "engine/stream.h"
 #include "engine/version.h"
 #include "pawl/process.h"
 
 #include <string.h>
 
-#define TYPES_MAX PAWL__BASES_MAX /* a message's own type and its base types */
-
-typedef struct type_list {
-    const pawl__type_model *items[TYPES_MAX];
-    size_t                  count;
-} type_list;
-
-static void add_type(const pawl__model *model, pawl_text type, type_list *types)
+static void add_type(const pawl__model *model, pawl_text type, pawl__lookup_types *types)
 {
     const pawl__type_model *found = pawl__model_type(model, type);
     for (size_t i = 0; i < types->count; i++)
         if (types->items[i] == found)
             return;
-    if (found != NULL && types->count < TYPES_MAX)
+    if (found != NULL && types->count < PAWL__BASES_MAX)
         types->items[types->count++] = found;
 }
 
-static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message, type_list *types)
+static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message,
+                                 pawl__lookup_types *types)
 {
     pawl_text names;
     pawl_code code =
@@ -45,14 +40,15 @@ static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message
     return code;
 }
 
-static pawl_code find_types(pawl__batch *batch, const pawl_message *message, type_list *types)
+pawl_code pawl__lookup_types_of(pawl__batch *batch, const pawl_message *message,
+                                pawl__lookup_types *types)
 {
     const pawl__model *model = batch->engine->model;
     add_type(model, message->type, types);
     if (types->count == 0)
         return add_named_bases(batch, message, types);
     const pawl_record *record = types->items[0]->record;
-    for (size_t depth = 0; record->base != NULL && depth < TYPES_MAX; depth++) {
+    for (size_t depth = 0; record->base != NULL && depth < PAWL__BASES_MAX; depth++) {
         record = record->base();
         add_type(model, pawl_text_of(pawl_record_type(record)), types);
     }
@@ -242,8 +238,9 @@ static pawl_code wait_for_other(pawl__batch *batch, pawl__unit *unit, pawl_text 
     pawl_code code = batch->engine->find_handler(batch->engine->runtime, type, &is_known, error);
     if (code != PAWL_OK || !is_known)
         return code;
-    unit->end = PAWL__END_WAIT;
-    unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
+    unit->end                = PAWL__END_WAIT;
+    unit->due                = pawl_time_add(unit->now, PAWL_SECONDS(1));
+    batch->has_unit_of_other = true;
     return PAWL_OK;
 }
 
@@ -302,9 +299,9 @@ pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error 
 
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
-    type_list types = {{NULL}, 0};
-    size_t    count = 0;
-    if (find_types(batch, &unit->message, &types) != PAWL_OK)
+    pawl__lookup_types types = {{NULL}, 0};
+    size_t             count = 0;
+    if (pawl__lookup_types_of(batch, &unit->message, &types) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message's types");
     for (size_t i = 0; i < types.count; i++)
         count += types.items[i]->count;

@@ -13,4 +13,8 @@ typedef struct pawl__recovery {
     size_t        count;
 } pawl__recovery;
 
+/* Delay of a message whose saga another worker has; the pause of a worker that found nothing else
+ * to do, too. */
+#define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
+
 #endif

@@ -9,6 +9,7 @@
 #include "runtime/commit.h"
 
 #include "runtime/lend.h"
+#include "runtime/ordered.h"
 
 /* The stage of a batch in which its commit failed. */
 typedef enum stage {
@@ -48,7 +49,7 @@ static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
         if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
-            unit->end == PAWL__END_ELSEWHERE)
+            unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)
             continue;
         if (fates[pawl__group_of(batch, unit->index)].is_refused) {
             step->refused++;
@@ -126,26 +127,40 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
     return code;
 }
 
+/* The keys of an ordered endpoint come first: a message that is tried again holds others back. */
+static pawl_code fail_batch(pawl__worker *worker, const pawl__way *way, pawl_error *error)
+{
+    pawl_code code = worker->ordered != NULL ? pawl__order_find(worker->batch, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        pawl__batch_fail(worker->batch, way->why, way->text);
+    return code;
+}
+
 static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reached,
                          pawl_error *error)
 {
-    *reached = STAGE_BEGIN;
+    pawl_code code = PAWL_OK;
+    *reached       = STAGE_BEGIN;
     pawl__breaker_begin(worker);
     switch (way->how) {
     case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
-    case PAWL__COMMIT_FAIL: pawl__batch_fail(worker->batch, way->why, way->text); break;
+    case PAWL__COMMIT_FAIL: code = fail_batch(worker, way, error); break;
     case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, way->why, way->text); break;
     case PAWL__COMMIT_BACK: pawl__batch_release(worker->batch); break;
     }
-    return pawl__batch_changes(worker->batch, error);
+    return code == PAWL_OK ? pawl__batch_changes(worker->batch, error) : code;
 }
 
 /* A batch that gives way frees its claims and writes nothing else, no correction either. */
-static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+static pawl_code commit(pawl__worker *worker, const pawl__way *way, pawl_refusals *refused,
+                        pawl_error *error)
 {
     pawl_changes *changes = &worker->batch->changes;
     if (worker->batch->gives_way)
         return pawl_store_commit(worker->store, changes, refused, error);
+    if (way->how != PAWL__COMMIT_BACK && worker->batch->unit_count > 0 &&
+        worker->batch->units[0].kind != PAWL__UNIT_FLUSH)
+        pawl__ordered_fence(worker, changes);
     add_correction(worker, &changes->counters);
     pawl_code code = pawl__worker_commit(worker, changes, refused, error);
     if (code == PAWL_OK) {
@@ -286,14 +301,15 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         return PAWL_OK;
     if (code == PAWL_OK) {
         reached = STAGE_COMMIT;
-        code    = commit(worker, &refused, error);
+        code    = commit(worker, way, &refused, error);
     }
     if (batch->has_sql)
         pawl_store_hold_end(worker->store);
     if (code == PAWL_OK) {
         reached = STAGE_AFTER;
+        code    = pawl__ordered_settled(worker, &refused, error);
         /* A refused settle of a unit given back says that its claim is gone already. */
-        if (way->how != PAWL__COMMIT_BACK)
+        if (code == PAWL_OK && way->how != PAWL__COMMIT_BACK)
             code = after_commit(worker, &refused, outcome, step, error);
     }
     outcome->trouble = trouble_of(worker, code, reached);

@@ -9,6 +9,7 @@
 #include "pawl/pawl.h"
 #include "runtime/foreign.h"
 #include "runtime/intake.h"
+#include "runtime/ordered.h"
 #include "runtime/recovery.h"
 #include "runtime/schedule.h"
 #include "store/core/wake.h"
@@ -239,6 +240,9 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
         pawl_time probe = pawl_time_add(pawl__business_now(endpoint), pawl__breaker_wait(endpoint));
         step->next_due  = step->next_due < probe ? probe : step->next_due;
     }
+    if (pawl__ordered_is_standby(endpoint->worker) || pawl__ordered_is_stuck(endpoint->worker))
+        step->next_due =
+            step->next_due < soon + PAWL__PAUSE_PERIOD ? soon + PAWL__PAUSE_PERIOD : step->next_due;
     pawl_time retry = find_retry(endpoint);
     if (retry < step->next_due)
         step->next_due = retry;

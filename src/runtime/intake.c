@@ -7,8 +7,11 @@
  */
 #include "runtime/intake.h"
 
+#include "engine/order.h"
+
 #include <string.h>
 
+#define BEHIND_MAX PAWL_SECONDS(2) /* a clock set back by more was wrong before */
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(100)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(30)
 
@@ -133,6 +136,16 @@ static bool is_too_large(const pawl__intake *it, const pawl_message *message)
     return true;
 }
 
+/* The queue is read by due time: a clock that is set back a little does not change the order of what an
+ * ordered endpoint takes. */
+static pawl_time due_of(pawl__intake *it)
+{
+    pawl_time now       = pawl__business_now(it->endpoint);
+    bool      is_behind = it->is_ordered && it->due_last > now && it->due_last - now <= BEHIND_MAX;
+    it->due_last        = is_behind ? it->due_last : now;
+    return it->due_last;
+}
+
 static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *taken)
 {
     uint32_t     unit    = (uint32_t)to->settled_count;
@@ -154,7 +167,7 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
                             .group   = unit,
                             .queue   = it->endpoint->model->queue,
                             .message = message,
-                            .due = taken->due != 0 ? taken->due : pawl__business_now(it->endpoint)};
+                            .due     = taken->due != 0 ? taken->due : due_of(it)};
     if (code != PAWL_OK)
         return code;
     if (is_fit(&send, &why)) {
@@ -307,7 +320,8 @@ static pawl_code open_driver(pawl__intake *it, pawl_error *error)
                                    .queue        = it->queue,
                                    .types        = it->types,
                                    .type_count   = it->endpoint->model->type_count,
-                                   .prefetch = (size_t)it->endpoint->settings.batch_messages * 2};
+                                   .prefetch   = (size_t)it->endpoint->settings.batch_messages * 2,
+                                   .is_ordered = it->is_ordered};
     return ops->open(it->driver, it->url, &options, error);
 }
 
@@ -317,7 +331,11 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **intake, pa
     *intake            = NULL;
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an intake");
-    made->endpoint = endpoint;
+    made->endpoint   = endpoint;
+    pawl__order_key key;
+    made->is_ordered =
+        pawl__order_read(endpoint->settings.ordered, &key) && key.kind != PAWL__ORDER_NONE;
+    made->due_last   = PAWL_TIME_MIN;
     pawl__hand_init(&made->hand);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
                                                                  : pawl__system_seed());

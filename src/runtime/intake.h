@@ -29,7 +29,9 @@ typedef struct pawl__intake {
     pawl_text     *types;     /* owned */
     const char    *queue;     /* of the broker; in `url`, or the endpoint's own */
     size_t         unsettled; /* messages that were taken on this connection and not settled */
-    bool           has_told;  /* the log says that messages without an id come */
+    bool           is_ordered;
+    pawl_time      due_last; /* of a message */
+    bool           has_told; /* the log says that messages without an id come */
 } pawl__intake;
 
 /* Reads the endpoint's option `transport`; connects to nobody. PAWL_ECONFIG. */

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/order.h"
 #include "runtime/runtime.h"
 
 #include "runtime/option_rows.h"
@@ -267,6 +268,12 @@ static pawl_code check_settings(const pawl_endpoint_options *settings,
                               settings->workers);
     if (settings->mode != PAWL_OPEN_CREATE && settings->mode != PAWL_OPEN_CHECK)
         return pawl_error_set(error, PAWL_ECONFIG, "option mode must be CREATE or CHECK");
+    if (!pawl__order_read(settings->ordered, &(pawl__order_key){PAWL__ORDER_NONE, NULL}))
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "option ordered is '%s': neither saga, header:NAME, property:NAME nor "
+            "none",
+            settings->ordered);
     return check_retention(settings, recovery, error);
 }
 
@@ -291,6 +298,8 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
         settings->critical         = defaults.critical;
         settings->critical_context = defaults.critical_context;
     }
+    if (settings->ordered == NULL)
+        settings->ordered = defaults.ordered;
     code = pawl__recovery_take(&endpoint->recovery, settings, &defaults, error);
     if (code == PAWL_OK)
         code = check_settings(settings, &endpoint->recovery, error);

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/hot.h"
+#include "runtime/ordered.h"
 #include "runtime/threads.h"
 
 #include "runtime/foreign.h"
@@ -225,7 +226,7 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
         sleep_until(self, worker->store, ELSEWHERE_SLEEP);
         return;
     }
-    if (atomic_load(&endpoint->pause.is_paused)) {
+    if (atomic_load(&endpoint->pause.is_paused) || pawl__ordered_is_standby(worker)) {
         sleep_paused(self);
         return;
     }
@@ -236,6 +237,8 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
         int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
         sleep         = check < sleep ? check : sleep;
     }
+    int64_t ask = pawl__ordered_wait(worker);
+    sleep       = ask < sleep ? ask : sleep;
     /* Nothing announces the moves of a virtual clock. */
     if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
         sleep = VIRTUAL_SLEEP;

@@ -73,7 +73,8 @@ struct pawl_endpoint {
     pawl__breaker         breaker;
     pawl__pause           pause;
     pawl__metrics         metrics;
-    _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
+    /* By pawl__lease_clock, or 0: end of its runner's lease, and of its worker's that leads a queue. */
+    _Atomic int64_t lead_end, ordered_end;
     pawl__pulse     pulse; /* beats in the thread that watches run(); none under virtual clocks */
     struct pawl__observer *observer; /* the observer that shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
@@ -184,6 +185,7 @@ typedef struct pawl__worker {
     bool                   gave_way;     /* in this step: all its sagas are elsewhere */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;
+    struct pawl__ordered  *ordered; /* of an ordered endpoint: ordered.h; else NULL */
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);

@@ -14,6 +14,7 @@
 #include "pawl/store_worker.h"
 #include "runtime/claim.h"
 #include "runtime/commit.h"
+#include "runtime/ordered.h"
 
 #include <unistd.h>
 
@@ -422,6 +423,9 @@ pawl_code pawl__deaths_run_stamped(pawl__worker *worker, pawl_time due_max, pawl
         step->is_taken = true;
         return PAWL_OK;
     }
+    code = pawl__ordered_check(worker, due_max, &rows, error);
+    if (code != PAWL_OK)
+        return code;
     if (rows.count > 0)
         return run_message(worker, &rows.items[0], due_max, step, error);
     code = run_timeout(worker, due_max, &did_run, step, error);

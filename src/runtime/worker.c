@@ -10,6 +10,7 @@
 #include "runtime/foreign.h"
 #include "runtime/hot.h"
 #include "runtime/lend.h"
+#include "runtime/ordered.h"
 
 #include "store/core/wake.h"
 
@@ -41,13 +42,17 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->read           = pawl_arena_create(0);
     made->engine.scratch = pawl_arena_create(0);
     made->batch          = pawl__batch_create(&made->engine);
+    pawl_code code       = PAWL_OK;
     if (made->wake_fd < 0 || made->kept == NULL || made->read == NULL ||
-        made->engine.scratch == NULL || made->batch == NULL) {
+        made->engine.scratch == NULL || made->batch == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory or descriptor for a worker");
+    if (code == PAWL_OK)
+        code = pawl__ordered_create(made, error);
+    if (code == PAWL_OK)
+        *worker = made;
+    else
         pawl__worker_destroy(made);
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory or descriptor for a worker");
-    }
-    *worker = made;
-    return PAWL_OK;
+    return code;
 }
 
 void pawl__worker_leave(pawl__worker *worker)
@@ -62,6 +67,7 @@ void pawl__worker_leave(pawl__worker *worker)
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "last words of a worker: %s", error.text);
     pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
+    pawl__ordered_forget(worker);
 }
 
 void pawl__worker_destroy(pawl__worker *worker)
@@ -70,6 +76,7 @@ void pawl__worker_destroy(pawl__worker *worker)
         return;
     pawl__worker_leave(worker);
     pawl__worker_drop_deferred(worker);
+    pawl__ordered_destroy(worker);
     pawl__batch_destroy(worker->batch);
     pawl_arena_destroy(worker->kept);
     pawl_arena_destroy(worker->read);
@@ -146,6 +153,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         pawl__deaths_look_soon(worker->endpoint); /* the process that works the queue may die */
         return PAWL_OK;
     }
+    if (code == PAWL_OK)
+        code = pawl__ordered_check(worker, due_max, &messages, error);
     pawl_time horizon = horizon_of(worker, &messages, due_max);
     if (code == PAWL_OK && is_claimed && pawl__model_has_timeouts(model))
         code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,
@@ -228,9 +237,12 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     }
     worker->was_alone = false;
     code              = pawl__worker_finish(worker, step, error);
-    step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;
+    bool is_stuck     = pawl__ordered_is_stuck(worker);
+    step->is_idle     = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
+    if (is_stuck && step->is_idle)
+        pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
     pawl__claim_adapt(worker);
-    return code;
+    return code == PAWL_OK ? pawl__ordered_give_way(worker, error) : code;
 }
 
 static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *step,
@@ -249,8 +261,12 @@ static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *s
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
     if (code != PAWL_OK || did_flush)
         return code;
+    bool leads = false;
+    code       = pawl__ordered_lead(worker, &leads, error);
+    if (code != PAWL_OK)
+        return code;
     worker->gave_way = pawl__worker_is_pausing(worker);
-    if (worker->gave_way || worker->is_checking || (is_alone && is_paused(worker))) {
+    if (!leads || worker->gave_way || worker->is_checking || (is_alone && is_paused(worker))) {
         step->is_idle = true;
         return PAWL_OK;
     }
@@ -327,6 +343,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
         return code;
     pawl__worker_close_aside(worker);
     pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
+    pawl__ordered_forget(worker);
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));

@@ -176,8 +176,10 @@ static void a_queue_declared_otherwise_is_named(void **state)
     broker_queue(&server, queue, "classic");
     far_open(&f, &server, "", queue);
     far_send(&f, 1, 1);
-    far_says(&f, "is there, declared otherwise: give queue-type as it is, or leave it alone by "
-                 "declare=no: PRECONDITION_FAILED");
+    far_says(
+        &f,
+        "is there, declared otherwise: give queue-type and single-active-consumer as it is, or leave it alone by "
+        "declare=no: PRECONDITION_FAILED");
     far_close(&f);
     far_open(&f, &server, "?queue-type=classic", queue);
     far_send(&f, 1, 1);

@@ -126,6 +126,13 @@ show --config "$work/broker.conf" --endpoint works --transport "amqp://other/#mi
 holds works transport "amqp://other/#mine" "command line"
 show
 ! grep -q ' transport ' "$work/shown" || die "a transport that nobody gave"
+! grep -q ' ordered ' "$work/shown" || die "an order that nobody gave"
+printf 'ordered = header:tenant\n[works]\nordered = saga\n' >"$work/order.conf"
+show --config "$work/order.conf"
+holds works ordered saga "$work/order.conf:3"
+holds rests ordered header:tenant "$work/order.conf:1"
+show --config "$work/order.conf" --ordered property:job
+holds works ordered property:job "command line"
 
 echo "== --json: one object for each option and route"
 show --config "$file" --json --retry-delay 1s --endpoint works
@@ -225,6 +232,7 @@ expect 2 "option inbox_retention is 604800 s, and delayed retries go on" \
 expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
 expect 2 "^pawl: --transport names a queue, which one endpoint reads: give --endpoint" pawl run "$app" --show-options --transport 'amqp://a/#q'
+expect 2 "option ordered is 'key'" pawl run "$app" --store memory:x --ordered key
 expect 2 "option transport: no broker is known by the scheme 'pigeon'" pawl run "$app" --store memory:x --transport pigeon://roof/
 route_without_a_name='postgres://u:hunter2@h/d?x=1'
 printf 'route = %s\n' "$route_without_a_name" >"$work/bad.conf"

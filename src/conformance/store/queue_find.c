@@ -172,6 +172,33 @@ static void a_reader_is_found_by_what_it_handles(suite *s)
     EXPECT_EQ(s, info_of(s, &infos, "billing").workers, 1);
 }
 
+/* A new reader of an ordered queue relies on this: it sees messages in another hand in their places, and
+ * when it has moved the checkpoint, the earlier reader settles nothing of its own. */
+static void the_next_reader_of_an_ordered_queue(suite *s)
+{
+    const pawl_text number = TEXT("ordered/line");
+    pawl_store     *b = suite_open(s), *a = suite_open(s);
+    suite_set       late = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 1; i <= 3; i++)
+        suite_send(s, a, LINE, suite_printf(s, "m-%u", i).data, SUITE_NOW);
+    pawl_queue_rows rows = suite_claim(s, b, LINE, SUITE_NOW, 2);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, suite_claim(s, a, LINE, SUITE_NOW, 9).count, 1);
+    FOUND("m-1 m-2 m-3 ", .due_max = SUITE_NOW, .count_max = 9);
+    COMMIT_ONE(s, a, checkpoint_set, .name = number, .from = 0, .to = 1, .at = SUITE_NOW);
+    ADD(&late, checkpoint_set, .name = number, .from = 0, .to = 1, .at = SUITE_NOW);
+    ADD(&late, queue_settle, .action = PAWL_QUEUE_DONE, .queue = LINE, .seq = rows.items[0].seq);
+    ADD(&late, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE, .seq = rows.items[1].seq,
+        .due = SUITE_NOW + 9, .attempts = 1);
+    REFUSED(&late, b);
+    FOUND("m-1 m-2 m-3 ", .due_max = SUITE_NOW, .count_max = 9);
+    ADD(&set, checkpoint_set, .name = number, .from = 1, .to = 2, .at = SUITE_NOW);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = LINE, .seq = rows.items[0].seq);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = LINE, .seq = rows.items[1].seq);
+    COMMIT(&set, b);
+    FOUND("m-3 ", .due_max = SUITE_NOW, .count_max = 9);
+}
+
 static const suite_case cases[] = {
     {"E26 messages are found as they are claimed", messages_are_found_as_they_are_claimed},
     {"E26 a page begins behind the one before", a_page_begins_behind_the_one_before},
@@ -180,6 +207,7 @@ static const suite_case cases[] = {
     {"E26 a queue is known by what is in it and by its readers",
      a_queue_is_known_by_what_is_in_it_and_by_its_readers},
     {"E26 a reader is found by what it handles", a_reader_is_found_by_what_it_handles},
+    {"E27 E35 the next reader of an ordered queue", the_next_reader_of_an_ordered_queue},
 };
 
 const suite_cases cases_queue_find = SUITE_CASES("queues, for people", cases);

@@ -21,6 +21,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/runner.h"
+#include "runtime/projection.h"
 
 /* A stopped runner is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
  * slowest of its sinks of late. */
@@ -39,15 +40,9 @@
 
 /* ---- Clocks ----------------------------------------------------------------------- */
 
-/* Under a clock that is set by hand, leases pass as that one does. */
-static int64_t now_of_leases(const pawl_endpoint *endpoint)
-{
-    return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint) : pawl__lease_now();
-}
-
 bool pawl__leader_is(const pawl_endpoint *endpoint)
 {
-    return now_of_leases(endpoint) < atomic_load(&endpoint->lead_end);
+    return pawl__lease_clock(endpoint) < atomic_load(&endpoint->lead_end);
 }
 
 /* ---- Sources that wait ----------------------------------------------------------- */
@@ -112,7 +107,7 @@ static int64_t next_number(const pawl__service *service)
 
 static int64_t lease_now(const pawl__service *service)
 {
-    return now_of_leases(service->endpoint);
+    return pawl__lease_clock(service->endpoint);
 }
 
 static bool is_stale(const pawl_refusals *refused)
@@ -167,17 +162,12 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
 
 /* ---- The lease ------------------------------------------------------------------------ */
 
-/* A lease has a name of limited size. */
 static pawl_code name_lease(pawl__service *service, pawl_error *error)
 {
-    pawl_text endpoint = service->endpoint->model->endpoint;
-    char      id[PAWL_UUID_TEXT_SIZE + 1];
     if (service->lease_name.data != NULL)
         return PAWL_OK;
-    pawl_uuid_format(pawl_uuid_v5((pawl_uuid){{0}}, endpoint.data, endpoint.size), id);
-    service->lease_name = endpoint.size + sizeof "outbox/" <= PAWL_NAME_SIZE_MAX
-                              ? pawl_arena_printf(service->names, "outbox/%s", endpoint.data)
-                              : pawl_arena_printf(service->names, "outbox/%s", id);
+    service->lease_name =
+        pawl__lease_name("outbox", service->endpoint->model->endpoint, service->names);
     return service->lease_name.data != NULL
                ? PAWL_OK
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a lease");

@@ -62,13 +62,19 @@ static amqp_rpc_reply_t open_channel(pawl__rabbitmq *self)
     return reply;
 }
 
-static amqp_rpc_reply_t declare_queue(pawl__rabbitmq *self, amqp_bytes_t name)
+/* With a single active consumer the server gives messages to one of several readers, and to the next one
+ * when that is gone. */
+static amqp_rpc_reply_t declare_queue(pawl__rabbitmq *self, amqp_bytes_t name, bool is_single)
 {
-    amqp_table_entry_t type = {.key   = amqp_cstring_bytes("x-queue-type"),
-                               .value = {.kind        = AMQP_FIELD_KIND_UTF8,
-                                         .value.bytes = amqp_cstring_bytes(self->url.queue_type)}};
+    amqp_table_entry_t arguments[] = {
+        {.key   = amqp_cstring_bytes("x-queue-type"),
+         .value = {.kind        = AMQP_FIELD_KIND_UTF8,
+                   .value.bytes = amqp_cstring_bytes(self->url.queue_type)}},
+        {.key   = amqp_cstring_bytes("x-single-active-consumer"),
+         .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}}};
+    const amqp_table_t table = {.num_entries = is_single ? 2 : 1, .entries = arguments};
     (void)amqp_queue_declare(self->connection, PAWL__RABBITMQ_DECLARING, name, false, true, false,
-                             false, (amqp_table_t){.num_entries = 1, .entries = &type});
+                             false, table);
     return amqp_get_rpc_reply(self->connection);
 }
 
@@ -100,9 +106,10 @@ static pawl_text refusal(const pawl__rabbitmq *self, const pawl__piece *piece, b
     if (code == AMQP_PRECONDITION_FAILED)
         return pawl_arena_printf(
             arena,
-            "%s '%.*s' is there, declared otherwise: give %s-type as it is, or "
+            "%s '%.*s' is there, declared otherwise: give %s-type%s as it is, or "
             "leave it alone by declare=no: %.*s",
-            what, (int)name.len, (const char *)name.bytes, what, PAWL_TEXT_ARGS(says));
+            what, (int)name.len, (const char *)name.bytes, what,
+            is_queue ? " and single-active-consumer" : "", PAWL_TEXT_ARGS(says));
     return pawl_arena_printf(
         arena,
         "%s '%.*s' cannot be declared; one that is there already is left alone by "
@@ -127,7 +134,8 @@ static pawl_code declare_one(pawl__rabbitmq *self, pawl__piece *piece, pawl_aren
         return PAWL_OK;
     reply = open_channel(self);
     if (reply.reply_type == AMQP_RESPONSE_NORMAL)
-        reply = is_queue ? declare_queue(self, name) : declare_exchange(self, name);
+        reply = is_queue ? declare_queue(self, name, self->url.is_single == 1)
+                         : declare_exchange(self, name);
     if (is_lost(&reply)) {
         pawl_text says = pawl__rabbitmq_says(&reply);
         return pawl_error_set(error, PAWL_ELOST, "rabbitmq: the declaration of '%.*s': %.*s",
@@ -167,9 +175,11 @@ static pawl_code end_declaration(pawl__rabbitmq *self, const amqp_rpc_reply_t *r
                                  const char *what, amqp_bytes_t name, pawl_error *error)
 {
     pawl_text   says = pawl__rabbitmq_says(reply);
-    const char *hint = pawl__rabbitmq_reply_code(reply) == AMQP_PRECONDITION_FAILED
-                           ? "give its type as it is, or leave it alone by declare=no"
-                           : "one that is there already is left alone by declare=no";
+    const char *hint =
+        pawl__rabbitmq_reply_code(reply) == AMQP_PRECONDITION_FAILED
+            ? "give its type, and of a queue single-active-consumer, as it is, or leave it "
+              "alone by declare=no"
+            : "one that is there already is left alone by declare=no";
     if (reply->reply_type == AMQP_RESPONSE_NORMAL)
         return PAWL_OK;
     if (is_lost(reply))
@@ -192,6 +202,12 @@ static pawl_code subscribe(pawl__rabbitmq *self, const char *queue, amqp_bytes_t
     return end_declaration(self, &reply, "exchange", exchange, error);
 }
 
+/* As the URL says, else as the endpoint needs it. */
+static bool is_single(const pawl__rabbitmq *self, const pawl_intake_options *options)
+{
+    return self->url.is_single < 0 ? options->is_ordered : self->url.is_single == 1;
+}
+
 pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
                                         pawl_error *error)
 {
@@ -201,7 +217,7 @@ pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_
         return PAWL_OK;
     reply = open_channel(self);
     if (reply.reply_type == AMQP_RESPONSE_NORMAL)
-        reply = declare_queue(self, queue);
+        reply = declare_queue(self, queue, is_single(self, options));
     pawl_code code = end_declaration(self, &reply, "queue", queue, error);
     if (code == PAWL_OK && self->url.exchange[0] != '\0')
         code = subscribe(self, options->queue, amqp_cstring_bytes(self->url.exchange), error);

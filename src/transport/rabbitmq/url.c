@@ -41,6 +41,7 @@ static const pawl__url_option options[] = {
     {"prefetch", PAWL__URL_NUMBER, AT(prefetch), "1 to 65535 messages", .min = 1, .max = 65535},
     {"queue-type", PAWL__URL_WORD, AT(queue_kind), "quorum or classic", .words = queue_types},
     {"routing-key", PAWL__URL_TEXT, AT(routing_key), .allowed = "any text"},
+    {"single-active-consumer", PAWL__URL_WORD, AT(is_single), "yes or no", .words = no_yes},
     {"ssl-ca", PAWL__URL_FILLED, AT(authority), .allowed = "the path of a file"},
     {"ssl-cert", PAWL__URL_FILLED, AT(certificate), .allowed = "the path of a file"},
     {"ssl-key", PAWL__URL_FILLED, AT(key), .allowed = "the path of a file"},
@@ -95,6 +96,9 @@ static const char *clash(const pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
     if (url->queue_kind != NOT_GIVEN && has_exchange && use == PAWL__RABBITMQ_ROUTE)
         return "queue-type is given beside exchange or per-type: behind an exchange pawl declares "
                "no queue";
+    if (url->is_single != NOT_GIVEN && has_exchange && use == PAWL__RABBITMQ_ROUTE)
+        return "single-active-consumer is given beside exchange or per-type: behind an exchange pawl "
+               "declares no queue";
     if (!url->is_tls && (url->authority != NULL || url->certificate != NULL || url->key != NULL ||
                          url->tls != NOT_GIVEN))
         return "options of TLS are given: the URL begins with amqps:// then";
@@ -143,6 +147,7 @@ pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use us
     *url                = (pawl__rabbitmq_url){.is_tls            = strncmp(text, "amqps:", 6) == 0,
                                                .exchange_kind     = NOT_GIVEN,
                                                .queue_kind        = NOT_GIVEN,
+                                               .is_single         = NOT_GIVEN,
                                                .is_mandatory      = NOT_GIVEN,
                                                .tls               = NOT_GIVEN,
                                                .headers           = NOT_GIVEN,

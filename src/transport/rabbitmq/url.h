@@ -55,6 +55,7 @@ typedef struct pawl__rabbitmq_url {
     const char *authority, *certificate, *key;
     int         exchange_kind, queue_kind; /* indexes, of which the types above are made */
     int         is_per_type;               /* an exchange for each type of message */
+    int         is_single;                 /* of a queue that is declared; -1: not said */
     int         declares;
     int         is_mandatory;
     int         headers; /* pawl__rabbitmq_headers */

@@ -1,0 +1,465 @@
+/* order.c - see order.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/order.h"
+
+#include "engine/lookup.h"
+#include "engine/version.h"
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yyjson.h>
+
+/* ---- What is declared ------------------------------------------------------------ */
+
+bool pawl__order_read(const char *text, pawl__order_key *key)
+{
+    static const char header[] = "header:", property[] = "property:";
+    *key = (pawl__order_key){PAWL__ORDER_NONE, NULL};
+    if (text == NULL || strcmp(text, "none") == 0)
+        return true;
+    if (strcmp(text, "saga") == 0)
+        key->kind = PAWL__ORDER_SAGA;
+    else if (strncmp(text, header, sizeof header - 1) == 0)
+        *key = (pawl__order_key){PAWL__ORDER_HEADER, text + sizeof header - 1};
+    else if (strncmp(text, property, sizeof property - 1) == 0)
+        *key = (pawl__order_key){PAWL__ORDER_PROPERTY, text + sizeof property - 1};
+    return key->kind != PAWL__ORDER_NONE && (key->name == NULL || key->name[0] != '\0');
+}
+
+/* ---- Keys ------------------------------------------------------------------------ */
+
+/* The key is compared as text, since a record may have the number that another has as a text. */
+static pawl_code text_of(pawl__batch *batch, const pawl_value *value, pawl_text *key)
+{
+    char text[PAWL_VALUE_TEXT_SIZE];
+    *key = (pawl_text){.data = NULL, .size = 0};
+    if (value->type == PAWL_VALUE_NONE)
+        return PAWL_OK;
+    *key = value->type == PAWL_VALUE_TEXT
+               ? value->as.text
+               : pawl_arena_text(batch->arena,
+                                 pawl_text_of(pawl_value_format(value, text, sizeof text)));
+    return key->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code from_headers(pawl__batch *batch, const pawl_message *message, const char *name,
+                              pawl_text *key)
+{
+    return pawl__headers_value(message->headers, pawl_text_of(name), batch->arena, key);
+}
+
+/* The saga, process or entity that sent the message, or its conversation. */
+static pawl_code from_source(pawl__batch *batch, const pawl_message *message, pawl_text *key)
+{
+    pawl_code code = from_headers(batch, message, PAWL_HEADER_SAGA_ID, key);
+    if (code == PAWL_OK && key->size == 0)
+        *key = message->correlation_id;
+    return code;
+}
+
+/* Reads a member of a body that is of a version which this program does not read. */
+static pawl_code from_json(pawl__batch *batch, pawl_text body, const char *path, pawl_text *key)
+{
+    yyjson_doc *doc    = yyjson_read(body.data, body.size, YYJSON_READ_NOFLAG);
+    yyjson_val *member = yyjson_doc_get_root(doc);
+    pawl_code   code   = PAWL_OK;
+    while (member != NULL && path[0] != '\0') {
+        size_t size = strcspn(path, ".");
+        member      = yyjson_obj_getn(member, path, size);
+        path += size + (path[size] == '.');
+    }
+    pawl_value value = {PAWL_VALUE_NONE, {0}};
+    if (yyjson_is_str(member))
+        value = pawl_value_text(
+            (pawl_text){.data = yyjson_get_str(member), .size = yyjson_get_len(member)});
+    else if (yyjson_is_int(member))
+        value = (pawl_value){PAWL_VALUE_INT, .as.integer = yyjson_get_sint(member)};
+    code = text_of(batch, &value, key);
+    if (code == PAWL_OK && value.type == PAWL_VALUE_TEXT) {
+        *key = pawl_arena_text(batch->arena, *key);
+        code = key->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+    }
+    yyjson_doc_free(doc);
+    return code;
+}
+
+/* Reads the property from the message, or, where that cannot be decoded, from its JSON. `coerced`:
+ * as the saga of the lookup compares it. */
+static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
+                             const pawl_record *record, const pawl__binding *coerced,
+                             const char *path, pawl_text *key)
+{
+    pawl__lookup lookup  = {.binding = coerced};
+    void        *decoded = pawl_arena_take(batch->arena, record->size);
+    if (decoded == NULL)
+        return PAWL_ENOMEM;
+    pawl_code code = pawl__version_decode(message, record, batch->arena, decoded, NULL);
+    lookup.message = decoded;
+    if (code == PAWL_OK)
+        code = coerced != NULL ? pawl__lookup_values(batch, &lookup)
+                               : pawl_record_value(record, path, decoded, &lookup.value, NULL);
+    if (code == PAWL_OK)
+        return text_of(batch, &lookup.value, key);
+    return code == PAWL_ENOMEM ? code : from_json(batch, message->body, path, key);
+}
+
+/* An answer names its process as NAME/KEY. */
+static pawl_code from_answer(pawl__batch *batch, const pawl_message *message,
+                             const pawl__saga_model *process, pawl_text *key)
+{
+    size_t    name = process->table.type.size;
+    pawl_text stream;
+    pawl_code code = from_headers(batch, message, PAWL_HEADER_PROCESS, &stream);
+    if (code == PAWL_OK && stream.size > name + 1 && stream.data[name] == '/' &&
+        memcmp(stream.data, process->table.type.data, name) == 0)
+        *key = (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1};
+    return code;
+}
+
+static pawl_code from_binding(pawl__batch *batch, const pawl_message *message,
+                              const pawl__binding *binding, pawl_text *key)
+{
+    if (binding->kind != PAWL__BINDING_SAGA || binding->find != NULL)
+        return PAWL_OK;
+    if (binding->saga->stream != NULL && binding->key == NULL)
+        return from_answer(batch, message, binding->saga, key);
+    if (binding->saga->stream == NULL && binding->saga->saga->correlation == NULL)
+        return PAWL_OK;
+    return from_record(batch, message, binding->message, binding, binding->key, key);
+}
+
+static pawl_code from_saga(pawl__batch *batch, const pawl_message *message,
+                           const pawl__lookup_types *types, pawl_text *key)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < types->count && code == PAWL_OK && key->size == 0; i++)
+        for (size_t j = 0; j < types->items[i]->count && code == PAWL_OK && key->size == 0; j++)
+            code = from_binding(batch, message, types->items[i]->bindings[j], key);
+    return code == PAWL_OK && key->size == 0 ? from_source(batch, message, key) : code;
+}
+
+static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_text *key)
+{
+    const pawl__order_key *by    = &batch->engine->order->key;
+    pawl__lookup_types     types = {{NULL}, 0};
+    *key                         = (pawl_text){.data = NULL, .size = 0};
+    if (by->kind == PAWL__ORDER_HEADER)
+        return from_headers(batch, message, by->name, key);
+    pawl_code code = pawl__lookup_types_of(batch, message, &types);
+    if (code == PAWL_OK && by->kind == PAWL__ORDER_SAGA)
+        return from_saga(batch, message, &types, key);
+    if (code != PAWL_OK || types.count == 0)
+        return code != PAWL_OK ? code : from_json(batch, message->body, by->name, key);
+    return from_record(batch, message, types.items[0]->record, NULL, by->name, key);
+}
+
+/* ---- Lanes ----------------------------------------------------------------------- */
+
+static uint32_t lane_of(pawl_text key)
+{
+    return (uint32_t)(pawl_value_hash(&(pawl_value){PAWL_VALUE_TEXT, .as.text = key}) %
+                      PAWL__LANES);
+}
+
+static bool is_older(pawl__place left, pawl__place right)
+{
+    return left.placed < right.placed || (left.placed == right.placed && left.seq < right.seq);
+}
+
+static bool is_at(pawl__place left, pawl__place right)
+{
+    return left.placed == right.placed && left.seq == right.seq;
+}
+
+static pawl__place place_of(const pawl_queue_row *row)
+{
+    return (pawl__place){row->placed, row->seq};
+}
+
+bool pawl__order_begin(pawl__order *order)
+{
+    if (order->lanes == NULL)
+        order->lanes = pawl_allocate(PAWL__LANES * sizeof order->lanes[0]);
+    else
+        memset(order->lanes, 0, PAWL__LANES * sizeof order->lanes[0]);
+    order->batch = 0;
+    return order->lanes != NULL;
+}
+
+/* An id that does not fit is cut. */
+static void set_head(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id)
+{
+    lane->has_head = true;
+    lane->head     = place;
+    lane->head_due = due;
+    (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
+}
+
+static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
+{
+    if (!lane->has_last || is_older(lane->last, place))
+        lane->last = place;
+    if (!lane->has_last || due > lane->last_due)
+        lane->last_due = due;
+    lane->has_last = true;
+}
+
+pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
+{
+    pawl_text key;
+    pawl_code code = find_key(batch, &row->message, &key);
+    if (code != PAWL_OK || key.size == 0)
+        return code;
+    pawl__lane *lane  = &batch->engine->order->lanes[lane_of(key)];
+    pawl__place place = place_of(row);
+    if (!lane->has_head || is_older(place, lane->head))
+        set_head(lane, place, row->due, row->message.id);
+    set_last(lane, place, row->due);
+    return PAWL_OK;
+}
+
+pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row, pawl_arena *arena)
+{
+    pawl__order  *order = batch->engine->order;
+    pawl__absent *grown;
+    pawl_text     key;
+    pawl_code     code = find_key(batch, &row->message, &key);
+    if (code != PAWL_OK || key.size == 0)
+        return code;
+    grown = pawl_arena_grow(arena, order->absent, order->absent_count, &order->absent_capacity,
+                            sizeof *grown);
+    if (grown == NULL)
+        return PAWL_ENOMEM;
+    order->absent                = grown;
+    grown[order->absent_count++] = (pawl__absent){lane_of(key), place_of(row)};
+    return PAWL_OK;
+}
+
+static pawl_code find(pawl__batch *batch, pawl__unit *unit)
+{
+    pawl__order *order = batch->engine->order;
+    if (unit->kind != PAWL__UNIT_MESSAGE)
+        return PAWL_OK;
+    pawl_code code = find_key(batch, &unit->message, &unit->key);
+    if (code != PAWL_OK || unit->key.size == 0)
+        return code;
+    unit->lane       = lane_of(unit->key);
+    pawl__lane *lane = &order->lanes[unit->lane];
+    unit->before     = lane->batch == order->batch ? &batch->units[lane->unit] : NULL;
+    lane->batch      = order->batch;
+    lane->unit       = unit->index;
+    return PAWL_OK;
+}
+
+pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    batch->engine->order->batch++;
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
+        code = find(batch, &batch->units[i]);
+    return code == PAWL_OK ? code : pawl_error_set(error, code, "no memory for keys of messages");
+}
+
+/* ---- Ends ------------------------------------------------------------------------ */
+
+/* Has the message left the queue with that? */
+static bool is_over(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DUPLICATE ||
+           unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
+}
+
+static bool is_put_off(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
+           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
+           unit->end == PAWL__END_HELD;
+}
+
+void pawl__order_release(pawl__batch *batch, size_t first)
+{
+    for (size_t i = first; i < batch->unit_count; i++)
+        if (batch->units[i].key.size > 0 && is_put_off(&batch->units[i]))
+            batch->units[i].end = PAWL__END_RELEASED;
+}
+
+static void take_unit(pawl__lane *lane, const pawl__unit *unit)
+{
+    pawl__place place = place_of(&unit->row);
+    if (is_over(unit)) {
+        if (lane->has_head && is_at(lane->head, place))
+            lane->has_head = false;
+        if (lane->has_last && is_at(lane->last, place))
+            lane->has_last = lane->has_head = false;
+    } else if (is_put_off(unit)) {
+        if (unit->end != PAWL__END_HELD && (!lane->has_head || !is_older(lane->head, place)))
+            set_head(lane, place, unit->due, unit->message.id);
+        set_last(lane, place, unit->due);
+    }
+}
+
+void pawl__order_take(pawl__batch *batch)
+{
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].key.size > 0)
+            take_unit(&batch->engine->order->lanes[batch->units[i].lane], &batch->units[i]);
+}
+
+/* ---- Looking for a head that did not come --------------------------------------------- */
+
+static bool is_in_batch(const pawl__unit *unit, pawl__place place)
+{
+    for (; unit != NULL; unit = unit->before)
+        if (is_at(place_of(&unit->row), place))
+            return true;
+    return false;
+}
+
+/* Rows are claimed by due time and number: the head was due before the unit, and was not claimed. */
+static bool is_head_missing(const pawl__lane *lane, const pawl__unit *unit)
+{
+    const pawl_queue_row *row = &unit->row;
+    return lane->has_head && is_older(lane->head, place_of(row)) &&
+           (row->due > lane->head_due ||
+            (row->due == lane->head_due && row->seq > lane->head.seq)) &&
+           !is_in_batch(unit, lane->head);
+}
+
+static pawl_code look_for_head(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
+{
+    const pawl_queue_row   before = {.due = lane->head_due, .seq = lane->head.seq - 1};
+    const pawl_queue_query query  = {.queue     = batch->engine->model->queue,
+                                     .due_max   = lane->head_due,
+                                     .seq_max   = lane->head.seq,
+                                     .after     = &before,
+                                     .count_max = 1};
+    pawl_queue_messages    found  = {.count = 0};
+    pawl_code              code =
+        pawl_store_queue_find(batch->engine->store, &query, batch->arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    lane->has_head = found.count > 0;
+    if (lane->has_head)
+        lane->stuck = batch->engine->order->batch;
+    batch->engine->order->is_stuck |= lane->has_head;
+    return PAWL_OK;
+}
+
+pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (unit->key.size == 0 || unit->end == PAWL__END_RELEASED)
+            continue;
+        pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
+        if (lane->stuck != batch->engine->order->batch && is_head_missing(lane, unit))
+            code = look_for_head(batch, lane, error);
+    }
+    return code;
+}
+
+/* ---- Holding --------------------------------------------------------------------- */
+
+/* The message that a unit waits for. */
+typedef struct obstacle {
+    pawl_time due;         /* the unit's, by that */
+    pawl_text id;          /* or empty */
+    bool      is_released; /* not run, and neither is the unit */
+} obstacle;
+
+/* Queues are read by due time and number: due at one time, the younger one has to come second. */
+static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__unit *unit,
+                     pawl_text id)
+{
+    if (seq > unit->row.seq)
+        due = pawl_time_add(due, 1);
+    if (due < found->due)
+        return;
+    found->due = due;
+    found->id  = id;
+}
+
+/* Among the units before it; `ended` is set when that place is one of those that are over. */
+static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_head_over,
+                       bool *is_last_over, obstacle *found)
+{
+    bool        has   = false;
+    pawl__place place = place_of(&unit->row);
+    for (const pawl__unit *other = unit->before; other != NULL; other = other->before) {
+        pawl__place its = place_of(&other->row);
+        if (is_over(other)) {
+            *is_head_over |= is_at(lane->head, its);
+            *is_last_over |= is_at(lane->last, its);
+        } else if (is_older(its, place)) {
+            has = true;
+            if (is_put_off(other))
+                wait_for(found, other->due, other->row.seq, unit, other->message.id);
+            else
+                found->is_released = true;
+        }
+    }
+    return has;
+}
+
+/* Such a unit is given back as it was: if it were put off, those behind it could become due before
+ * it. */
+static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
+{
+    const pawl__lane *lane = &order->lanes[unit->lane];
+    if (lane->has_head && lane->stuck == order->batch && is_older(lane->head, place_of(&unit->row)))
+        return true;
+    for (size_t i = 0; i < order->absent_count; i++)
+        if (order->absent[i].lane == unit->lane &&
+            is_older(order->absent[i].place, place_of(&unit->row)))
+            return true;
+    return false;
+}
+
+static bool find_obstacle(const pawl__order *order, const pawl__unit *unit, obstacle *found)
+{
+    const pawl__lane *lane         = &order->lanes[unit->lane];
+    pawl__place       place        = place_of(&unit->row);
+    bool              is_head_over = false, is_last_over = false;
+    bool              has = meet_units(unit, lane, &is_head_over, &is_last_over, found);
+    if (lane->has_head && !is_head_over && is_older(lane->head, place)) {
+        has = true;
+        wait_for(found, lane->head_due, lane->head.seq, unit, pawl_text_of(lane->head_id));
+    }
+    if (lane->has_last && !is_last_over && is_older(lane->last, place)) {
+        has = true;
+        wait_for(found, lane->last_due, lane->last.seq, unit,
+                 lane->has_head && !is_head_over ? pawl_text_of(lane->head_id) : found->id);
+    }
+    if (is_behind_absent(order, unit)) {
+        has                = true;
+        found->is_released = true;
+    }
+    return has;
+}
+
+static pawl_text describe(pawl__batch *batch, const pawl__unit *unit, pawl_text id)
+{
+    pawl_text text =
+        id.size > 0
+            ? pawl_arena_printf(batch->arena, PAWL_ORDER_WAITS "%.*s of its key '%.*s'",
+                                PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(unit->key))
+            : pawl_arena_printf(batch->arena, PAWL_ORDER_WAITS "before it, of its key '%.*s'",
+                                PAWL_TEXT_ARGS(unit->key));
+    return text.data != NULL ? text : PAWL_TEXT(PAWL_ORDER_WAITS "before it");
+}
+
+bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit)
+{
+    obstacle found = {.due = unit->row.due, .id = {.data = "", .size = 0}};
+    bool     may   = unit->end == PAWL__END_NEW || is_put_off(unit);
+    if (unit->key.size == 0 || !may || !find_obstacle(batch->engine->order, unit, &found))
+        return false;
+    unit->end   = found.is_released ? PAWL__END_RELEASED : PAWL__END_HELD;
+    unit->due   = found.due;
+    unit->error = describe(batch, unit, found.id);
+    return true;
+}

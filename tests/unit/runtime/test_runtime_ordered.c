@@ -1,0 +1,160 @@
+/* test_runtime_ordered.c - an ordered queue read by two programs of three threads each, and a process
+ * that dies with a message in hand. E27, E34.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/thread.h"
+
+#include "runtime/runtime.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KEYS 5
+#define MESSAGES 300
+
+#define TRACK(F) \
+    F(TEXT, key) \
+    F(INT64, last)
+PAWL_RECORD(track, TRACK)
+#define ENTRY(F) \
+    F(TEXT, key) \
+    F(INT64, number)
+PAWL_RECORD(entry, ENTRY)
+
+static atomic_int handled, late, failures[MESSAGES + 1];
+static bool       dies; /* at a message in the middle */
+
+/* The effects are those of handlers that run again after a conflict or a death, too: a message that is
+ * late in any of them is late. */
+static pawl_code on_entry(pawl_context *ctx, track *state, const entry *message)
+{
+    if (dies && message->number == MESSAGES / 2)
+        raise(SIGKILL);
+    if (atomic_load(&failures[message->number]) > 0) {
+        atomic_fetch_sub(&failures[message->number], 1);
+        return pawl_fail(ctx, PAWL_EUNREACHABLE, "not now");
+    }
+    if (message->number <= state->last)
+        atomic_fetch_add(&late, 1);
+    state->last = message->number;
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_entry, track, entry);
+
+static const pawl_saga track_saga = {
+    .name        = "Track",
+    .state       = PAWL_RECORD_OF(track),
+    .correlation = "key",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true})};
+static const pawl_endpoint_spec desk = {
+    .name  = "desk",
+    .sagas = PAWL_SAGAS(&track_saga),
+    .options =
+        PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1, .delayed_retries = 9,
+                     .retry_delay = PAWL_MILLISECONDS(5), .batch_messages = 16)};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+
+static void send_some(const char *url, int first, int count)
+{
+    pawl_sender *sender = NULL;
+    pawl_error   error  = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    for (int i = first; i < first + count; i++) {
+        char key[2] = {(char)('a' + i % KEYS), '\0'};
+        world_ok(pawl_sender_send(sender, "desk", NULL,
+                                  PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = i),
+                                  &error),
+                 &error);
+        world_ok(pawl_sender_commit(sender, &error), &error);
+    }
+    pawl_sender_close(sender);
+}
+
+static void wait_for_handled(int count)
+{
+    patience left = patience_of(THREAD_SECONDS);
+    while (atomic_load(&handled) < count)
+        patience_wait(&left, "%d of %d messages are handled", atomic_load(&handled), count);
+}
+
+/* Every third message fails at first; the program that leads stops in the middle. */
+static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
+{
+    const pawl_endpoint_options options = {.workers = 3};
+    runner                      first, second;
+    pawl_store                 *held = world_hold(url);
+    atomic_store(&handled, 0);
+    atomic_store(&late, 0);
+    for (int i = 1; i <= MESSAGES; i++)
+        atomic_store(&failures[i], i % 3 == 0 ? 1 + i % 2 : 0);
+    runner_open(&first, &application, NULL, url, options);
+    send_some(url, 1, MESSAGES / 3);
+    wait_for_handled(MESSAGES / 6);
+    runner_open(&second, &application, NULL, url, options);
+    send_some(url, MESSAGES / 3 + 1, MESSAGES / 3);
+    wait_for_handled(MESSAGES / 3);
+    runner_close(&first);
+    send_some(url, 2 * (MESSAGES / 3) + 1, MESSAGES / 3);
+    wait_for_handled(MESSAGES);
+    runner_close(&second);
+    assert_int_equal(atomic_load(&late), 0);
+    pawl_store_close(held);
+}
+
+/* The message that was in hand comes before the later ones of its key, in the next program. */
+static void e34_the_order_outlives_a_process(const char *url)
+{
+    int    status = 0;
+    runner next;
+    atomic_store(&handled, 0);
+    atomic_store(&late, 0);
+    for (int i = 1; i <= MESSAGES; i++)
+        atomic_store(&failures[i], 0);
+    world_make_tables(url, &application);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dies = true;
+        runner_open(&next, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
+        send_some(url, 1, MESSAGES);
+        runner_join(&next);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    runner_open(&next, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
+    patience               left  = patience_of(THREAD_SECONDS);
+    const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .count_max = 1};
+    pawl_arena            *arena = pawl_arena_create(0);
+    pawl_error             error = PAWL_ERROR_INIT;
+    pawl_store            *store = NULL;
+    pawl_queue_messages    found = {.count = 1};
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    while (found.count > 0) {
+        world_ok(pawl_store_queue_find(store, &query, arena, &found, &error), &error);
+        patience_wait(&left, "the queue is not empty");
+    }
+    runner_close(&next);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    assert_true(atomic_load(&handled) >= 1);
+    assert_int_equal(atomic_load(&late), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e27_the_order_holds_with_many_threads_and_programs),
+        ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
+        ON_STORE(e34_the_order_outlives_a_process, "postgres"),
+        ON_STORE(e34_the_order_outlives_a_process, "mariadb"),
+        ON_STORE(e34_the_order_outlives_a_process, "mysql"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
