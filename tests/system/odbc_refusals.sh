@@ -23,7 +23,8 @@ refused()
 # scripted RULES: sets url to the scripted driver's, whose script has these rules.
 scripted()
 {
-    printf 'name libmaodbc.so\n%s\n' "$1" >"$work/script.$((++scripts))"
+    scripts=$((scripts + 1))
+    printf 'name libmaodbc.so\n%s\n' "$1" >"$work/script.$scripts"
     url="odbc:Driver=$driver;Script=$work/script.$scripts;UID=shop;PWD=hush?dialect=mysql"
 }
 scripts=0
