@@ -129,5 +129,6 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .who_lives = pawl__pg_who_has_lock,
             .check     = pawl__pg_family_check,
             .schema    = pawl__pg_family_schema,
+            .diagnose  = pawl__pg_family_look_at,
         },
 };

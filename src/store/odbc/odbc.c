@@ -40,8 +40,7 @@ static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_sche
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {
-    const pawl__odbc_kind *kind = pawl__odbc_of(base)->kind;
-    return kind->diagnose != NULL ? kind->diagnose(base, asked, arena, rows, error) : PAWL_OK;
+    return pawl__odbc_of(base)->kind->diagnose(base, asked, arena, rows, error);
 }
 
 const pawl__sql_session_ops pawl__odbc_session_ops = {

@@ -55,7 +55,6 @@ typedef struct pawl__odbc_kind {
                        pawl_error *error);
     pawl_code (*schema)(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error);
-    /* NULL: the general checks alone. */
     pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error);
 } pawl__odbc_kind;

@@ -183,50 +183,13 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static pawl_text kept(pawl_arena *arena, pawl_text text)
-{
-    return text.data != NULL ? pawl_arena_text(arena, text) : PAWL_TEXT("");
-}
-
-typedef struct finding_rows {
-    pawl_arena     *arena;
-    pawl__sql_rows *found;
-    size_t          capacity;
-    bool            is_failed;
-} finding_rows;
-
-static void take_finding(void *context, const pawl_text *columns)
-{
-    finding_rows    *to = context;
-    pawl__sql_found *item =
-        pawl_arena_grow(to->arena, to->found->items, to->found->count, &to->capacity, sizeof *item);
-    to->is_failed |= item == NULL;
-    if (item == NULL)
-        return;
-    to->found->items         = item;
-    item[to->found->count++] = (pawl__sql_found){
-        .number = columns[0].data != NULL ? strtoll(columns[0].data, NULL, 10) : 0,
-        .text   = kept(to->arena, columns[1]),
-        .remedy = kept(to->arena, columns[2]),
-    };
-}
-
-static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *found,
-                     pawl_error *error)
-{
-    pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    finding_rows      to     = {.arena = arena, .found = found};
-    pawl_code         code   = remote->ops->ask(remote->main, text, take_finding, &to, error);
-    return code == PAWL_OK && to.is_failed ? pawl__sql_no_memory(base, "rows", error) : code;
-}
-
 pawl_code pawl__mysql_look_at(pawl_store *store, const char *client, const pawl_diagnosis *asked,
                               pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error)
 {
     pawl__sql_doctor doctor = {.store   = store,
                                .dialect = pawl__sql_remote_of(store)->dialect,
                                .asked   = asked,
-                               .ask     = ask,
+                               .ask     = pawl__sql_session_findings,
                                .client  = client,
                                .arena   = arena,
                                .rows    = rows,

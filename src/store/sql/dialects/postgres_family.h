@@ -12,6 +12,7 @@
 #ifndef PAWL_STORE_SQL_DIALECTS_POSTGRES_FAMILY_H
 #define PAWL_STORE_SQL_DIALECTS_POSTGRES_FAMILY_H
 
+#include "store/sql/diagnose.h"
 #include "store/sql/dialects.h"
 #include "store/sql/row_statements.h"
 #include "store/sql/schema.h"
@@ -42,5 +43,12 @@ pawl_code pawl__pg_family_check(pawl__sql_remote *remote, const pawl_store_optio
 pawl_code pawl__pg_family_schema(pawl_store *store, pawl_schema_verb verb,
                                  const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                                  pawl_error *error);
+
+/* ---- Doctor (postgres_diagnose.c) -------------------------------------------- */
+
+/* Those that any library can ask. */
+pawl_code pawl__pg_checks(pawl__sql_doctor *doctor);
+pawl_code pawl__pg_family_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                                  pawl_finding_rows *rows, pawl_error *error);
 
 #endif

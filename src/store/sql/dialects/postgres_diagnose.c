@@ -1,0 +1,186 @@
+/* postgres_diagnose.c - the checks of a PostgreSQL server, by whatever library it is reached: what holds up
+ * pawl's work, or could lose it.
+ *
+ * Each check is a select on the server's catalogs and settings (store/sql/diagnose.h). A handler's
+ * session and pawl's own have the settings of the role and the database: those are what is looked at.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialects/postgres_family.h"
+#include "store/sql/tables.h"
+
+#include <string.h>
+
+#define OK_OR(condition, level) "case when " condition " then 0 else " #level " end::bigint, "
+/* Either text by the same condition. */
+#define SAYS(condition, right, wrong) "case when " condition " then " right " else " wrong " end, "
+#define REMEDY(condition, sql) "case when " condition " then '' else " sql " end"
+
+#define NOT_OFF(name) "current_setting('" name "') <> 'off'"
+#define SETTING(name) "current_setting('" name "')"
+
+/* A setting that must not be off. */
+#define MUST_BE_ON(setting, level, why, sql)                                                      \
+    {                                                                                             \
+        .name = setting, .select = "select " OK_OR(NOT_OFF(setting), level)                       \
+                             SAYS(NOT_OFF(setting), SETTING(setting),                             \
+                                  SETTING(setting) " || '" why "'") REMEDY(NOT_OFF(setting), sql) \
+    }
+
+#define USED \
+    "(select count(*) from pg_catalog.pg_stat_activity where backend_type = 'client backend')"
+#define ROOM "current_setting('max_connections')::bigint"
+#define IN_DATABASE "'alter database ' || quote_ident(current_database()) || "
+
+static const pawl__sql_check checks[] = {
+    {.name   = "sequences",
+     .select = "select 2::bigint, format('role %s may not take numbers from %s', current_user, "
+               "n.s), format('grant usage on sequence %s to %I', n.s, current_user) "
+               "from (values (pg_get_serial_sequence('{queue}', 'Seq')), "
+               "(pg_get_serial_sequence('{outbox}', 'Id')), "
+               "(pg_get_serial_sequence('{events}', 'Seq')), "
+               "(pg_get_serial_sequence('{aggregator}', 'Id'))) as n(s) "
+               "where not has_sequence_privilege(n.s, 'usage')",
+     .none   = "rows of all tables can be numbered"},
+    {.name   = "server",
+     .select = "select " OK_OR("not pg_is_in_recovery()", 2)
+         SAYS("not pg_is_in_recovery()", "'PostgreSQL ' || current_setting('server_version')",
+              "'this server is a standby: it takes no writes; name the primary in the URL'") "''"},
+    {.name = "clock",
+     .select =
+         "select (extract(epoch from clock_timestamp()) * 1000000)::bigint, ''::text, ''::text",
+     .measure = PAWL__SQL_MEASURE_CLOCK},
+    MUST_BE_ON("synchronous_commit", 1,
+               ": commits of the last moments are lost when the server crashes",
+               IN_DATABASE "' set synchronous_commit = on'"),
+    MUST_BE_ON("fsync", 2, ": a power cut destroys the database", "'alter system set fsync = on'"),
+    MUST_BE_ON("full_page_writes", 1, ": a power cut may destroy pages of the database",
+               "'alter system set full_page_writes = on'"),
+    MUST_BE_ON("autovacuum", 2, ": settled rows stay, and claims walk over them",
+               "'alter system set autovacuum = on'"),
+    {.name = "isolation",
+     .select =
+         "select " OK_OR("current_setting('default_transaction_isolation') = 'read committed'", 1)
+             SETTING("default_transaction_isolation") ", " REMEDY(
+                 "current_setting('default_transaction_isolation') = 'read committed'",
+                 IN_DATABASE "' reset default_transaction_isolation'")},
+    {.name   = "read_only",
+     .select = "select " OK_OR("current_setting('default_transaction_read_only') = 'off'", 2) SAYS(
+         "current_setting('default_transaction_read_only') = 'off'", "'transactions may write'",
+         "'default_transaction_read_only is on: every write is refused'")
+         REMEDY("current_setting('default_transaction_read_only') = 'off'",
+                IN_DATABASE "' set default_transaction_read_only = off'")},
+    {.name   = "connections",
+     .select = "select case when " USED " * 100 < " ROOM " * 80 then 0 when " USED " * 100 < " ROOM
+               " * 95 then 1 else 2 end::bigint, " USED " || ' of ' || " ROOM
+               " || ' connections are in use', "
+               "case when " USED " * 100 < " ROOM
+               " * 80 then '' else 'select application_name, usename, client_addr, count(*) "
+               "from pg_stat_activity group by 1, 2, 3 order by 4 desc' end"},
+    {.name    = "transactions",
+     .select  = "select (extract(epoch from clock_timestamp() - a.xact_start) * 1000000)::bigint, "
+                "format('a transaction of %s (user %s, process %s, %s) is open for %s: dead rows "
+                "that it could see stay, and events behind it get no position', "
+                "coalesce(nullif(a.application_name, ''), 'a program without a name'), a.usename, "
+                "a.pid, coalesce(a.state, 'its state is hidden from this role'), "
+                "date_trunc('second', clock_timestamp() - a.xact_start)), "
+                "format('select pg_terminate_backend(%s)', a.pid) "
+                "from pg_catalog.pg_stat_activity as a where a.xact_start is not null "
+                "and a.pid <> pg_backend_pid() and a.backend_type = 'client backend' "
+                "and a.datname = current_database() order by a.xact_start",
+     .measure = PAWL__SQL_MEASURE_AGE,
+     .none    = "none is open for long"},
+    {.name    = "prepared",
+     .select  = "select (extract(epoch from clock_timestamp() - x.prepared) * 1000000)::bigint, "
+                "format('a prepared transaction %L of %s waits for its end since %s', x.gid, "
+                "x.owner, x.prepared), format('rollback prepared %L', x.gid) "
+                "from pg_catalog.pg_prepared_xacts as x where x.database = current_database() "
+                "order by x.prepared",
+     .measure = PAWL__SQL_MEASURE_AGE,
+     .none    = "no prepared transaction waits for its end"},
+    {.name   = "indexes",
+     .select = "select 2::bigint, format('index %s is not valid: it was not built to its end', "
+               "i.indexrelid::regclass), format('reindex index %s', i.indexrelid::regclass) "
+               "from pg_catalog.pg_index as i where not i.indisvalid and i.indrelid in "
+               "('{queue}'::regclass, '{inbox}'::regclass, '{outbox}'::regclass, "
+               "'{events}'::regclass, '{timeouts}'::regclass, '{aggregator}'::regclass)",
+     .none   = "all are valid"},
+    {.name   = "leases",
+     .select = "select 1::bigint, format('%s timeouts of %s are leased by nobody who lives, since "
+               "%s: the next worker of the endpoint takes them', count(*), t.[Destination], "
+               "min(t.[LeaseExpires])), '' from {timeouts} as t "
+               "where t.[LeaseExpires] < now() - interval '1 minute' group by t.[Destination]",
+     .none   = "no lease has run out"},
+    {.name = "events",
+     .select =
+         "select 2::bigint, format('%s events have no position, the oldest of %s: projections "
+         "read none behind them, and no worker gives positions', count(*), min(e.[At])), '' "
+         "from {events} as e where e.[Position] is null "
+         "and exists (select 1 from {checkpoints}) and not exists (select 1 from {leases} as "
+         "l where l.[Name] = 'lead:sequencer' and l.[Expires] > now()) "
+         "having count(*) > 0 and min(e.[At]) < now() - interval '1 minute'",
+     .none = "each has its position, or gets it"},
+    {.name   = "vacuum",
+     .select = "select 1::bigint, format('table %s has %s dead rows beside %s that live: "
+               "autovacuum does not keep up, or an old transaction keeps them', "
+               "s.relid::regclass, s.n_dead_tup, s.n_live_tup), "
+               "format('vacuum (analyze) %s', s.relid::regclass) "
+               "from pg_catalog.pg_stat_user_tables as s where s.relid in ('{queue}'::regclass, "
+               "'{outbox}'::regclass, '{timeouts}'::regclass, '{workers}'::regclass) "
+               "and s.n_dead_tup > 100000 and s.n_dead_tup > s.n_live_tup * 2",
+     .none   = "dead rows are few"},
+};
+
+/* ---- Rights ------------------------------------------------------------- */
+
+static const char rights_select[] =
+    " as n(t, r)), missing as (select t, string_agg(r, ', ') as r from n "
+    "where not has_table_privilege(t, r) group by t) "
+    "select case when count(*) = 0 then 0 else 2 end::bigint, "
+    "case when count(*) = 0 then 'role ' || current_user || ' may do what a worker does' "
+    "else 'role ' || current_user || ' may not do what a worker does: ' || "
+    "string_agg(r || ' on ' || t, '; ' order by t) end, "
+    "coalesce(string_agg(format('grant %s on %s to %I', r, t, current_user), '; ' order by t), '') "
+    "from missing";
+
+/* The version is read; of the other tables rows are read, written and removed. */
+static pawl_code check_rights(pawl__sql_doctor *doctor)
+{
+    static const char *const verbs[] = {"select", "insert", "update", "delete"};
+    pawl__sql_text           text    = {0};
+    pawl__sql_append(&text, "with n as (select * from (values ('{schema}', 'select')");
+    for (size_t i = 0; i < pawl__sql_table_count; i++)
+        for (size_t v = 0; v < 4 && strcmp(pawl__sql_tables[i].name, "schema") != 0; v++)
+            pawl__sql_appendf(&text, ", ('{%s}', '%s')", pawl__sql_tables[i].name, verbs[v]);
+    pawl__sql_append(&text, ")");
+    pawl__sql_append(&text, rights_select);
+    pawl_code code =
+        text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
+                       : pawl__sql_checks(
+                             doctor, &(pawl__sql_check){.name = "rights", .select = text.data}, 1);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+pawl_code pawl__pg_checks(pawl__sql_doctor *doctor)
+{
+    pawl_code code = doctor->asked->is_brief ? PAWL_OK : check_rights(doctor);
+    return code == PAWL_OK ? pawl__sql_checks(doctor, checks, sizeof checks / sizeof checks[0])
+                           : code;
+}
+
+pawl_code pawl__pg_family_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                                  pawl_finding_rows *rows, pawl_error *error)
+{
+    pawl__sql_doctor doctor = {.store   = store,
+                               .dialect = pawl__sql_remote_of(store)->dialect,
+                               .asked   = asked,
+                               .ask     = pawl__sql_session_findings,
+                               .client  = "psql -c",
+                               .arena   = arena,
+                               .rows    = rows,
+                               .error   = error};
+    return pawl__pg_checks(&doctor);
+}
