@@ -331,11 +331,11 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **intake, pa
     *intake            = NULL;
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an intake");
-    made->endpoint   = endpoint;
+    made->endpoint = endpoint;
     pawl__order_key key;
     made->is_ordered =
         pawl__order_read(endpoint->settings.ordered, &key) && key.kind != PAWL__ORDER_NONE;
-    made->due_last   = PAWL_TIME_MIN;
+    made->due_last = PAWL_TIME_MIN;
     pawl__hand_init(&made->hand);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
                                                                  : pawl__system_seed());
