@@ -28,9 +28,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PAWL__ROUTES_MAX 64
-#define PAWL__FLUSH_REQUESTS_MAX 64
-#define PAWL__LOST_MAX 16
+enum { PAWL__ROUTES_MAX = 64, PAWL__FLUSH_REQUESTS_MAX = 64, PAWL__LOST_MAX = 16 };
 
 /* A request of pawl_endpoint_flush. */
 typedef struct pawl__flush_request {

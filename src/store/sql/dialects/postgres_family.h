@@ -46,7 +46,7 @@ pawl_code pawl__pg_family_schema(pawl_store *store, pawl_schema_verb verb,
 
 /* ---- Doctor (postgres_diagnose.c) -------------------------------------------- */
 
-/* Those that any library can ask. */
+/* Checks that any client library can ask. */
 pawl_code pawl__pg_checks(pawl__sql_doctor *doctor);
 pawl_code pawl__pg_family_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                                   pawl_finding_rows *rows, pawl_error *error);
