@@ -60,7 +60,7 @@ PAWL_API pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_wo
                                                 pawl_time now, int64_t *count, pawl_error *error);
 
 /* Says that this process has a supervisor that will note its death. The stamp of a message that runs alone says
- * so, and whoever takes the message over waits up to five seconds for the note, instead of one. Called
+ * so, and whoever takes the message over waits up to ten seconds for the note, instead of one. Called
  * before endpoints run, from any thread. */
 PAWL_API void pawl_worker_set_supervised(bool is_supervised);
 PAWL_API bool pawl_worker_is_supervised(void);

@@ -8,8 +8,8 @@
  *       +----- note -> pause: 0.2 s, twice as long each time it dies in its first second, up to 30 s
  *
  * The parent has no store open, no thread, and nothing of the application, so that neither can take it
- * along: a child of its own writes the note, and has five seconds for it. Signals come while the
- * parent waits, at no other time.
+ * along: a child of its own writes the note. The parent waits two seconds for it, and then goes on beside it. Signals
+ * come while the parent waits, at no other time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,9 +35,9 @@
 #define PAUSE_FIRST PAWL_MILLISECONDS(200)
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define LIFE_SHORT PAWL_SECONDS(1) /* a child that dies sooner is started again later and later */
-#define NOTE_MAX PAWL_SECONDS(5)
-#define NOTE_LOOK_MS 50 /* between looks whether the store has noticed the death */
-#define NOTE_LOOKS 90
+#define NOTE_WAIT PAWL_SECONDS(2)
+#define NOTE_MAX PAWL_SECONDS(20) /* a death that a store notices later is one without a signal */
+#define NOTE_LOOK_MS 50           /* between looks whether it has noticed */
 #define SIGNALLED 128 /* the shell's exit code of a death by signal 0 */
 
 /* Passed on to the child. The last is no more than a reason to look. */
@@ -159,15 +159,17 @@ static pawl_code lives(pawl_store *store, int64_t pid, bool *is_found, pawl_erro
     return code;
 }
 
-/* A store takes a moment to notice: until then the workers live in it. */
-static pawl_code note_when_noticed(pawl_store *store, const pawl_worker_death *death,
+/* A store takes a moment to notice: until then the workers live in it. A server notices that a session is gone
+ * when its statement ends, which may wait for a lock. */
+static pawl_code note_when_noticed(pawl_store *store, const pawl_worker_death *death, int64_t end,
                                    pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
     bool      is_there = true;
-    for (int looks = 0; code == PAWL_OK && is_there && looks < NOTE_LOOKS; looks++) {
+    for (bool is_first = true; code == PAWL_OK && is_there && (is_first || steady_now() < end);
+         is_first      = false) {
         int64_t count = 0;
-        if (looks > 0)
+        if (!is_first)
             poll(NULL, 0, NOTE_LOOK_MS);
         code = lives(store, death->pid, &is_there, error);
         if (code == PAWL_OK)
@@ -178,45 +180,58 @@ static pawl_code note_when_noticed(pawl_store *store, const pawl_worker_death *d
     return code;
 }
 
-static void write_note(const pawl__store_fields *at, const pawl_worker_death *death)
+static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death *death, int64_t end,
+                          pawl_error *error)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store        *store   = NULL;
     pawl_store_options options = pawl__store_options(at, PAWL_OPEN_CHECK);
-    pawl_code          code    = pawl_store_open(at->store, &options, &store, &error);
+    pawl_code          code    = pawl_store_open(at->store, &options, &store, error);
     if (code == PAWL_OK)
-        code = note_when_noticed(store, death, &error);
+        code = note_when_noticed(store, death, end, error);
+    pawl_store_close(store);
+    return code;
+}
+
+/* The store may have gone away together with the process: then it is tried again. */
+static void write_note(const pawl__store_fields *at, const pawl_worker_death *death, int64_t end)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = try_note(at, death, end, &error);
+    while (pawl_code_retry(code) == PAWL_RETRY_LATER && steady_now() < end) {
+        poll(NULL, 0, NOTE_LOOK_MS);
+        code = try_note(at, death, end, &error);
+    }
     if (code != PAWL_OK)
         pawl_log(code == PAWL_EUNSUPPORTED ? PAWL_LOG_DEBUG : PAWL_LOG_WARNING,
                  "no history gets to know how process %lld ended: %s", (long long)death->pid,
                  error.text);
-    pawl_store_close(store);
 }
 
+/* The writer that is not done in time goes on beside the next child: whoever takes a message over still waits for
+ * its note then. */
 static void note(guard *it, const pawl_worker_death *death)
 {
-    int64_t end    = steady_now() + NOTE_MAX;
-    int     status = 0;
+    int64_t begin  = steady_now();
     pid_t   writer = fork();
     if (writer == 0) {
         give_signals_back(it);
         signal(SIGINT, SIG_IGN); /* of the terminal: the parent ends soon enough */
-        write_note(it->at, death);
+        write_note(it->at, death, begin + NOTE_MAX);
         _exit(0);
     }
-    while (writer > 0 && waitpid(writer, &status, WNOHANG) == 0) {
-        int64_t left = end - steady_now();
-        if (left > 0) {
-            wait_a_while(it, left);
-            continue;
-        }
-        pawl_log(PAWL_LOG_WARNING,
-                 "no history gets to know how process %lld ended: the store took longer than 5 s",
-                 (long long)death->pid);
-        kill(writer, SIGKILL);
-        waitpid(writer, &status, 0);
-        break;
+    while (writer > 0 && waitpid(writer, NULL, WNOHANG) == 0) {
+        int64_t left = begin + NOTE_WAIT - steady_now();
+        if (left <= 0)
+            break;
+        wait_a_while(it, left);
     }
+}
+
+/* Writers of earlier notes that are done by now; no other child is alive. */
+static void bury_writers(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
 }
 
 /* ---- One child after the other ------------------------------------------------ */
@@ -309,6 +324,7 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
                                                 : *pause * 2;
     say_death(&death, it->is_stopping ? -1 : *pause);
     note(it, &death);
+    bury_writers();
     if (it->is_stopping)
         return false;
     pass_on(it, 0);

@@ -21,7 +21,7 @@
 /* A worker that only lost its connection has come back by then, and ended its old row. */
 #define GRACE PAWL_SECONDS(1)
 /* A supervisor has noted the death by then, or will not. */
-#define GRACE_SUPERVISED PAWL_SECONDS(5)
+#define GRACE_SUPERVISED PAWL_SECONDS(10)
 #define PAUSE PAWL_MILLISECONDS(20)
 
 /* Whose a stamp is. */

@@ -53,6 +53,37 @@ is_gone "$child" || die "the child runs on"
 says "endpoint 'left' stopped" || die "it did not stop in order"
 has workers 0 || die "workers are left"
 
+echo "== a note that the store lets wait is written beside the next child"
+build_sql
+start parent "$app" --restart
+parent=$pid
+child "$parent" || die "there is no child"
+first=$child
+mkfifo "$work/hold"
+"$work/sql" "$work/restart.db" hold <"$work/hold" >"$work/held" &
+started+=($!)
+exec 7>"$work/hold"
+poll 10 grep -q held "$work/held" || die "the write lock is not held"
+kill -KILL "$first"
+two_run() # the writer of the note, and the next child
+{
+    [ "$(pgrep -P "$parent" | wc -l)" = 2 ]
+}
+poll 20 two_run || die "the next child waits for the note"
+notes()
+{
+    pawl events list --type pawl.worker_died --json 2>/dev/null | grep -c seq
+}
+before=$(notes)
+exec 7>&-
+is_noted() # once more
+{
+    [ "$(notes)" -gt "$before" ]
+}
+poll 20 is_noted || die "the note is not written behind the lock"
+poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
+stop "$parent" TERM 0
+
 echo "== an exit code that the command does not have is a death, in the letter's history"
 start parent "$app" --restart --deaths-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven

@@ -44,6 +44,7 @@ typedef struct pawl__mongo {
     mongoc_client_session_t *at_session;
     bool       is_transient; /* the last failure: the transaction may be begun again */
     bool       is_duplicate; /* the last failure was a unique index's */
+    unsigned   duplicates;   /* such failures since the transaction was tried first */
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
     pid_t      pid;          /* of the process that opened it */

@@ -80,12 +80,15 @@ pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
  * until the deadline; an index that refuses again and again is no race. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries)
 {
-    const pawl__mongo *self = pawl__mongo_of(store);
-    struct timespec    now;
+    pawl__mongo    *self = pawl__mongo_of(store);
+    struct timespec now;
+    if (*tries == 0)
+        self->duplicates = 0;
     if (code == PAWL_OK || !(self->is_transient || self->is_duplicate || code == PAWL_EBUSY))
         return false;
     ++*tries;
-    if ((self->is_duplicate && *tries >= PAWL__MONGO_TRIES_MAX) ||
+    self->duplicates += self->is_duplicate;
+    if ((self->is_duplicate && self->duplicates >= PAWL__MONGO_TRIES_MAX) ||
         pawl__mongo_clock_ms() - begun_ms >= store->deadline_ms)
         return false;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);

@@ -4,7 +4,7 @@
  * handled once, and none after a later one of its key.
  *
  * The seeds are 1 to 6; one that was printed, or COUNT from there on, is played by
- * test_engine_order_random SEED [COUNT]; many are by engine_order_soak. E26, E27, E34.
+ * test_engine_order_random SEED [COUNT]; many are by engine_order_random_soak. E26, E27, E34.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

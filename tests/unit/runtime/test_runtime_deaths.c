@@ -97,7 +97,7 @@ static void e26_a_note_is_waited_for(const char *url)
     die(url, stamp_first_supervised);
     open_world(&it, url, 1);
     world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(4));
+    world_go_both(&it, PAWL_SECONDS(9));
     assert_string_equal(seen.text, "");
     assert_int_equal(world_dead(&it).count, 0);
     world_go_both(&it, PAWL_SECONDS(2));
@@ -126,7 +126,7 @@ static void e26_more_deaths_than_are_remembered(void **state)
         pawl_store_close(open_worker(url));
     open_world(&it, url, 1);
     world_drain(&it);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 13; i++)
         world_go_both(&it, PAWL_SECONDS(1));
     assert_int_equal(world_dead(&it).count, 1);
     assert_string_equal(seen.text, "2! 3! ");
