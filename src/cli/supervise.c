@@ -38,7 +38,7 @@
 #define NOTE_WAIT PAWL_SECONDS(2)
 #define NOTE_MAX PAWL_SECONDS(20) /* a death that a store notices later is one without a signal */
 #define NOTE_LOOK_MS 50           /* between looks whether it has noticed */
-#define SIGNALLED 128 /* the shell's exit code of a death by signal 0 */
+#define SIGNALLED 128             /* the shell's exit code of a death by signal 0 */
 
 /* Passed on to the child. The last is no more than a reason to look. */
 static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
