@@ -93,7 +93,8 @@ static void put_times(bson_t *filter, const pawl_dead_query *query)
 
 static bool has_part(pawl_text text, pawl_text part)
 {
-    return part.size == 0 || memmem(text.data, text.size, part.data, part.size) != NULL;
+    return part.size == 0 ||
+           (text.size != 0 && memmem(text.data, text.size, part.data, part.size) != NULL);
 }
 
 /* A part of an error's text is looked for here, byte for byte. */
