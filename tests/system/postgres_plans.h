@@ -65,6 +65,7 @@ typedef struct plan_row {
     "text[], text[]"
 #define FOUND_TYPES "text, text, bigint, bigint"
 #define LEAP "its first step, to the first destination"
+#define SAME_VALUES "keys(1000, 3900), same(1::bigint)"
 #define LEASE_TYPES                                                                                \
     "text, timestamptz, timestamptz, timestamptz, bigint, bigint, uuid, timestamptz, uuid, text, " \
     "bigint"
@@ -230,10 +231,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_TIMEOUT_RETRY] =
         HOT(7000, "uuid[], timestamptz[], bigint[], bigint[], uuid[]",
             "keys(1, 2), same(at(60)), same(1::bigint), same(0::bigint), same(key(7))"),
-    [PAWL__PG_TIMEOUT_DELETE_SAME] =
-        HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
-    [PAWL__PG_TIMEOUT_RELEASE_SAME] =
-        HOT(7000, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
+    [PAWL__PG_TIMEOUT_DELETE_SAME]  = HOT(2600, "uuid[], bigint[]", SAME_VALUES),
+    [PAWL__PG_TIMEOUT_RELEASE_SAME] = HOT(7000, "uuid[], bigint[]", SAME_VALUES),
     [PAWL__PG_TIMEOUT_RETRY_SAME] =
         HOT(7200, "uuid[], timestamptz[], bigint[], bigint[]",
             "keys(1000, 3900), same(at(60)), same(1::bigint), same(1::bigint)"),
