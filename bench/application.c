@@ -88,6 +88,7 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.outbox_batch          = (int32_t)job->batch;
     options.no_service            = no_service;
     options.user                  = (void *)job;
+    options.transport             = job->transport;
     options.history               = job->has_history ? PAWL_DAYS(30) : 0;
     return pawl_endpoint_create(&pawl__bench_application, NULL, &options, endpoint, error);
 }

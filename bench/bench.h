@@ -15,9 +15,9 @@ typedef struct pawl__bench_options {
     const char *workload; /* "saga-step", "outbox-drain" ... */
     const char *store;    /* URL */
     int64_t     messages; /* of one round */
-    int64_t     batch;    /* messages of one commit */
-    /* Of pawl and of the limit each, in turn; the medians count. 0, here and
-     * below: the workload's default. */
+    /* Messages of one commit. 0, here and below: the workload's default. */
+    int64_t batch;
+    /* Of pawl and of the limit each, in turn; the medians count. */
     int64_t     rounds;
     int64_t     workers;      /* threads of the endpoint, where it runs by itself */
     int64_t     senders;      /* hot-saga: threads that send ... */
@@ -26,10 +26,11 @@ typedef struct pawl__bench_options {
     int64_t     seconds;      /* how long they come at that rate */
     int64_t     marks;        /* retention: old ones of the inbox; a tenth as many outbox rows */
     int64_t     pending;      /* timeouts: far in the future, beside those that are due */
-    int64_t     due;      /* timeouts: so many come due one by one, for their lateness; 0: none */
-    bool        is_apart; /* latency: the sender is a process of its own */
-    const char *peer;     /* saga-step: measure this program, too; or NULL */
-    bool        is_json;  /* one object with the keys messages_per_s, limit_per_s, ratio ... */
+    int64_t     due;       /* timeouts: so many come due one by one, for their lateness; 0: none */
+    bool        is_apart;  /* latency: the sender is a process of its own */
+    const char *peer;      /* saga-step: measure this program, too; or NULL */
+    const char *transport; /* broker: URL of one */
+    bool        is_json;   /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;
 
 /* The operations that the module libpawl-bench.so exports, for the command alone. */

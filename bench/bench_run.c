@@ -17,11 +17,12 @@
 #include <string.h>
 
 #define SEED 1
+#define BATCH 256
 
 static const pawl__bench_workload *const workloads[] = {
-    &pawl__bench_append,    &pawl__bench_history,      &pawl__bench_hot_saga,
-    &pawl__bench_latency,   &pawl__bench_outbox_drain, &pawl__bench_retention,
-    &pawl__bench_saga_step, &pawl__bench_steady,       &pawl__bench_timeouts,
+    &pawl__bench_append,  &pawl__bench_broker,       &pawl__bench_history,   &pawl__bench_hot_saga,
+    &pawl__bench_latency, &pawl__bench_outbox_drain, &pawl__bench_retention, &pawl__bench_saga_step,
+    &pawl__bench_steady,  &pawl__bench_timeouts,
 };
 
 typedef struct session {
@@ -207,6 +208,7 @@ static pawl_code settle_options(session *s, const pawl__bench_options *given, pa
     const pawl__bench_workload *w = s->workload;
     pawl__bench_options        *o = &s->options;
     *o                            = *given;
+    fill_in(&o->batch, w->batch != 0 ? w->batch : BATCH);
     fill_in(&o->rounds, w->rounds);
     fill_in(&o->workers, w->workers);
     fill_in(&o->rate, w->rate);
@@ -244,6 +246,8 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
+    if (s->workload->limit != NULL)
+        s->limit = s->workload->limit;
     s->missed = (pawl_error)PAWL_ERROR_INIT;
     s->job    = (pawl__bench_job){.messages = s->options.messages,
                                   .batch    = s->options.batch,
@@ -258,9 +262,15 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
 
 static pawl_code run_session(session *s, pawl_error *error)
 {
+    const pawl__bench_workload *w      = s->workload;
+    pawl_error                  failed = PAWL_ERROR_INIT;
     pawl__bench_signals_take();
-    pawl_code code = run_rounds(s, error);
-    code           = drop_all(s, code, error);
+    pawl_code code = w->begin != NULL ? w->begin(&s->job, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = run_rounds(s, error);
+    if (w->end != NULL && w->end(&s->job, &failed) != PAWL_OK && code == PAWL_OK)
+        code = pawl_error_set(error, failed.code, "%s", failed.text);
+    code = drop_all(s, code, error);
     pawl__bench_signals_give_back();
     return code;
 }

@@ -15,37 +15,43 @@
 
 /* The name is the key of the output; digits behind the point. README.md says
  * what each one is. */
-#define PAWL__BENCH_FIGURES(X) \
-    X(sent_per_s, 1)           \
-    X(conflicts_per_1000, 2)   \
-    X(saga_step_per_s, 1)      \
-    X(ratio_to_saga_step, 3)   \
-    X(unswept_per_s, 1)        \
-    X(ratio_to_unswept, 3)     \
-    X(swept, 0)                \
-    X(handler_p50_ms, 3)       \
-    X(handler_p90_ms, 3)       \
-    X(handler_p99_ms, 3)       \
-    X(commit_p50_ms, 3)        \
-    X(commit_p90_ms, 3)        \
-    X(commit_p99_ms, 3)        \
-    X(limit_handler_p50_ms, 3) \
-    X(limit_handler_p90_ms, 3) \
-    X(limit_handler_p99_ms, 3) \
-    X(limit_commit_p50_ms, 3)  \
-    X(limit_commit_p90_ms, 3)  \
-    X(limit_commit_p99_ms, 3)  \
-    X(handled_first, 1)        \
-    X(handled_last, 1)         \
-    X(claims_ratio, 3)         \
-    X(claim_p99_first_ms, 3)   \
-    X(claim_p99_last_ms, 3)    \
-    X(claim_p99_ratio, 3)      \
-    X(due_per_s, 1)            \
-    X(p99_lateness_ms, 1)      \
-    X(fired, 0)                \
-    X(fired_twice, 0)          \
-    X(peer_per_second, 1)      \
+#define PAWL__BENCH_FIGURES(X)  \
+    X(sent_per_s, 1)            \
+    X(conflicts_per_1000, 2)    \
+    X(saga_step_per_s, 1)       \
+    X(ratio_to_saga_step, 3)    \
+    X(unswept_per_s, 1)         \
+    X(ratio_to_unswept, 3)      \
+    X(swept, 0)                 \
+    X(handler_p50_ms, 3)        \
+    X(handler_p90_ms, 3)        \
+    X(handler_p99_ms, 3)        \
+    X(commit_p50_ms, 3)         \
+    X(commit_p90_ms, 3)         \
+    X(commit_p99_ms, 3)         \
+    X(limit_handler_p50_ms, 3)  \
+    X(limit_handler_p90_ms, 3)  \
+    X(limit_handler_p99_ms, 3)  \
+    X(limit_commit_p50_ms, 3)   \
+    X(limit_commit_p90_ms, 3)   \
+    X(limit_commit_p99_ms, 3)   \
+    X(broker_handler_p50_ms, 3) \
+    X(broker_handler_p90_ms, 3) \
+    X(broker_handler_p99_ms, 3) \
+    X(broker_commit_p50_ms, 3)  \
+    X(broker_commit_p90_ms, 3)  \
+    X(broker_commit_p99_ms, 3)  \
+    X(handled_first, 1)         \
+    X(handled_last, 1)          \
+    X(claims_ratio, 3)          \
+    X(claim_p99_first_ms, 3)    \
+    X(claim_p99_last_ms, 3)     \
+    X(claim_p99_ratio, 3)       \
+    X(due_per_s, 1)             \
+    X(p99_lateness_ms, 1)       \
+    X(fired, 0)                 \
+    X(fired_twice, 0)           \
+    X(peer_per_second, 1)       \
     X(peer_ratio, 3)
 
 typedef enum pawl__bench_figure {

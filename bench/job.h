@@ -12,12 +12,14 @@
  *     background.c     an endpoint that runs while the benchmark watches
  *     timed.c          a driver that notes what passes through another one
  *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
- *     latency.c
+ *     latency.c broker.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
+ *     post_office.c    messages in the queues of a broker
  *     limit.c          functions of the hand-written loops
  *     KIND/ground.c     where a round's tables are
  *     KIND/ others     the loops on that kind of store
+ *     rabbitmq/        the bare loop of that kind of broker
  *
  * A workload knows no store and a kind of store no workload, except for its
  * loops: another store is one more folder, which becomes the module
@@ -52,6 +54,7 @@ typedef struct pawl__bench_job {
     const pawl__bench_options     *options;     /* options of some workloads, defaults filled in */
     pawl__bench_figures           *figures;     /* notes of a run beside its time */
     bool                           has_history; /* the endpoint keeps one */
+    const char                    *transport;   /* URL#QUEUE that the endpoint reads, or NULL */
     /* Told of each step as its handler begins, on the endpoint's thread; or NULL. */
     void (*on_step)(int64_t number);
 } pawl__bench_job;
@@ -82,14 +85,20 @@ typedef struct pawl__bench_workload {
     /* Once, on what the last round left; or NULL. After PAWL_REJECT the rounds count, and
      * the result is printed before the error. */
     pawl_code (*after)(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
-    const char *no_limit; /* why it has no loop on any store; NULL: a store may have one */
-    int64_t     rounds;   /* defaults of the options */
-    int64_t     workers;
-    int64_t     rate;
-    int64_t     seconds; /* not 0: messages are what the rate makes in this time */
+    const char *no_limit;        /* why it has no loop on any store; NULL: a store may have one */
+    pawl__bench_timed_fn *limit; /* the loop of any store; NULL: each kind has its own */
+    /* Once, before all else, and in the end, also after a failure of the former; or NULL. */
+    pawl__bench_fn *begin;
+    pawl__bench_fn *end;
+    int64_t         batch; /* defaults of the options; 0: 256 */
+    int64_t         rounds;
+    int64_t         workers;
+    int64_t         rate;
+    int64_t         seconds; /* not 0: messages are what the rate makes in this time */
 } pawl__bench_workload;
 
 extern const pawl__bench_workload pawl__bench_append;
+extern const pawl__bench_workload pawl__bench_broker;
 extern const pawl__bench_workload pawl__bench_history;
 extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_latency;

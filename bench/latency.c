@@ -79,10 +79,11 @@ static int64_t times_note(times *t, const pawl__bench_job *job, pawl__bench_figu
 
 /* Shared by both processes. */
 typedef struct post {
-    atomic_bool has_begun; /* the endpoint runs */
-    pawl_code   code;
-    pawl_error  error;
-    int64_t     sent[]; /* of pawl__bench_clock, just before */
+    atomic_bool            has_begun; /* the endpoint runs */
+    const pawl__bench_way *way;
+    pawl_code              code;
+    pawl_error             error;
+    int64_t                sent[]; /* of pawl__bench_clock, just before */
 } post;
 
 static size_t post_size(const pawl__bench_job *job)
@@ -107,40 +108,56 @@ static void wait_until_due(const pawl__bench_job *job, int64_t begin, int64_t nu
     pawl__bench_progress("messages sent", number + 1, job->messages);
 }
 
-static pawl_code send_one(pawl_sender *sender, const pawl__bench_job *job, int64_t number,
-                          pawl_error *error)
+static pawl_code open_sender(const pawl__bench_job *job, void **side, pawl_error *error)
 {
-    int64_t   order = number / PAWL__BENCH_STEPS_OF_ORDER;
-    pawl_code code  = pawl__bench_send_step(sender, job->seed, order, number, error);
-    if (code == PAWL_OK)
-        code = pawl_sender_commit(sender, error);
-    return code == PAWL_OK ? pawl__bench_go_on(error) : code;
+    pawl_sender *sender = NULL;
+    pawl_code    code   = pawl__bench_sender(job->url, &sender, error);
+    *side               = sender;
+    return code;
 }
 
-static pawl_code send_all(const pawl__bench_job *job, post *p, pawl_sender *sender,
-                          pawl_error *error)
+static void close_sender(void *side)
+{
+    pawl_sender_close(side);
+}
+
+static pawl_code send_step(void *side, const pawl__bench_job *job, int64_t number,
+                           pawl_error *error)
+{
+    pawl_sender *sender = side;
+    int64_t      order  = number / PAWL__BENCH_STEPS_OF_ORDER;
+    pawl_code    code   = pawl__bench_send_step(sender, job->seed, order, number, error);
+    return code == PAWL_OK ? pawl_sender_commit(sender, error) : code;
+}
+
+const pawl__bench_way pawl__bench_store_way = {
+    open_sender, send_step, close_sender, pawl__bench_handler_p50_ms, pawl__bench_commit_p50_ms};
+
+static pawl_code send_all(const pawl__bench_job *job, post *p, void *side, pawl_error *error)
 {
     pawl_code code  = PAWL_OK;
     int64_t   begin = pawl__bench_clock();
     for (int64_t i = 0; code == PAWL_OK && i < job->messages; i++) {
         wait_until_due(job, begin, i);
         p->sent[i] = pawl__bench_clock();
-        code       = send_one(sender, job, i, error);
+        code       = p->way->send(side, job, i, error);
+        if (code == PAWL_OK)
+            code = pawl__bench_go_on(error);
     }
     return code;
 }
 
 static pawl_code send_here(const pawl__bench_job *job, post *p, pawl_error *error)
 {
-    pawl_sender *sender = NULL;
-    pawl_code    code   = pawl__bench_sender(job->url, &sender, error);
+    void     *side = NULL;
+    pawl_code code = p->way->open(job, &side, error);
     while (code == PAWL_OK && !atomic_load(&p->has_begun)) {
         pawl__bench_nap(LOOK_PERIOD);
         code = pawl__bench_go_on(error);
     }
     if (code == PAWL_OK)
-        code = send_all(job, p, sender, error);
-    pawl_sender_close(sender);
+        code = send_all(job, p, side, error);
+    p->way->close(side);
     return code;
 }
 
@@ -200,7 +217,7 @@ static pawl_code note_times(const pawl__bench_job *job, const post *p, int64_t *
         times_add(&t, p->sent[m->number], m->handled, m->committed);
     }
     if (code == PAWL_OK)
-        *microseconds = times_note(&t, job, pawl__bench_handler_p50_ms, pawl__bench_commit_p50_ms);
+        *microseconds = times_note(&t, job, p->way->handler_p50, p->way->commit_p50);
     times_destroy(&t);
     return code;
 }
@@ -226,7 +243,8 @@ static pawl_code work(const pawl__bench_job *timed, const pawl__bench_job *job, 
     return pawl__bench_background_stop(&background, code, error);
 }
 
-static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+pawl_code pawl__bench_latency_by(const pawl__bench_way *way, const pawl__bench_job *job,
+                                 int64_t *microseconds, pawl_error *error)
 {
     if (job->options->is_apart && job->kind->copy == NULL)
         return pawl_error_set(
@@ -237,6 +255,8 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     pid_t           child = 0;
     pawl_code       code  = post_create(&p, job, error);
     timed.on_step         = pawl__bench_tape_handled;
+    if (code == PAWL_OK)
+        p->way = way;
     if (code == PAWL_OK && job->options->is_apart)
         code = fork_sender(job, p, &child, error);
     if (code == PAWL_OK)
@@ -249,6 +269,11 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     if (p != NULL)
         (void)munmap(p, post_size(job));
     return code;
+}
+
+static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+{
+    return pawl__bench_latency_by(&pawl__bench_store_way, job, microseconds, error);
 }
 
 /* ---- The loop ------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* latency.h - a hand-written loop beside latency: how it is given one message after the other.
+/* latency.h - ways of a message whose length is measured, and a hand-written loop that is given one message
+ * after the other.
  *
  * Tests: tests/system/bench.sh
  *
@@ -8,6 +9,20 @@
 #define PAWL_BENCH_LATENCY_H
 
 #include "application.h"
+
+/* A way for messages to the endpoint, with the figures that note how long it is. */
+typedef struct pawl__bench_way {
+    pawl_code (*open)(const pawl__bench_job *job, void **side, pawl_error *error);
+    /* Returns when the message is kept. */
+    pawl_code (*send)(void *side, const pawl__bench_job *job, int64_t number, pawl_error *error);
+    void (*close)(void *side); /* follows every open; of one that failed `side` may be NULL */
+    pawl__bench_figure handler_p50, commit_p50;
+} pawl__bench_way;
+
+extern const pawl__bench_way pawl__bench_store_way; /* a commit into the endpoint's own queue */
+/* All messages at the rate of the job, one by one, to an endpoint that runs meanwhile. */
+pawl_code pawl__bench_latency_by(const pawl__bench_way *way, const pawl__bench_job *job,
+                                 int64_t *microseconds, pawl_error *error);
 
 /* The message as the loop puts it into the queue. */
 typedef struct pawl__bench_letter {

@@ -15,8 +15,7 @@ static int64_t order_count(const pawl__bench_job *job)
 
 /* ---- Filling -------------------------------------------------------------- */
 
-/* The number of the order of each message. */
-static int64_t *shuffled_orders(const pawl__bench_job *job)
+int64_t *pawl__bench_shuffled_orders(const pawl__bench_job *job)
 {
     pawl_random random;
     int64_t    *orders = pawl_allocate((size_t)job->messages * sizeof *orders);
@@ -68,6 +67,21 @@ static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders, paw
     return code;
 }
 
+pawl_code pawl__bench_step_body(pawl_arena *arena, uint64_t seed, int64_t number, int64_t step,
+                                pawl_text *body, pawl_error *error)
+{
+    char order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
+    pawl__bench_order_id(seed, number, order_id);
+    bench_step it = {.order_id = pawl_text_of(order_id),
+                     .step     = step,
+                     .cents    = pawl__bench_cents(number),
+                     .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
+                     .product  = PAWL_TEXT(PAWL__BENCH_PRODUCT),
+                     .at       = pawl_clock_now(NULL),
+                     .note     = PAWL_TEXT(PAWL__BENCH_NOTE)};
+    return pawl_record_encode(PAWL_RECORD_OF(bench_step)(), &it, 0, arena, body, error);
+}
+
 pawl_code pawl__bench_tables_fill(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
@@ -78,7 +92,7 @@ pawl_code pawl__bench_tables_fill(const pawl__bench_job *job, pawl_error *error)
 
 pawl_code pawl__bench_saga_step_fill(const pawl__bench_job *job, pawl_error *error)
 {
-    int64_t *orders = shuffled_orders(job);
+    int64_t *orders = pawl__bench_shuffled_orders(job);
     if (orders == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the order of %lld messages",
                               (long long)job->messages);
@@ -135,8 +149,8 @@ int64_t pawl__bench_queued(const pawl_stats *stats)
     return queued;
 }
 
-pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
-                                   int64_t sagas, pawl_error *error)
+static pawl_code check_rows(const pawl__bench_handle *handle, int64_t messages, int64_t pending,
+                            int64_t sagas, pawl_error *error)
 {
     pawl_stats stats;
     int64_t    found = 0;
@@ -149,10 +163,25 @@ pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t mes
     if (code == PAWL_OK)
         code = pawl__bench_expect("inbox marks", stats.inbox, messages, error);
     if (code == PAWL_OK)
-        code = pawl__bench_expect("outbox rows", stats.outbox_pending, messages, error);
+        code = pawl__bench_expect("outbox rows", stats.outbox_pending, pending, error);
     if (code == PAWL_OK)
         code = pawl_store_saga_count(handle->store, handle->table, &found, error);
     return code == PAWL_OK ? pawl__bench_expect("sagas", found, sagas, error) : code;
+}
+
+pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
+                                   int64_t sagas, pawl_error *error)
+{
+    return check_rows(handle, messages, messages, sagas, error);
+}
+
+pawl_code pawl__bench_check_steps(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                                  int64_t pending, pawl_error *error)
+{
+    pawl_code code = check_rows(handle, job->messages, pending, order_count(job), error);
+    for (int64_t i = 0; code == PAWL_OK && i < order_count(job); i += PAWL__BENCH_CHECK_COUNT)
+        code = check_sagas(handle, job, i, error);
+    return code;
 }
 
 pawl_code pawl__bench_saga_step_check(const pawl__bench_job *job, pawl_error *error)
@@ -160,9 +189,7 @@ pawl_code pawl__bench_saga_step_check(const pawl__bench_job *job, pawl_error *er
     pawl__bench_handle handle;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = pawl__bench_check_counts(&handle, job->messages, order_count(job), error);
-    for (int64_t i = 0; code == PAWL_OK && i < order_count(job); i += PAWL__BENCH_CHECK_COUNT)
-        code = check_sagas(&handle, job, i, error);
+        code = pawl__bench_check_steps(&handle, job, job->messages, error);
     pawl__bench_close(&handle);
     return code;
 }

@@ -24,6 +24,11 @@ pawl_code pawl__bench_sender(const char *url, pawl_sender **sender, pawl_error *
 /* The next step of the order of that number; one commit follows many. */
 pawl_code pawl__bench_send_step(pawl_sender *sender, uint64_t seed, int64_t number, int64_t step,
                                 pawl_error *error);
+/* The same message as JSON, in the arena. */
+pawl_code pawl__bench_step_body(pawl_arena *arena, uint64_t seed, int64_t number, int64_t step,
+                                pawl_text *body, pawl_error *error);
+/* The number of the order of each message, in random order; NULL: no memory. The caller's to free. */
+int64_t *pawl__bench_shuffled_orders(const pawl__bench_job *job);
 
 /* An endpoint whose outbox rows stay where they are, so that nothing but the
  * steps is measured. */
@@ -34,6 +39,9 @@ pawl_code pawl__bench_step_endpoint(const pawl__bench_job *job, pawl_endpoint **
  * each, and so many sagas. */
 pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
                                    int64_t sagas, pawl_error *error);
+/* The same, with that many outbox rows that are left, and each saga has as many steps as its order has. */
+pawl_code pawl__bench_check_steps(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                                  int64_t pending, pawl_error *error);
 int64_t   pawl__bench_queued(const pawl_stats *stats); /* messages, of all queues */
 
 #endif

@@ -39,6 +39,7 @@ static size_t             claim_count, claim_capacity;
 static double            *lateness;
 static size_t             lateness_count, lateness_capacity;
 static int64_t            claimed;
+static int64_t            sent;
 
 static pawl__bench_moment *moments;
 static size_t              moment_count, moment_capacity;
@@ -163,12 +164,23 @@ static pawl_code note_moments(pawl_error *error)
                          : pawl_error_set(error, PAWL_ENOMEM, "no memory to note messages");
 }
 
+static void note_sent(const pawl_changes *changes, const pawl_refusals *refused)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < changes->outbox_settle.count; i++)
+        sent += changes->outbox_settle.items[i].state == PAWL_OUTBOX_DISPATCHED &&
+                !is_refused(refused, changes->outbox_settle.items[i].group);
+    pthread_mutex_unlock(&mutex);
+}
+
 static pawl_code timed_commit(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
     pawl_code code = other->commit(store, changes, refused, error);
     if (code == PAWL_OK && changes->timeout_settle.count > 0)
         code = note_lateness(changes, refused, error);
+    if (code == PAWL_OK && changes->outbox_settle.count > 0)
+        note_sent(changes, refused);
     if (code == PAWL_OK && handled_count > 0 && refused->count == 0)
         code = note_moments(error);
     return code;
@@ -213,6 +225,14 @@ int64_t pawl__bench_tape_claimed(void)
     return count;
 }
 
+int64_t pawl__bench_tape_sent(void)
+{
+    pthread_mutex_lock(&mutex);
+    int64_t count = sent;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 int64_t pawl__bench_tape_fired(void)
 {
     pthread_mutex_lock(&mutex);
@@ -251,5 +271,5 @@ void pawl__bench_tape_end(void)
     moments     = NULL;
     claim_count = claim_capacity = lateness_count = lateness_capacity = 0;
     moment_count = moment_capacity = 0;
-    claimed                        = 0;
+    claimed = sent = 0;
 }

@@ -42,6 +42,7 @@ typedef struct pawl__bench_tape {
 pawl_code pawl__bench_tape_begin(const char *url, const char **timed, pawl_error *error);
 int64_t   pawl__bench_tape_claimed(void); /* messages, so far */
 int64_t   pawl__bench_tape_fired(void);   /* timeouts, so far */
+int64_t   pawl__bench_tape_sent(void);    /* outbox rows that were dispatched, so far */
 /* A job's on_step: the moment is on the tape when the commit that has the step is done. */
 void    pawl__bench_tape_handled(int64_t number);
 int64_t pawl__bench_tape_committed(void); /* of these, so far */

@@ -5,7 +5,8 @@
 #   base < record < workflow < engine < runtime < cli
 #
 # A layer sees itself and those before it; base sees of the public headers only
-# its own two. A store sees src/base, src/store/core and src/store/sql, a
+# its own two. A store sees src/base, src/store/core, src/store/sql and
+# src/store/program, which sees base alone, a
 # transport src/base, src/transport/core and, of src/store/core, the reader of URLs and the look for
 # modules; both see the public headers. Only
 # the runtime and the command know src/store/core, nobody a single driver; of src/store/sql the
@@ -58,7 +59,9 @@ check_rules()
             if (to == "base")
                 return 1
             if (from ~ /^store\//)
-                return to == "store/core" || (to == "store/sql" && from != "store/core")
+                return from != "store/program" &&
+                       (to == "store/core" || (from != "store/core" &&
+                        (to == "store/sql" || (from != "store/sql" && to == "store/program"))))
             if (included == "store/core/url_read.h" || included == "store/core/module.h")
                 return 1
             return to == "transport/core"
@@ -154,6 +157,9 @@ try refused engine/batch.c runtime/worker.h
 try refused engine/batch.c store/core/open.h
 try passed cli/schema_print.c store/sql/script.h
 try passed store/sqlite/schema.c store/sql/script.h
+try passed store/sqlite/open.c store/program/program.h
+try refused store/program/program.c store/sql/dialect.h
+try refused store/sql/worker.c store/program/program.h
 try refused cli/schema_print.c store/sql/tables.h
 try refused runtime/worker.c store/sql/script.h
 try refused runtime/worker.c store/sqlite/sqlite.h

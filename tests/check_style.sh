@@ -56,11 +56,10 @@ check_licence()
     return $result
 }
 
-# Folders whose comments name their subject; more of them are to follow. A sentence about
+# Folders whose comments name their subject. A sentence about
 # "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
 # pronoun: there is no sentence before it that names the thing.
-named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory src/store/postgres
-    src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit src/store/sql src/store/sqlite src/store/mysql tests/contract tests/fault'
+named_folders='include/pawl src bench examples tests'
 sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
 comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'
 pronoun="$comment([Ww]hat|[Ww]ho|[Ww]hoever|[Ii]t|[Tt]hey|[Tt]hose|[Tt]hat) [a-z]"
@@ -182,6 +181,5 @@ named 'src/a.h,
 { echo "$licence"; echo 'int x; /* one that is free */'; } | try refused base/a.c "a numeral without its noun"
 { echo "$licence"; echo '/* Some of the rows. */'; } | try refused base/a.c "some without their noun"
 { echo "$licence"; echo '/* One row, or some rows. It stays. */'; } | try passed base/a.c "a numeral with its noun"
-{ echo "$licence"; echo '/* What is left is freed. */'; } | try passed a.c "a folder that is not listed"
 
 check_tree "$root"

@@ -1,4 +1,4 @@
-/* must_not_compile.c - what the compiler must refuse, because a wrong type in it would
+/* must_not_compile.c - lines that the compiler must refuse, because a wrong type in them would
  * otherwise be found by a crash.
  *
  * As it stands the file compiles. A case is one wrong line in the place of a right one: with

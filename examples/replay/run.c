@@ -59,7 +59,8 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     how.user                      = &run->job;
     if (routes != NULL && run->transport != NULL) {
         how.transport        = run->transport;
-        how.outbox_attempts  = WIRE_ATTEMPTS; /* a broker that is away is waited for */
+        how.ordered          = PAWL_ORDERED_BY_SAGA; /* and its queue has one reader at a time */
+        how.outbox_attempts  = WIRE_ATTEMPTS;        /* a broker that is away is waited for */
         how.outbox_delay_max = PAWL_SECONDS(1);
     }
     pawl_code code = pawl_endpoint_create(&run->made.application, name, &how, endpoint, error);

@@ -55,7 +55,7 @@ typedef struct pawl_route {
 } pawl_route;
 
 /* Something that only a person can mend went wrong again and again: `what` is
- * "retention", or "projection" when an event failed ten times (O29). Both
+ * "retention", "projection" when an event failed ten times (O29), or "breaker" when the endpoint's opened. Both
  * texts are borrowed for the call. Called on a thread of the endpoint, which goes on.
  * Must not call pawl, but for pawl_endpoint_stop. */
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
@@ -102,8 +102,9 @@ typedef struct pawl_endpoint_options {
                               read, give or take a tenth [10 s] */
     const pawl_recovery *recovery; /* PAWL_RECOVERY(...), looked at before the table's; or NULL */
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
-    int32_t deaths_max; /* processes that die while they run one message alone, then it is a dead
-                              letter [3]; -1: however many */
+    int32_t
+        deaths_max; /* processes that die while they run one message alone, then it is a dead letter,
+                              or one partition, then it is dead [3]; -1: however many */
     /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
      * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
      * (docs/failures.md). Of a window that is not full the rest counts as handled. */

@@ -39,6 +39,9 @@ typedef struct pawl_message {
 /* The version of the record that the body was written by, and behind commas those of the base types,
  * in the order of pawl.base. A number left out is 1; a minor one ("2.7") says nothing. */
 #define PAWL_HEADER_VERSION "pawl.version"
+/* The time to be processed: a message that has this header, a time as of pawl_time_format, and is not handled
+ * by then is dropped, marked as handled, and counted. Business time; no such time counts as none. */
+#define PAWL_HEADER_EXPIRES "pawl.expires"
 
 /* Bytes that a message or an event counts against a size_max: headers and body. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)

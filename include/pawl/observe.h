@@ -19,6 +19,7 @@
 #define PAWL_OBSERVE_H
 
 #include "pawl/store.h"
+#include "pawl/store_alarm.h"
 #include "pawl/store_projection.h"
 
 #ifdef __cplusplus
@@ -67,6 +68,10 @@ typedef struct pawl_health_options {
     int64_t open_unhealthy;       /* [-1] */
     int64_t paused_degraded;      /* how long a queue with messages is paused [10 min] */
     int64_t paused_unhealthy;     /* [-1] */
+    int64_t breaker_degraded;     /* how long an endpoint's breaker has been open [1 s] */
+    int64_t breaker_unhealthy;    /* [-1] */
+    int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
+    int64_t cleaning_unhealthy;   /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 24
@@ -96,8 +101,9 @@ typedef struct pawl_health_figures {
     pawl_projection_rows    projections;
     int64_t                 clock_offset;    /* of the server and this machine, microseconds */
     int64_t                 transaction_age; /* of the oldest that is open and can be seen */
-    pawl_text paused; /* queue with messages that is paused for the longest; or empty */
-    pawl_time paused_since;
+    pawl_text       paused; /* queue with messages that is paused for the longest; or empty */
+    pawl_time       paused_since;
+    pawl_alarm_rows alarms; /* raised and not ended, of workers that live */
 } pawl_health_figures;
 
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store

@@ -51,6 +51,7 @@
 #define PAWL_OPERATIONS_H
 
 #include "pawl/store_aggregator.h"
+#include "pawl/store_alarm.h"
 #include "pawl/store_dead.h"
 #include "pawl/store_history.h"
 #include "pawl/store_journal.h"

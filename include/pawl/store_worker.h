@@ -74,10 +74,13 @@ PAWL_API pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id wor
 #define PAWL_WORKER_STREAMS "pawl.worker"
 #define PAWL_WORKER_DIED "pawl.worker_died"
 
-/* The type of the events beside a timeout that runs alone after a death, in the stream
- * "pawl.alone/ID/GENERATION": their body is the list of its deaths, and who has it in hand. */
+/* The types of the events beside a timeout that runs alone after a death, in the stream
+ * "pawl.alone/ID/GENERATION", and beside the flush of a partition, in "pawl.alone/PARTITION" (where
+ * that is too long, "pawl.alone/" and a uuid made of it): their body is the list of its deaths, and
+ * who has it in hand. */
 #define PAWL_ALONE_STREAMS "pawl.alone"
 #define PAWL_ALONE_STAMPED "pawl.timeout_alone"
+#define PAWL_ALONE_FLUSH "pawl.flush_alone"
 
 #ifdef __cplusplus
 }

@@ -82,6 +82,30 @@ pawl_code pawl__actions_json(const pawl__view *view, yyjson_mut_doc *doc,
     return pawl__rows_json(&on, doc, "actions", actions->items, actions->count, error);
 }
 
+static pawl_code show_json(const pawl__view *view, const void *row,
+                           const pawl__action_rows *actions, pawl_error *error)
+{
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = PAWL_OK;
+    if (doc != NULL && row != NULL)
+        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
+    if (doc != NULL && code == PAWL_OK)
+        code = pawl__actions_json(view, doc, actions, error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+pawl_code pawl__actions_show(const pawl__view *view, const void *row,
+                             const pawl__action_rows *actions, pawl_error *error)
+{
+    if (view->is_json)
+        return show_json(view, row, actions, error);
+    pawl_code code = row != NULL ? pawl__row_page(view, row, error) : PAWL_OK;
+    return code == PAWL_OK ? pawl__actions_print(view, actions, error) : code;
+}
+
 pawl_code pawl__reason_check(const char *reason, pawl_error *error)
 {
     char      user[PAWL__USER_SIZE];

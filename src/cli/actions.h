@@ -32,6 +32,11 @@ pawl_code pawl__actions_print(const pawl__view *view, const pawl__action_rows *a
 pawl_code pawl__actions_json(const pawl__view *view, yyjson_mut_doc *doc,
                              const pawl__action_rows *actions, pawl_error *error);
 
+/* Prints a thing with its actions, as an object or as a page. `row` NULL: it is gone, and only what was
+ * done with it is told. */
+pawl_code pawl__actions_show(const pawl__view *view, const void *row,
+                             const pawl__action_rows *actions, pawl_error *error);
+
 /* PAWL_ELIMIT: the reason and the user's name are too long together, before the store is opened. */
 pawl_code pawl__reason_check(const char *reason, pawl_error *error);
 

@@ -22,7 +22,14 @@ typedef struct verb_fields {
 } verb_fields;
 
 enum { ACTION_LIST, ACTION_RELEASE, ACTION_REMOVE, ACTION_SHOW };
-static const char *const action_names[] = {"list", "release", "remove", "show", NULL};
+static const char *const       action_names[] = {"list", "release", "remove", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "what is collected, since when; with --dead: what is dead, and why"},
+    {"PARTITION", "hand it over now; one that is dead starts again"},
+    {"PARTITION", "throw its messages away, for good"},
+    {"PARTITION", "one of them, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_LOOKS (1U << ACTION_LIST | 1U << ACTION_SHOW)
@@ -30,8 +37,14 @@ static const char *const action_names[] = {"list", "release", "remove", "show", 
 #define FOR_ACTIONS (1U << ACTION_RELEASE | 1U << ACTION_REMOVE)
 
 const pawl__argument pawl__aggregator_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "PARTITION", .offset = offsetof(verb_fields, partition), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "PARTITION",
+     .offset      = offsetof(verb_fields, partition),
+     .is_optional = true,
+     .help        = "NAME of the aggregator; with a key NAME/KEY, as list has it"},
     {.name = NULL},
 };
 
@@ -197,21 +210,6 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
                              pawl__age_text(shown->due, now, age), PAWL_TEXT_ARGS(name));
 }
 
-static pawl_code print_object(const pawl__view *view, const shown_partition *shown,
-                              const pawl__action_rows *actions, pawl_error *error)
-{
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL && shown != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__actions_json(view, doc, actions, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
 /* A partition that is gone is still told of when something was done with it. */
 static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
 {
@@ -236,13 +234,9 @@ static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
     view.level            = PAWL__LEVEL_SHOW;
     if (shown.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (view.is_json)
-        return print_object(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
-    if (found == PAWL_OK)
-        code = pawl__row_page(&view, &shown, error);
-    else
+    if (found != PAWL_OK && !view.is_json)
         printf("partition %s has no rows now\n", it->fields->partition);
-    return code == PAWL_OK ? pawl__actions_print(&view, &actions, error) : code;
+    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
 }
 
 /* ---- Release and remove ---------------------------------------------------- */

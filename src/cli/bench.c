@@ -13,12 +13,28 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const workloads[] = {"append",       "history",   "hot-saga",  "latency",
-                                        "outbox-drain", "retention", "saga-step", "steady",
-                                        "timeouts",     NULL};
+static const char *const       workloads[] = {"append",  "broker",       "history",   "hot-saga",
+                                              "latency", "outbox-drain", "retention", "saga-step",
+                                              "steady",  "timeouts",     NULL};
+static const pawl__choice_line workload_lines[] = {
+    {"", "a commit of events and rows of the outbox, without an endpoint"},
+    {"", "saga-step from a queue of RabbitMQ into another, beside a bare loop"},
+    {"", "saga-step with a history, beside the same without"},
+    {"", "many workers that all want one saga"},
+    {"", "from a message's commit to its handler, and to the handler's commit"},
+    {"", "rows of the outbox, to a receiver that takes all"},
+    {"", "saga-step while old inbox marks are swept"},
+    {"", "a saga is loaded, changed and saved by each message"},
+    {"", "the same rate for minutes: does it stay as fast?"},
+    {"", "timeouts are set, and fire"},
+};
+PAWL__LINES_FIT(workloads, workload_lines);
 
 const pawl__argument pawl__bench_verb_arguments[] = {
-    {.name = "WORKLOAD", .offset = offsetof(verb_fields, bench.workload), .choices = workloads},
+    {.name    = "WORKLOAD",
+     .offset  = offsetof(verb_fields, bench.workload),
+     .choices = workloads,
+     .lines   = workload_lines},
     {.name = NULL},
 };
 const pawl__option pawl__bench_verb_options[] = {
@@ -30,7 +46,7 @@ const pawl__option pawl__bench_verb_options[] = {
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.batch),
      .value  = "N",
-     .help   = "messages in one commit; default 256",
+     .help   = "messages in one commit; default 256, broker 1024",
      .min    = 1,
      .max    = PAWL_BATCH_MESSAGES_MAX},
     {.name   = "due",
@@ -74,9 +90,10 @@ const pawl__option pawl__bench_verb_options[] = {
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.rate),
      .value  = "N",
-     .help   = "a second; default latency 200, steady 1000, timeouts half of what was measured",
-     .min    = 1,
-     .max    = 1000000},
+     .help =
+         "a second; default broker and latency 200, steady 1000, timeouts half of what was measured",
+     .min = 1,
+     .max = 1000000},
     {.name   = "rounds",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.rounds),
@@ -88,9 +105,10 @@ const pawl__option pawl__bench_verb_options[] = {
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.seconds),
      .value  = "N",
-     .help   = "how long they come; default latency 10, steady 180, timeouts as the rate says",
-     .min    = 1,
-     .max    = 86400},
+     .help =
+         "how long they come; default broker 5, latency 10, steady 180, timeouts as the rate says",
+     .min = 1,
+     .max = 86400},
     {.name   = "sender-batch",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.sender_batch),
@@ -106,6 +124,11 @@ const pawl__option pawl__bench_verb_options[] = {
      .min    = 1,
      .max    = PAWL_WORKERS_MAX},
     PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "transport",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, bench.transport),
+     .value  = "URL",
+     .help   = "broker: the RabbitMQ, amqp://host/; it gets two queues for the while"},
     {.name   = "workers",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.workers),
@@ -120,7 +143,7 @@ const pawl__report pawl__bench_verb_reports[] = {
     {"each workload", NULL,
      "workload store messages batch rounds seed messages_per_s limit_per_s ratio no_limit"},
     {"some of them", NULL,
-     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
+     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
     {.what = NULL},
 };
 
@@ -143,8 +166,7 @@ static pawl_code load_bench(const pawl__bench_ops **ops, pawl_error *error)
 int pawl__bench_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {
-        .bench = {
-            .batch = 256, .messages = 100000, .senders = 8, .sender_batch = 16, .marks = 1000000}};
+        .bench = {.messages = 100000, .senders = 8, .sender_batch = 16, .marks = 1000000}};
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);

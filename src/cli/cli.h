@@ -154,6 +154,18 @@ pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *ar
 pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena,
                             pawl_error *error);
 
+#define PAWL__QUEUES_MAX 32 /* a warning for each; more are passed over */
+/* The names of different queues, copied into the arena. Zero but for it at the begin. */
+typedef struct pawl__queue_names {
+    pawl_arena *arena;
+    pawl_text   items[PAWL__QUEUES_MAX];
+    size_t      count;
+} pawl__queue_names;
+/* Adds the queue unless it is there, or empty. PAWL_ENOMEM. */
+pawl_code pawl__queue_names_add(pawl__queue_names *names, pawl_text queue, pawl_error *error);
+/* pawl__reader_warn for each. */
+pawl_code pawl__queue_names_warn(pawl__queue_names *names, pawl_store *store, pawl_error *error);
+
 /* ---- Applications --------------------------------------------------------- */
 
 typedef struct pawl__loaded {

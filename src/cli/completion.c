@@ -17,14 +17,25 @@ typedef struct verb_fields {
     pawl__texts words;
 } verb_fields;
 
-static const char *const action_names[] = {"bash", "fish", "words", "zsh", NULL};
+static const char *const       action_names[] = {"bash", "fish", "words", "zsh", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "in ~/.bashrc: source <(pawl completion bash)"},
+    {"", "into ~/.config/fish/completions/pawl.fish"},
+    {"[-- WORD ...]", "what may stand next: the scripts ask this"},
+    {"", "into a file _pawl of a folder of $fpath"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__completion_verb_arguments[] = {
-    {.name = "SHELL", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name    = "SHELL",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name        = "-- WORD",
      .offset      = offsetof(verb_fields, words),
      .is_optional = true,
-     .is_list     = true},
+     .is_list     = true,
+     .help        = "of words: those of the line that is typed"},
     {.name = NULL},
 };
 const pawl__option pawl__completion_verb_options[] = {{.name = NULL}};
@@ -129,8 +140,8 @@ static bool is_path(const char *word)
 }
 
 /* A set is completed behind its last comma, by choices that do not stand before it. */
-static void offer_choices(const char *const *choices, bool is_set, const char *head,
-                          const char *typed)
+static void offer_choices(const char *const *choices, const pawl__choice_line *lines, bool is_set,
+                          const char *head, const char *typed)
 {
     char        part[PAWL__WORD_SIZE] = "";
     const char *comma                 = is_set ? strrchr(typed, ',') : NULL;
@@ -143,7 +154,7 @@ static void offer_choices(const char *const *choices, bool is_set, const char *h
         before = pawl__choices_of(choices, part + strlen(head));
     for (size_t i = 0; choices[i] != NULL; i++)
         if ((before & 1U << i) == 0)
-            offer(part, choices[i], "", typed);
+            offer(part, choices[i], lines != NULL ? lines[i].help : "", typed);
 }
 
 /* `head` is "--name=", or empty where the value is a word of its own. */
@@ -151,9 +162,9 @@ static void offer_value(const pawl__option *option, const char *head, const char
 {
     static const char *const yes_no[] = {"no", "yes", NULL};
     if (option->choices != NULL)
-        offer_choices(option->choices, option->is_set, head, typed);
+        offer_choices(option->choices, NULL, option->is_set, head, typed);
     else if (option->kind == PAWL__OPTION_YES_NO)
-        offer_choices(yes_no, false, head, typed);
+        offer_choices(yes_no, NULL, false, head, typed);
     else if (is_path(option->value))
         puts("/");
 }
@@ -190,7 +201,7 @@ static bool offer_argument(const place *at, const char *typed)
     if (argument->name == NULL)
         return false;
     if (argument->choices != NULL)
-        offer_choices(argument->choices, false, "", typed);
+        offer_choices(argument->choices, argument->lines, false, "", typed);
     else if (strcmp(argument->name, "VERB") == 0)
         offer_verbs(typed);
     else if (is_path(argument->name))

@@ -95,13 +95,17 @@ static pawl_code drop(const suite_ground *ground, const suite_address *address,
 
 /* ---- Whether the tables are free ------------------------------------------ */
 
-/* Lines of `schema verify`, counted and summed, the prefix left out of the names. */
+/* Lines of `schema verify`, counted and summed. */
 typedef struct differences {
-    const char *prefix;
-    pawl_arena *arena;
-    uint64_t    sum; /* of the lines' bytes, in their order */
+    const char *prefix, *instead; /* of the names in the lines, and in the sum */
+    uint64_t    sum;              /* of the lines' bytes, in their order */
     size_t      count;
 } differences;
+
+static void add_byte(differences *found, char byte)
+{
+    found->sum = found->sum * 31 + (uint8_t)byte;
+}
 
 static void add_difference(pawl_text line, void *context)
 {
@@ -109,31 +113,35 @@ static void add_difference(pawl_text line, void *context)
     size_t       size  = strlen(found->prefix);
     found->count++;
     for (size_t i = 0; i < line.size; i++) {
-        if (line.size - i >= size && memcmp(line.data + i, found->prefix, size) == 0)
-            i += size - 1;
-        else
-            found->sum = found->sum * 31 + (uint8_t)line.data[i];
+        if (line.size - i < size || memcmp(line.data + i, found->prefix, size) != 0) {
+            add_byte(found, line.data[i]);
+            continue;
+        }
+        for (const char *at = found->instead; *at != '\0'; at++)
+            add_byte(found, *at);
+        i += size - 1;
     }
 }
 
-/* Verifies the schema for the prefix. PAWL_OK also without a store; PAWL_ESCHEMA is expected of a
- * prefix without tables: the differences tell the two apart. */
-static pawl_code find_differences(const char *url, const char *prefix, differences *found,
-                                  pawl_error *error)
+/* Verifies the schema for the prefix; the sum is that of lines with the other one. PAWL_OK also without
+ * a store; PAWL_ESCHEMA is expected of a prefix without tables: the differences tell the two apart. */
+static pawl_code find_differences(const char *url, const char *prefix, const char *instead,
+                                  differences *found, pawl_error *error)
 {
     suite_address address = {.url = ""};
     suite_tables  tables;
     snprintf(address.url, sizeof address.url, "%s", url);
     snprintf(address.prefix, sizeof address.prefix, "%s", prefix);
     suite_tables_make(&tables, &address);
-    *found = (differences){.prefix = prefix};
+    *found = (differences){.prefix = prefix, .instead = instead};
     pawl_code code =
         pawl_store_schema(url, PAWL_SCHEMA_VERIFY, &tables.spec, add_difference, found, error);
     return code == PAWL_ESCHEMA || code == PAWL_EUNREACHABLE ? PAWL_OK : code;
 }
 
 /* Refuses a prefix that has tables: a store with none of them differs from the schema exactly as it
- * does for a prefix that was never used. */
+ * does for a prefix that was never used. That one is no part of other words, so it alone can be told in
+ * a line: a user's may be part of a table's own name, or of the sentence. */
 static pawl_code check_free(const verb_fields *fields, pawl_error *error)
 {
     char        unused[PREFIX_SIZE_MAX + 1];
@@ -141,15 +149,16 @@ static pawl_code check_free(const verb_fields *fields, pawl_error *error)
     differences found, nothing;
     pawl_random_seed(&random, (uint64_t)pawl_clock_now(NULL) ^ (uint64_t)getpid());
     snprintf(unused, sizeof unused, "pc%016" PRIx64 "_", pawl_random_next(&random));
-    pawl_code code = find_differences(fields->at.store, fields->at.prefix, &found, error);
+    const char *prefix = fields->at.prefix;
+    pawl_code   code   = find_differences(fields->at.store, prefix, prefix, &found, error);
     if (code == PAWL_OK)
-        code = find_differences(fields->at.store, unused, &nothing, error);
+        code = find_differences(fields->at.store, unused, prefix, &nothing, error);
     if (code != PAWL_OK || (found.count == nothing.count && found.sum == nothing.sum))
         return code;
     return pawl_error_set(error, PAWL_EDUPLICATE,
                           "it holds tables whose names begin with %s already; give another "
                           "--prefix, or drop what an interrupted run left with --drop",
-                          fields->at.prefix);
+                          prefix);
 }
 
 /* ---- Results -------------------------------------------------------------- */

@@ -11,7 +11,15 @@
 /* ---- Words ----------------------------------------------------------------- */
 
 enum { ACTION_DISCARD, ACTION_EDIT, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
-static const char *const action_names[] = {"discard", "edit", "list", "retry", "show", NULL};
+static const char *const       action_names[] = {"discard", "edit", "list", "retry", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "give letters up, for good; --all and the options of list: those that match"},
+    {"ID", "retry it with another body, that of --body-file"},
+    {"", "the letters, the oldest first, and why each was given up"},
+    {"ID ...", "send them to their queues again; --all and the options of list: those that match"},
+    {"ID", "one letter, each run of its handler, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
@@ -20,11 +28,15 @@ static const char *const action_names[] = {"discard", "edit", "list", "retry", "
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__dead_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(pawl__dead_fields, action), .choices = action_names},
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__dead_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name        = "ID",
      .offset      = offsetof(pawl__dead_fields, ids),
      .is_optional = true,
-     .is_list     = true},
+     .is_list     = true,
+     .help        = "the message's id, as list has it"},
     {.name = NULL},
 };
 

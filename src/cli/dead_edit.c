@@ -83,6 +83,8 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
         code = pawl_error_wrap(error, code, "%s", input.name);
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(store, letter, 1, &settle, pawl_clock_now(NULL), NULL, error);
+    if (code == PAWL_OK)
+        code = pawl__reader_warn(store, letter->queue, arena, error);
     pawl__input_close(&input);
     const pawl__dead_counts counts = {.done = 1};
     return code == PAWL_OK ? pawl__dead_print_done(fields, "edited", &counts, error) : code;

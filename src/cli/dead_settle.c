@@ -146,9 +146,11 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
     if (code != PAWL_OK)
         return code;
     const pawl__dead_counts counts = {.done = count};
+    pawl__queue_names       queues = {.arena = arena};
     for (size_t i = 0; code == PAWL_OK && i < count && settle->action == PAWL_DEAD_RETRY; i++)
-        if (i == 0 || !pawl_text_equal(letters[i].queue, letters[i - 1].queue))
-            code = pawl__reader_warn(store, letters[i].queue, arena, error);
+        code = pawl__queue_names_add(&queues, letters[i].queue, error);
+    if (code == PAWL_OK)
+        code = pawl__queue_names_warn(&queues, store, error);
     return code != PAWL_OK ? code
                            : pawl__dead_print_done(fields, kind_of(fields)->done, &counts, error);
 }
@@ -160,9 +162,10 @@ typedef struct bulk {
     const settle_kind       *kind;
     const pawl_dead_settle  *settle;
     pawl__dead_cursor        cursor;
-    pawl_arena              *arena;
-    pawl_time                until; /* letters that were given up later are not of the selection */
-    int64_t                  begun; /* of a monotonic clock, in microseconds */
+    pawl_arena              *arena;  /* of one page */
+    pawl__queue_names        queues; /* of the letters */
+    pawl_time                until;  /* letters that were given up later are not of the selection */
+    int64_t                  begun;  /* of a monotonic clock, in microseconds */
     pawl__dead_counts        counts;
     size_t                   total, seen;
 } bulk;
@@ -175,6 +178,12 @@ static void on_signal(int number)
     is_interrupted = 1;
 }
 
+static bool is_retry(const bulk *it)
+{
+    return it->kind->action == PAWL_DEAD_RETRY;
+}
+
+/* Counts the selection, and notes where it is sent. */
 static pawl_code count_all(bulk *it, pawl_error *error)
 {
     pawl__dead_cursor cursor = {.store = it->cursor.store, .query = it->cursor.query};
@@ -184,6 +193,8 @@ static pawl_code count_all(bulk *it, pawl_error *error)
         pawl_arena_reset(it->arena);
         code = pawl__dead_page(&cursor, PAGE, it->arena, &found, error);
         it->total += found.count;
+        for (size_t i = 0; code == PAWL_OK && i < found.count && is_retry(it); i++)
+            code = pawl__queue_names_add(&it->queues, found.items[i].queue, error);
     } while (code == PAWL_OK && found.count == PAGE);
     return code;
 }
@@ -321,6 +332,13 @@ static pawl_code work_off(bulk *it, pawl_error *error)
                            it->counts.done, it->total, it->kind->done, until);
 }
 
+/* Before it is asked: letters whose queue nobody reads would only wait elsewhere. */
+static pawl_code count_and_warn(bulk *it, pawl_error *error)
+{
+    pawl_code code = count_all(it, error);
+    return code == PAWL_OK ? pawl__queue_names_warn(&it->queues, it->cursor.store, error) : code;
+}
+
 static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_settle *settle,
                             pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
@@ -329,18 +347,23 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                       .kind   = kind_of(fields),
                       .settle = settle,
                       .cursor = {.store = store},
-                      .arena  = arena};
-    pawl_code code = pawl__dead_query(fields, now, &it.cursor.query, error);
+                      .queues = {.arena = arena},
+                      .arena  = pawl_arena_create(0)};
+    pawl_code code = it.arena != NULL ? pawl__dead_query(fields, now, &it.cursor.query, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (it.cursor.query.at_max == 0)
         it.cursor.query.at_max = now;
     it.until = it.cursor.query.at_max;
     if (code == PAWL_OK)
-        code = count_all(&it, error);
+        code = count_and_warn(&it, error);
     if (code == PAWL_OK && fields->is_dry)
-        return print_dry(&it, error);
-    if (code == PAWL_OK)
+        code = print_dry(&it, error);
+    else if (code == PAWL_OK)
         code = ask(&it, error);
-    return code == PAWL_OK ? work_off(&it, error) : code;
+    if (code == PAWL_OK && !fields->is_dry)
+        code = work_off(&it, error);
+    pawl_arena_destroy(it.arena);
+    return code;
 }
 
 pawl_code pawl__dead_settle(const void *context, pawl_store *store, pawl_arena *arena,

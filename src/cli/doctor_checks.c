@@ -195,6 +195,7 @@ static pawl__doctor_check *const checks[] = {
     check_workers,
     check_queues,
     pawl__doctor_paused,
+    pawl__doctor_alarms,
     pawl__doctor_retries,
     check_timeouts,
     check_outbox,

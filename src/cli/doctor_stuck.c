@@ -113,6 +113,38 @@ pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all
     return code;
 }
 
+/* ---- Alarms -------------------------------------------------------------- */
+
+static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
+{
+    char since[PAWL__SPAN_SIZE];
+    bool is_breaker = pawl_text_equal(alarm->what, PAWL_TEXT("breaker"));
+    pawl__age_text(alarm->since, doctor->now, since);
+    pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
+                                         PAWL_TEXT_ARGS(alarm->endpoint));
+    return pawl__doctor_find(
+        doctor, "alarms", PAWL_FINDING_WARN,
+        stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
+        is_breaker
+            ? "endpoint %.*s claims nothing, its breaker is open, since %s: %.*s; it probes by itself, "
+              "and goes on when that succeeds"
+            : "endpoint %.*s cannot clean up, since %s: %.*s; it tries again by itself",
+        PAWL_TEXT_ARGS(alarm->endpoint), since, PAWL_TEXT_ARGS(alarm->text));
+}
+
+pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_alarms(doctor->store, doctor->arena, &rows, doctor->error);
+    (void)all;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = find_alarm(doctor, &rows.items[i]);
+    if (code == PAWL_OK && rows.count == 0)
+        code = pawl__doctor_find(doctor, "alarms", PAWL_FINDING_OK, "",
+                                 "no endpoint stands still by its breaker, or cannot clean up");
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
 /* ---- Sources and routes ------------------------------------------------- */
 
 static bool is_first_of_source(const pawl_outbox_rows *rows, size_t at)

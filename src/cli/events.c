@@ -17,15 +17,29 @@ typedef struct verb_fields {
 } verb_fields;
 
 enum { ACTION_LIST, ACTION_SHOW };
-static const char *const action_names[] = {"list", "show", NULL};
+static const char *const       action_names[] = {"list", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "the events of all streams, or of one; --backward: the newest first"},
+    {"STREAM [VERSION]", "one event, or the newest one of the stream"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
 
 const pawl__argument pawl__events_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "STREAM", .offset = offsetof(verb_fields, shown_stream), .is_optional = true},
-    {.name = "VERSION", .offset = offsetof(verb_fields, shown_version), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "STREAM",
+     .offset      = offsetof(verb_fields, shown_stream),
+     .is_optional = true,
+     .help        = "TYPE/KEY of a process or an entity, as list has it"},
+    {.name        = "VERSION",
+     .offset      = offsetof(verb_fields, shown_version),
+     .is_optional = true,
+     .help        = "number of the event in it; default the newest"},
     {.name = NULL},
 };
 

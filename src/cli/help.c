@@ -15,8 +15,14 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__help_verb_arguments[] = {
-    {.name = "VERB", .offset = offsetof(verb_fields, verb), .is_optional = true},
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .is_optional = true},
+    {.name        = "VERB",
+     .offset      = offsetof(verb_fields, verb),
+     .is_optional = true,
+     .help        = "one of those that pawl help lists"},
+    {.name        = "ACTION",
+     .offset      = offsetof(verb_fields, action),
+     .is_optional = true,
+     .help        = "one of those that pawl help VERB lists: its options alone"},
     {.name = NULL},
 };
 const pawl__option pawl__help_verb_options[] = {
@@ -85,27 +91,129 @@ static void print_row(const help_page *page, const char *left, const char *right
     print_text(page, right);
 }
 
+/* Words as a row: "list      id state ...", folded where it is long; man folds by itself. */
+typedef struct word_row {
+    const help_page *page;
+    const char      *left;
+    char             line[2048];
+} word_row;
+
+static void end_word_row(word_row *row)
+{
+    if (row->line[0] != '\0')
+        print_row(row->page, row->left, row->line);
+    row->line[0] = '\0';
+    row->left    = "";
+}
+
+static void add_word(word_row *row, const char *word, int size)
+{
+    size_t width = row->page->is_man ? sizeof row->line - 1 : LINE_WIDTH, used = strlen(row->line);
+    if (used + (size_t)size + 1 > width) {
+        end_word_row(row);
+        used = 0;
+    }
+    snprintf(row->line + used, sizeof row->line - used, "%s%.*s", used > 0 ? " " : "", size, word);
+}
+
+static void print_words(const help_page *page, const char *what, const char *words)
+{
+    word_row row = {.page = page, .left = what};
+    while (*words != '\0') {
+        size_t size = strcspn(words, " ");
+        add_word(&row, words, (int)size);
+        words += size + (words[size] != '\0');
+    }
+    end_word_row(&row);
+}
+
+static void append_argument(const pawl__argument *argument, char *text, size_t size)
+{
+    pawl__append(text, size, argument->is_optional ? " [" : " ");
+    if (argument->choices == NULL)
+        pawl__append(text, size, argument->name);
+    for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++) {
+        pawl__append(text, size, i > 0 ? "|" : "");
+        pawl__append(text, size, argument->choices[i]);
+    }
+    pawl__append(text, size, argument->is_list ? " ..." : "");
+    pawl__append(text, size, argument->is_optional ? "]" : "");
+}
+
+/* "move QUEUE TO" */
+static void append_choice(const pawl__argument *argument, size_t i, char *text, size_t size)
+{
+    pawl__append(text, size, argument->choices[i]);
+    pawl__append(text, size, argument->lines[i].words[0] != '\0' ? " " : "");
+    pawl__append(text, size, argument->lines[i].words);
+}
+
+/* The only action that the page is about, with the words behind it: "move QUEUE TO". */
+static void append_action(const help_page *page, const pawl__argument *argument, char *text,
+                          size_t size)
+{
+    for (size_t i = 0; argument->choices[i] != NULL; i++)
+        if ((page->actions & 1U << i) != 0) {
+            pawl__append(text, size, " ");
+            append_choice(argument, i, text, size);
+        }
+}
+
 /* "pawl schema apply|drop|print|verify [OPTIONS]" */
 static void usage_of(const help_page *page, const pawl__verb *verb, char *text, size_t size)
 {
     snprintf(text, size, "pawl %s", verb->name);
-    for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
-        pawl__append(text, size, argument->is_optional ? " [" : " ");
-        if (argument->choices == NULL)
-            pawl__append(text, size, argument->name);
-        unsigned only    = argument == verb->arguments ? page->actions : 0;
-        bool     is_next = false;
-        for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++) {
-            if (only != 0 && (only & 1U << i) == 0)
-                continue;
-            pawl__append(text, size, is_next ? "|" : "");
-            pawl__append(text, size, argument->choices[i]);
-            is_next = true;
-        }
-        pawl__append(text, size, argument->is_list ? " ..." : "");
-        pawl__append(text, size, argument->is_optional ? "]" : "");
-    }
+    if (page->actions != 0)
+        append_action(page, verb->arguments, text, size);
+    for (const pawl__argument *argument = verb->arguments;
+         page->actions == 0 && argument->name != NULL; argument++)
+        append_argument(argument, text, size);
     pawl__append(text, size, verb->options[0].name != NULL ? " [OPTIONS]" : "");
+}
+
+/* ---- Arguments ---------------------------------------------------------------- */
+
+/* "actions:", "workloads:" */
+static void print_choices(const help_page *page, const pawl__argument *argument)
+{
+    char heading[40], left[100];
+    snprintf(heading, sizeof heading, "%ss", argument->name);
+    for (char *at = heading; *at != '\0'; at++)
+        *at = (char)tolower((unsigned char)*at);
+    print_heading(page, heading);
+    for (size_t i = 0; argument->choices[i] != NULL; i++) {
+        left[0] = '\0';
+        append_choice(argument, i, left, sizeof left);
+        print_row(page, left, argument->lines[i].help);
+    }
+}
+
+/* Does the usage have the word, or the first of several? "TYPE/VALUE" is in "TYPE/VALUE|MESSAGE-ID". */
+static bool names(const char *usage, const char *word)
+{
+    size_t size = strcspn(word, "|");
+    for (const char *at = strchr(usage, ' '); at != NULL; at = strchr(at + 1, ' ')) {
+        const char *head = at + 1 + (at[1] == '[');
+        if (strncmp(head, word, size) == 0 && !isalnum((unsigned char)head[size]))
+            return true;
+    }
+    return false;
+}
+
+/* Arguments of one action stand in its usage: what they are is on its page, too. */
+static void print_arguments(const help_page *page, const pawl__verb *verb, const char *usage)
+{
+    bool has_heading = false;
+    for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
+        if (argument->lines != NULL && page->actions == 0)
+            print_choices(page, argument);
+        if (argument->help == NULL || (page->actions != 0 && !names(usage, argument->name)))
+            continue;
+        if (!has_heading)
+            print_heading(page, "words");
+        has_heading = true;
+        print_words(page, argument->name, argument->help);
+    }
 }
 
 /* ---- Options ------------------------------------------------------------------ */
@@ -163,31 +271,6 @@ static void print_options(const help_page *page, const pawl__verb *verb)
 
 /* ---- Keys of --json -------------------------------------------------------------- */
 
-/* Words as a row: "list      id state ...", folded where it is long; man folds by itself. */
-typedef struct word_row {
-    const help_page *page;
-    const char      *left;
-    char             line[2048];
-} word_row;
-
-static void end_word_row(word_row *row)
-{
-    if (row->line[0] != '\0')
-        print_row(row->page, row->left, row->line);
-    row->line[0] = '\0';
-    row->left    = "";
-}
-
-static void add_word(word_row *row, const char *word, int size)
-{
-    size_t width = row->page->is_man ? sizeof row->line - 1 : LINE_WIDTH, used = strlen(row->line);
-    if (used + (size_t)size + 1 > width) {
-        end_word_row(row);
-        used = 0;
-    }
-    snprintf(row->line + used, sizeof row->line - used, "%s%.*s", used > 0 ? " " : "", size, word);
-}
-
 /* The keys of the columns of one level. */
 static void print_columns(const help_page *page, const char *what, const pawl__column *columns,
                           pawl__level level)
@@ -199,21 +282,10 @@ static void print_columns(const help_page *page, const char *what, const pawl__c
     end_word_row(&row);
 }
 
-static void print_keys(const help_page *page, const char *what, const char *keys)
-{
-    word_row row = {.page = page, .left = what};
-    while (*keys != '\0') {
-        size_t size = strcspn(keys, " ");
-        add_word(&row, keys, (int)size);
-        keys += size + (keys[size] != '\0');
-    }
-    end_word_row(&row);
-}
-
 static void print_report(const help_page *page, const pawl__report *report)
 {
     if (report->columns == NULL) {
-        print_keys(page, report->what, report->keys);
+        print_words(page, report->what, report->keys);
         return;
     }
     print_columns(page, report->what, report->columns, PAWL__LEVEL_LIST);
@@ -267,13 +339,23 @@ static void print_beginning(const help_page *page, const char *verb, const char 
     print_text(page, usage);
 }
 
+/* The line of the action, or of the verb. */
+static const char *about_of(const help_page *page, const pawl__verb *verb)
+{
+    for (size_t i = 0; page->actions != 0 && verb->arguments[0].choices[i] != NULL; i++)
+        if ((page->actions & 1U << i) != 0)
+            return verb->arguments[0].lines[i].help;
+    return verb->help;
+}
+
 static void print_verb(const help_page *page, const pawl__verb *verb)
 {
     char usage[500];
     usage_of(page, verb, usage, sizeof usage);
     print_beginning(page, verb->name, verb->help, usage);
     if (!page->is_man)
-        fprintf(page->out, "\n%s\n", verb->help);
+        fprintf(page->out, "\n%s\n", about_of(page, verb));
+    print_arguments(page, verb, usage);
     print_options(page, verb);
     if (page->actions == 0) /* keys stand by what they are of, which is several actions' at times */
         print_reports(page, verb->reports);

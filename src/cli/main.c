@@ -36,8 +36,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(projection,
                  "look at projections, restart one that waits, have one read events again"),
     VERB_REPORTS(
-        queue,
-        "look at queues: what is in them, who reads them; peek at messages, pause or resume one"),
+        queue, "look at queues and messages in them; pause, resume, purge or move what is in one"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(
         saga,
@@ -50,7 +49,7 @@ static const pawl__verb verbs[] = {
                  "count what is in a store, and judge its health; again and again with --watch"),
     VERB_REPORTS(
         timeout,
-        "look at what is to happen and when; cancel it, move it, release it: it happens now"),
+        "look at what is to happen and when; cancel, move or release it, reap leases of the dead"),
     VERB_REPORTS(topology,
                  "print who handles, sends, publishes and times what, by an application's tables"),
     VERB_REPORTS(version, "say which pawl this is"),

@@ -55,6 +55,17 @@ typedef struct pawl__option {
     unsigned actions;
 } pawl__option;
 
+/* The help's row of a choice. */
+typedef struct pawl__choice_line {
+    const char *words; /* behind it: "ID ..."; "" none */
+    const char *help;
+} pawl__choice_line;
+
+/* `lines` has one for each of `choices`. */
+#define PAWL__LINES_FIT(choices, lines)                                                        \
+    _Static_assert(sizeof(choices) / sizeof *(choices) == sizeof(lines) / sizeof *(lines) + 1, \
+                   "a choice without its line in the help")
+
 /* A word without "--"; a verb needs all of its arguments but the optional ones, which come last.
  * The field is a const char *; a list, which is the last argument and optional, has a
  * pawl__texts. */
@@ -62,8 +73,11 @@ typedef struct pawl__argument {
     const char        *name; /* NULL ends the list */
     size_t             offset;
     const char *const *choices; /* ends with NULL; NULL: any word */
-    bool               is_optional;
-    bool               is_list;
+    /* In the order of the choices; NULL: none, as where any word goes. */
+    const pawl__choice_line *lines;
+    const char              *help; /* of a word that has no choices; NULL: said elsewhere */
+    bool                     is_optional;
+    bool                     is_list;
 } pawl__argument;
 
 /* Fills `fields`. PAWL_EINVAL names the wrong word and the nearest valid ones. */

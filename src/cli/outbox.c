@@ -13,7 +13,14 @@
 /* ---- Words ----------------------------------------------------------------- */
 
 enum { ACTION_DISCARD, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
-static const char *const action_names[] = {"discard", "list", "retry", "show", NULL};
+static const char *const       action_names[] = {"discard", "list", "retry", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "give dead rows up; --all and the options of list: those that match"},
+    {"", "the rows by number: where each goes, in which state it is, how often it was tried"},
+    {"ID ...", "deliver dead rows again; --all and the options of list: those that match"},
+    {"ID", "one row, what happens next, and what each attempt came to"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
@@ -21,11 +28,15 @@ static const char *const action_names[] = {"discard", "list", "retry", "show", N
 #define FOR_MANY (FOR_LIST | FOR_RESET)
 
 const pawl__argument pawl__outbox_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(pawl__outbox_fields, action), .choices = action_names},
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__outbox_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name        = "ID|DISPATCH-ID",
      .offset      = offsetof(pawl__outbox_fields, ids),
      .is_optional = true,
-     .is_list     = true},
+     .is_list     = true,
+     .help        = "number of the row, as list has it, or its dispatch id"},
     {.name = NULL},
 };
 

@@ -20,14 +20,27 @@ typedef struct verb_fields {
 } verb_fields;
 
 enum { ACTION_LIST, ACTION_REBUILD, ACTION_RESTART, ACTION_SHOW };
-static const char *const action_names[] = {"list", "rebuild", "restart", "show", NULL};
+static const char *const       action_names[] = {"list", "rebuild", "restart", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "how far each is, how much is behind it, and the error of one that fails"},
+    {"NAME", "read all events again, or those from --from on"},
+    {"NAME", "try the event that it fails at now, not at the end of its pause"},
+    {"NAME", "one projection, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_REBUILD (1U << ACTION_REBUILD)
 #define FOR_ACTIONS (1U << ACTION_REBUILD | 1U << ACTION_RESTART)
 
 const pawl__argument pawl__projection_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "NAME", .offset = offsetof(verb_fields, name), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "NAME",
+     .offset      = offsetof(verb_fields, name),
+     .is_optional = true,
+     .help        = "as list has it"},
     {.name = NULL},
 };
 const pawl__option pawl__projection_verb_options[] = {
@@ -172,21 +185,6 @@ static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_aren
     return pawl_text_of(row->lag > 0 ? "its worker reads on" : "it waits for events");
 }
 
-static pawl_code print_object(const pawl__view *view, const shown_projection *shown,
-                              const pawl__action_rows *actions, pawl_error *error)
-{
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__actions_json(view, doc, actions, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields  *fields = context;
@@ -207,10 +205,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     view.level             = PAWL__LEVEL_SHOW;
     if (shown.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (view.is_json)
-        return print_object(&view, &shown, &actions, error);
-    code = pawl__row_page(&view, &shown, error);
-    return code == PAWL_OK ? pawl__actions_print(&view, &actions, error) : code;
+    return pawl__actions_show(&view, &shown, &actions, error);
 }
 
 /* ---- Restart and rebuild --------------------------------------------------- */

@@ -20,17 +20,36 @@ enum {
     ACTION_RESUME,
     ACTION_SHOW
 };
-static const char *const action_names[] = {"list",  "move",   "pause", "peek",
-                                           "purge", "resume", "show",  NULL};
+static const char *const       action_names[] = {"list",  "move",   "pause", "peek",
+                                                 "purge", "resume", "show",  NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "all queues: how many messages, the oldest, who reads them, what is paused"},
+    {"QUEUE TO", "put its messages into another queue, with their ids, in their order"},
+    {"QUEUE", "stop the work on it, in all processes, until it is resumed"},
+    {"QUEUE", "its messages in the order in which they are handled, and what each waits for"},
+    {"QUEUE", "make dead letters of its messages; with --discard throw them away"},
+    {"QUEUE", "go on with one that is paused"},
+    {"QUEUE", "one queue, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_PEEK (1U << ACTION_PEEK)
 #define FOR_TAKE (1U << ACTION_MOVE | 1U << ACTION_PURGE)
 #define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME | FOR_TAKE)
 
 const pawl__argument pawl__queue_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(pawl__queue_fields, action), .choices = action_names},
-    {.name = "QUEUE", .offset = offsetof(pawl__queue_fields, queue), .is_optional = true},
-    {.name = "TO", .offset = offsetof(pawl__queue_fields, to), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__queue_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "QUEUE",
+     .offset      = offsetof(pawl__queue_fields, queue),
+     .is_optional = true,
+     .help        = "as list has it: the name of its endpoint, or where messages were sent"},
+    {.name        = "TO",
+     .offset      = offsetof(pawl__queue_fields, to),
+     .is_optional = true,
+     .help        = "move: the queue that they go to"},
     {.name = NULL},
 };
 
@@ -185,8 +204,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     return pawl__rows_print(&view, rows, infos.count, error);
 }
 
-/* Out of memory: data NULL. */
-static pawl_text next_of(const pawl_queue_info *info, pawl_arena *arena)
+pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
 {
     int64_t count = info->ready + info->delayed;
     if (info->pause.is_paused)
@@ -220,7 +238,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return code;
     queue_row row = row_of(&info);
     view.level    = PAWL__LEVEL_SHOW;
-    row.next      = next_of(&info, arena);
+    row.next      = pawl__queue_next(&info, arena);
     if (row.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     return pawl__queue_show(store, &view, &row, info.queue, error);

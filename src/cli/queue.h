@@ -19,6 +19,9 @@ typedef struct pawl__queue_fields {
 pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
                                 pawl_arena *arena, pawl_queue_info *info, pawl_error *error);
 
+/* Says what happens next with it. Out of memory: data NULL. */
+pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena);
+
 /* Prints the row of a queue, and what operators did with it. */
 pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void *row,
                            pawl_text queue, pawl_error *error);

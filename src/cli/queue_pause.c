@@ -25,21 +25,6 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
 
 /* ---- Who did what ---------------------------------------------------------- */
 
-static pawl_code print_object(const pawl__view *view, const void *row,
-                              const pawl__action_rows *actions, pawl_error *error)
-{
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__actions_json(view, doc, actions, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
 pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void *row,
                            pawl_text queue, pawl_error *error)
 {
@@ -50,10 +35,7 @@ pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void
         code = pawl__actions_read(&events, "pawl.queue_", view->arena, &actions, error);
     if (code != PAWL_OK)
         return code;
-    if (view->is_json)
-        return print_object(view, row, &actions, error);
-    code = pawl__row_page(view, row, error);
-    return code == PAWL_OK ? pawl__actions_print(view, &actions, error) : code;
+    return pawl__actions_show(view, row, &actions, error);
 }
 
 /* ---- Pause and resume ------------------------------------------------------ */

@@ -44,7 +44,9 @@ typedef struct verb_fields {
 static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
 
 const pawl__argument pawl__run_verb_arguments[] = {
-    {.name = "APP.so", .offset = offsetof(verb_fields, application)},
+    {.name   = "APP.so",
+     .offset = offsetof(verb_fields, application),
+     .help   = "the application: a shared object that PAWL_EXPORT_APPLICATION is in"},
     {.name = NULL},
 };
 const pawl__option pawl__run_verb_options[] = {

@@ -14,8 +14,17 @@
 typedef pawl__saga_fields verb_fields;
 
 enum { ACTION_DELETE, ACTION_HISTORY, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
-static const char *const action_names[] = {"delete", "history",        "list",
-                                           "show",   "verify-upgrade", NULL};
+static const char *const       action_names[] = {"delete", "history",        "list",
+                                                 "show",   "verify-upgrade", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"TYPE/VALUE", "end a saga that nothing ends: its row and its timeouts go"},
+    {"TYPE/VALUE|MESSAGE-ID",
+     "what each of its messages did, of an endpoint that runs with --history"},
+    {"", "the sagas that are there"},
+    {"TYPE/VALUE", "the state of one, and its timeouts"},
+    {"", "can a new program go on with all that is stored?"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xes", NULL};
 
 #define FOR_DELETE (1U << ACTION_DELETE)
@@ -25,8 +34,15 @@ static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xe
 #define FOR_VERIFY (1U << ACTION_VERIFY)
 
 const pawl__argument pawl__saga_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "TYPE/VALUE", .offset = offsetof(verb_fields, shown), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "TYPE/VALUE",
+     .offset      = offsetof(verb_fields, shown),
+     .is_optional = true,
+     .help =
+         "the saga by its correlation value, with --app; TYPE/ID, as list has it; of history also a message's id"},
     {.name = NULL},
 };
 

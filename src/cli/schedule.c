@@ -17,8 +17,18 @@ enum {
     ACTION_RUN,
     ACTION_SHOW
 };
-static const char *const action_names[] = {"add",    "list", "pause", "remove",
-                                           "resume", "run",  "show",  NULL};
+static const char *const       action_names[] = {"add",    "list", "pause", "remove",
+                                                 "resume", "run",  "show",  NULL};
+static const pawl__choice_line action_lines[] = {
+    {"NAME", "one that stands in no program: --to, --type, --body, --cron or --every"},
+    {"", "what comes again, when it comes next, what is paused"},
+    {"NAME", "no time comes until it is resumed"},
+    {"NAME", "take away one that add made"},
+    {"NAME", "go on; times that passed in the pause are not made up for"},
+    {"NAME", "send it once more, now"},
+    {"NAME", "one of them, its next times, and who changed it last, when and why"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 static const char *const missed_names[] = {
     [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip", NULL};
 
@@ -37,8 +47,14 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__schedule_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "NAME", .offset = offsetof(verb_fields, name), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "NAME",
+     .offset      = offsetof(verb_fields, name),
+     .is_optional = true,
+     .help        = "QUEUE/NAME, as list has it, or NAME alone where one queue has it"},
     {.name = NULL},
 };
 
@@ -298,6 +314,8 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
         code = pawl_store_schedule_settle(store, row.id, actions[i].action,
                                           pawl_text_of(pawl__user(user)), text_of(fields->reason),
                                           pawl_clock_now(NULL), error);
+    if (code == PAWL_OK && actions[i].action == PAWL_SCHEDULE_RUN)
+        code = pawl__reader_warn(store, row.queue, arena, error);
     return code == PAWL_OK ? print_done(fields, actions[i].done, row.id, error) : code;
 }
 

@@ -29,14 +29,25 @@ static const schema_action actions[] = {
     {"verify", PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
 };
 #define FOR_APPLY (1U << 0)
+#define FOR_DROP (1U << 1)
 #define FOR_PRINT (1U << 2)
 static const char *const action_names[] = {"apply", "drop", "print", "verify", NULL};
 _Static_assert(sizeof actions / sizeof actions[0] + 1 ==
                    sizeof action_names / sizeof action_names[0],
                "a name without an action");
+static const pawl__choice_line action_lines[] = {
+    {"", "make the tables that are missing, and bring old ones up to date; with --dry-run say how"},
+    {"", "drop the tables and what is in them"},
+    {"", "the script that makes or drops them; with --rights: that grants what a role needs"},
+    {"", "are the tables of this store as this pawl needs them?"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__schema_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name = NULL},
 };
 const pawl__option pawl__schema_verb_options[] = {
@@ -52,12 +63,13 @@ const pawl__option pawl__schema_verb_options[] = {
      .value   = "NAME",
      .choices = pawl__sql_dialect_names,
      .is_open = true, /* a driver of its own may have another */
-     .help = "print: of which database, without --store: mariadb, mssql, mysql, oracle, postgres, "
-             "sqlite"},
-    {.name   = "drop",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_drop),
-     .help   = "print: the script that drops the tables"},
+     .help = "of which database, without --store: mariadb, mssql, mysql, oracle, postgres, sqlite",
+     .actions = FOR_PRINT},
+    {.name    = "drop",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_drop),
+     .help    = "the script that drops the tables",
+     .actions = FOR_PRINT},
     {.name    = "dry-run",
      .kind    = PAWL__OPTION_FLAG,
      .offset  = offsetof(verb_fields, is_dry),
@@ -113,25 +125,19 @@ const pawl__option pawl__schema_verb_options[] = {
      .value   = "NAME",
      .help    = "with --rights: the user; mariadb, mysql: NAME@HOST, or of any host",
      .actions = FOR_PRINT},
-    {.name   = "yes",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_agreed),
-     .help   = "drop: without asking"},
+    {.name    = "yes",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_agreed),
+     .help    = "without asking",
+     .actions = FOR_DROP},
     {.name = NULL},
 };
 
 /* Chooses the URL; the name of a dialect is the scheme of a URL. */
-static pawl_code choose_url(verb_fields *fields, pawl_schema_verb verb, pawl_arena *arena,
-                            pawl_error *error)
+static pawl_code choose_url(verb_fields *fields, pawl_arena *arena, pawl_error *error)
 {
-    if (fields->is_drop && verb != PAWL_SCHEMA_PRINT)
-        return pawl_error_set(error, PAWL_EINVAL, "--drop is for print, not for %s",
-                              fields->action);
     if (fields->dialect == NULL)
         return pawl__store_url(&fields->at, error);
-    if (verb != PAWL_SCHEMA_PRINT)
-        return pawl_error_set(error, PAWL_EINVAL, "--dialect is for print; %s needs --store URL",
-                              fields->action);
     if (fields->at.store != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "give --dialect or --store, not both");
     if (fields->dialect[0] == '\0' ||
@@ -255,7 +261,7 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
     if (arena == NULL)
         code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
     else
-        code = choose_url(&fields, action->verb, arena, &error);
+        code = choose_url(&fields, arena, &error);
     if (code == PAWL_OK && fields.application != NULL)
         code = pawl__application_load(fields.application, &loaded, &error);
     else if (code == PAWL_OK && (fields.endpoint != NULL || fields.saga_prefix != NULL))

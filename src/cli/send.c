@@ -255,6 +255,18 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
 
 /* ---- The verb -------------------------------------------------------------- */
 
+/* By a handle of its own, as a sender lends none. The messages are sent: that this cannot be told, to a
+ * role that may only send for example, is no failure. */
+static void warn(verb_fields *fields, pawl_arena *arena)
+{
+    pawl_store        *store   = NULL;
+    pawl_error         none    = PAWL_ERROR_INIT;
+    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    if (pawl_store_open(fields->at.store, &options, &store, &none) == PAWL_OK)
+        (void)pawl__reader_warn(store, pawl_text_of(fields->queue), arena, &none);
+    pawl_store_close(store);
+}
+
 /* Reads and checks all words and files before the store is touched. */
 static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *input,
                          pawl_text *body, pawl_send_options *options, pawl_error *error)
@@ -290,6 +302,8 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
         code = send_one(fields, sender, &options, body, error);
     if (sender != NULL)
         pawl_sender_close(sender);
+    if (code == PAWL_OK)
+        warn(fields, arena);
     pawl__input_close(&input);
     return code;
 }

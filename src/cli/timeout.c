@@ -10,8 +10,17 @@
 /* ---- Words ----------------------------------------------------------------- */
 
 enum { ACTION_CANCEL, ACTION_LIST, ACTION_MOVE, ACTION_REAP, ACTION_RELEASE, ACTION_SHOW };
-static const char *const action_names[] = {"cancel",  "list", "move", "reap",
-                                           "release", "show", NULL};
+static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
+                                                 "release", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "take them away: they never happen"},
+    {"", "what is to happen, by time"},
+    {"ID ...", "later, with --by; at another time, with --to"},
+    {"ID ...", "clear leases that ran out, of workers that died"},
+    {"ID ...", "make them due now"},
+    {"ID", "one of them, whose it is, and what happens next"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_MOVE (1U << ACTION_MOVE)
@@ -19,11 +28,15 @@ static const char *const action_names[] = {"cancel",  "list", "move", "reap",
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(pawl__timeout_fields, action), .choices = action_names},
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__timeout_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name        = "ID",
      .offset      = offsetof(pawl__timeout_fields, ids),
      .is_optional = true,
-     .is_list     = true},
+     .is_list     = true,
+     .help        = "as list has it"},
     {.name = NULL},
 };
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/topology.h"
+#include "cli/route.h"
 
 #include <string.h>
 
@@ -11,13 +12,21 @@ typedef struct verb_fields {
     const char *action;
     const char *application;
     const char *format;
+    pawl__texts routes;
 } verb_fields;
 
-static const char *const action_names[] = {"print", NULL};
+static const char *const       action_names[] = {"print", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "the tables of --app, as text or as a drawing"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 static const char *const format_names[] = {"dot", "json", "mermaid", "text", NULL};
 
 const pawl__argument pawl__topology_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
     {.name = NULL},
 };
 const pawl__option pawl__topology_verb_options[] = {
@@ -32,6 +41,11 @@ const pawl__option pawl__topology_verb_options[] = {
      .value   = "FORMAT",
      .choices = format_names,
      .help    = "text, json (one object), mermaid or dot (drawings); default text"},
+    {.name   = "route",
+     .kind   = PAWL__OPTION_LIST,
+     .offset = offsetof(verb_fields, routes),
+     .value  = "NAME=URL#QUEUE",
+     .help = "where a destination leads, as pawl run takes it: before a route of the application"},
     {.name = NULL},
 };
 
@@ -40,7 +54,8 @@ const pawl__report pawl__topology_verb_reports[] = {
     {"one of endpoints", NULL, "name queue routes parts"},
     {"one of routes", NULL, "name leads_to url queue"},
     {"one of parts", NULL,
-     "kind name table correlation transitional key size max period emits handles"},
+     "kind name table correlation transitional key size max period emits message cron zone every "
+     "handles"},
     {"correlation", NULL, "property type"},
     {"one of handles", NULL, "message timeout function key transitional_key starts missing does"},
     {"one of does", NULL, "kind message timeout destination queue endpoint"},
@@ -58,6 +73,21 @@ static pawl_code print(const pawl__topology *topology, const char *format, pawl_
     return PAWL_OK;
 }
 
+static pawl_code add_routes(const verb_fields *fields, pawl__topology *topology, pawl_arena *arena,
+                            pawl_error *error)
+{
+    pawl_route routes[PAWL__TEXTS_MAX];
+    for (size_t i = 0; i < fields->routes.count; i++) {
+        pawl_code code = pawl__route_read(fields->routes.items[i], arena, &routes[i], error);
+        for (size_t j = 0; code == PAWL_OK && j < i; j++)
+            if (strcmp(routes[j].name, routes[i].name) == 0)
+                code = pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", routes[i].name);
+        if (code != PAWL_OK)
+            return pawl_error_wrap(error, code, "--route");
+    }
+    return pawl__topology_route(topology, routes, fields->routes.count, arena, error);
+}
+
 static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_arena *arena,
                       pawl_error *error)
 {
@@ -69,6 +99,8 @@ static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_aren
         code = pawl__application_load(fields->application, loaded, error);
     if (code == PAWL_OK)
         code = pawl__topology_read(loaded->application, arena, &topology, error);
+    if (code == PAWL_OK)
+        code = add_routes(fields, &topology, arena, error);
     return code == PAWL_OK ? print(&topology, fields->format, arena, error) : code;
 }
 

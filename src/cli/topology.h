@@ -19,6 +19,7 @@ typedef enum pawl__part_kind {
     PAWL__PART_HANDLER, /* without a saga: a part of its own each */
     PAWL__PART_AGGREGATOR,
     PAWL__PART_PROJECTION,
+    PAWL__PART_SCHEDULE, /* without handlers */
     pawl__part_kind_count
 } pawl__part_kind;
 
@@ -46,6 +47,9 @@ typedef struct pawl__topology_part {
     size_t                 event_count;
     const char            *key; /* of an aggregator's partitions, or NULL */
     int64_t                size, max, period;
+    const pawl_record     *sent; /* by a schedule */
+    const char            *cron, *zone;
+    int64_t                every;
 } pawl__topology_part;
 
 typedef struct pawl__topology_endpoint {
@@ -68,6 +72,11 @@ extern const char *const pawl__part_kinds[];
 /* Checks the tables as an endpoint would, and reads them. */
 pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *arena,
                               pawl__topology *topology, pawl_error *error);
+
+/* Routes beside those of the table, of all endpoints, as `pawl run --route` gives them: one of the table with
+ * the same name gives way. PAWL_ENOMEM. */
+pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
+                               pawl_arena *arena, pawl_error *error);
 
 /* Where a destination leads from an endpoint. */
 typedef struct pawl__receiver {

@@ -189,6 +189,8 @@ static void build(graph *g)
                 add_row(g, &t->endpoints[e], number, &part->rows[i]);
             for (size_t i = 0; i < part->event_count; i++)
                 add_edge(g, number, message_of(g, part->events[i]), "emits");
+            if (part->sent != NULL)
+                add_edge(g, number, message_of(g, part->sent), "sends");
         }
     add_bases(g);
 }

@@ -129,6 +129,12 @@ static void put_part(maker *m, const pawl__topology *topology,
             m->is_short |=
                 !yyjson_mut_arr_add_strcpy(m->doc, events, pawl_record_type(part->events[i]));
     }
+    if (part->kind == PAWL__PART_SCHEDULE) {
+        put_text(m, object, "message", part->sent != NULL ? pawl_record_type(part->sent) : NULL);
+        put_text(m, object, "cron", part->cron);
+        put_text(m, object, "zone", part->zone);
+        put_number(m, object, "every", part->every);
+    }
     yyjson_mut_val *handlers = put_list(m, object, "handles");
     for (size_t i = 0; !m->is_short && i < part->row_count; i++)
         put_row(m, topology, endpoint, &part->rows[i], add_object(m, handlers));

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-const char *const pawl__part_kinds[] = {"saga",    "process",    "entity",
-                                        "handler", "aggregator", "projection"};
+const char *const pawl__part_kinds[] = {"saga",       "process",    "entity",  "handler",
+                                        "aggregator", "projection", "schedule"};
 _Static_assert(sizeof pawl__part_kinds / sizeof pawl__part_kinds[0] == pawl__part_kind_count,
                "a word for each kind");
 
@@ -177,12 +177,48 @@ static void read_projection(reader *r, const pawl_projection *given)
         read_handler(r, whole.on[i], whole.does, &part->rows[part->row_count++]);
 }
 
+/* ---- Schedules ----------------------------------------------------------- */
+
+/* A program that is older than schedules has neither the list nor the size of its rows. */
+static const pawl_schedule *schedule_at(const reader *r, const pawl_endpoint_spec *spec,
+                                        size_t index, pawl_schedule *row)
+{
+    const pawl_application *application = r->application;
+    size_t needed = offsetof(pawl_application, schedule_size) + sizeof application->schedule_size;
+    if (spec->schedules == NULL || application->application_size < needed ||
+        application->schedule_size == 0)
+        return NULL;
+    read_row(spec->schedules, index, application->schedule_size, row, sizeof *row);
+    return row->name != NULL ? row : NULL;
+}
+
+static size_t schedule_count(const reader *r, const pawl_endpoint_spec *spec)
+{
+    pawl_schedule row;
+    size_t        count = 0;
+    while (schedule_at(r, spec, count, &row) != NULL)
+        count++;
+    return count;
+}
+
+static void read_schedules(reader *r, const pawl_endpoint_spec *spec)
+{
+    pawl_schedule row;
+    for (size_t i = 0; schedule_at(r, spec, i, &row) != NULL; i++) {
+        pawl__topology_part *part = next_part(r, PAWL__PART_SCHEDULE, row.name);
+        part->sent                = row.message != NULL ? row.message() : NULL;
+        part->cron                = row.cron;
+        part->zone                = row.zone;
+        part->every               = row.every;
+    }
+}
+
 static void read_parts(reader *r, const pawl_endpoint_spec *spec)
 {
     size_t handlers = row_count(r, spec->handlers);
     size_t count    = handlers + list_count(spec->sagas) + list_count(spec->processes) +
                    list_count(spec->entities) + list_count(spec->aggregators) +
-                   list_count(spec->projections);
+                   list_count(spec->projections) + schedule_count(r, spec);
     r->endpoint->parts = take(r, count, sizeof r->endpoint->parts[0]);
     if (r->endpoint->parts == NULL)
         return;
@@ -198,6 +234,7 @@ static void read_parts(reader *r, const pawl_endpoint_spec *spec)
         read_aggregator(r, spec->aggregators[i]);
     for (size_t i = 0; i < list_count(spec->projections); i++)
         read_projection(r, spec->projections[i]);
+    read_schedules(r, spec);
 }
 
 /* ---- Routes -------------------------------------------------------------- */
@@ -289,4 +326,26 @@ const char *pawl__route_text(const pawl_route *route, char *text, size_t size)
     else
         snprintf(text, size, "%squeue %s", route->is_outbox ? "through the outbox, " : "", queue);
     return text;
+}
+
+pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
+                               pawl_arena *arena, pawl_error *error)
+{
+    for (size_t e = 0; e < topology->endpoint_count; e++) {
+        pawl__topology_endpoint *endpoint = &topology->endpoints[e];
+        size_t                   own      = endpoint->route_count;
+        pawl_route              *made = pawl_arena_take(arena, (own + count + 1) * sizeof *made);
+        if (made == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for routes");
+        for (size_t i = 0; i < own; i++)
+            made[i] = endpoint->routes[i];
+        for (size_t i = 0; i < count; i++) {
+            size_t at = 0;
+            while (at < own && strcmp(made[at].name, routes[i].name) != 0)
+                at++;
+            made[at < own ? at : endpoint->route_count++] = routes[i];
+        }
+        endpoint->routes = made;
+    }
+    return PAWL_OK;
 }

@@ -116,6 +116,12 @@ static void say_part(const pawl__topology_part *part, FILE *out)
         append(line, ", at most %lld at once", (long long)part->max);
     if (part->kind == PAWL__PART_AGGREGATOR && part->key != NULL)
         append(line, ", by %s", part->key);
+    if (part->sent != NULL)
+        append(line, ": sends %s", pawl_record_type(part->sent));
+    if (part->cron != NULL)
+        append(line, ", %s %s", part->cron, part->zone != NULL ? part->zone : "UTC");
+    if (part->every != 0)
+        append(line, ", every %s", pawl__span_text(part->every, span));
     for (size_t i = 0; i < part->event_count; i++)
         append(line, "%s%s", i == 0 ? ": emits " : ", ", pawl_record_type(part->events[i]));
     say(out, 2, "%s", line);

@@ -9,21 +9,25 @@
 #include "cli/why.h"
 
 #include "base/calm.h"
-#include "pawl/upgrade.h"
 
 #include <string.h>
 
 typedef struct verb_fields {
-    pawl__store_fields  at;
-    const char         *word;
-    const char         *application;
-    const char         *saga_prefix;
-    const pawl_upgrade *upgrade;
-    bool                is_json;
+    pawl__store_fields at;
+    const char        *word;
+    const char        *application;
+    const char        *saga_prefix;
+    pawl__saga_book    book;
+    bool               is_json;
 } verb_fields;
 
 const pawl__argument pawl__why_verb_arguments[] = {
-    {.name = "ID", .offset = offsetof(verb_fields, word)},
+    {.name   = "ID",
+     .offset = offsetof(verb_fields, word),
+     .help =
+         "id of a message, dead letter or timeout; number or dispatch id of an outbox row; TYPE/VALUE "
+         "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a projection or "
+         "of a partition"},
     {.name = NULL},
 };
 const pawl__option pawl__why_verb_options[] = {
@@ -64,8 +68,9 @@ const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.wha
 /* ---- Looking and printing ----------------------------------------------- */
 
 static pawl__why_fn *const places[] = {
-    pawl__why_letters, pawl__why_queues,     pawl__why_outbox,    pawl__why_timeout, pawl__why_saga,
-    pawl__why_stream,  pawl__why_projection, pawl__why_partition, pawl__why_handled,
+    pawl__why_letters,     pawl__why_queues,  pawl__why_outbox,     pawl__why_timeout,
+    pawl__why_saga,        pawl__why_stream,  pawl__why_projection, pawl__why_partition,
+    pawl__why_whole_queue, pawl__why_handled,
 };
 
 static pawl_code print(const pawl__why *why, bool is_json)
@@ -98,14 +103,15 @@ static pawl_code print(const pawl__why *why, bool is_json)
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl__why          why    = {.at    = &fields->at,
-                                 .word  = pawl_text_of(fields->word),
-                                 .store = store,
-                                 .arena = arena,
-                                 .now   = pawl_clock_now(NULL),
-                                 .error = error};
-    if (fields->upgrade != NULL)
-        why.tables = pawl_upgrade_tables(fields->upgrade, &why.table_count);
+    pawl__why          why    = {.at          = &fields->at,
+                                 .word        = pawl_text_of(fields->word),
+                                 .book        = &fields->book,
+                                 .application = fields->application,
+                                 .saga_prefix = fields->saga_prefix,
+                                 .store       = store,
+                                 .arena       = arena,
+                                 .now         = pawl_clock_now(NULL),
+                                 .error       = error};
     pawl_code code = pawl_store_worker_list(store, arena, &why.workers, &why.worker_count, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof places / sizeof places[0]; i++)
         code = places[i](&why);
@@ -114,7 +120,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
     if (why.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND,
                               "'%s' is no dead letter, message in a queue, outbox row, timeout, "
-                              "stream, projection, partition or message that was handled%s",
+                              "stream, projection, partition, queue or message that was handled%s",
                               fields->word,
                               fields->application != NULL
                                   ? ", and no saga of this program"
@@ -124,25 +130,19 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
 
 int pawl__why_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields   fields  = {.is_json = false};
-    pawl__loaded  loaded  = {.application = NULL};
-    pawl_upgrade *upgrade = NULL;
-    pawl_error    error   = PAWL_ERROR_INIT;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    verb_fields fields = {.is_json = false};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__filter_check("ID", fields.word, &error);
     if (code == PAWL_OK && fields.application == NULL && fields.saga_prefix != NULL)
         code = pawl_error_set(&error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
-    if (code == PAWL_OK && fields.application != NULL)
-        code = pawl__application_load(fields.application, &loaded, &error);
-    if (code == PAWL_OK && fields.application != NULL)
-        code = pawl_upgrade_create(loaded.application, fields.saga_prefix, &upgrade, &error);
-    fields.upgrade = upgrade;
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
     int exit_code =
         code == PAWL_OK ? pawl__store_look(&fields.at, look, &fields) : pawl__fail(code, &error);
-    pawl_upgrade_destroy(upgrade);
-    pawl__application_unload(&loaded);
+    pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -1,6 +1,6 @@
 /* why.h - answers about an id, for the parts of `pawl why`: why.c asks and prints, why_answer.c keeps
  * the list, why_messages.c looks among messages, why_rows.c in the outbox, among timeouts, sagas and
- * streams, why_stuck.c among projections and partitions.
+ * streams, why_stuck.c among projections, partitions and queues.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_why.sh
@@ -10,7 +10,7 @@
 #ifndef PAWL_CLI_WHY_H
 #define PAWL_CLI_WHY_H
 
-#include "cli/cli.h"
+#include "cli/saga_find.h"
 
 #define PAWL__WHY_REMEDIES_MAX 4
 
@@ -29,18 +29,18 @@ typedef struct pawl__answer {
 } pawl__answer;
 
 typedef struct pawl__why {
-    const pawl__store_fields     *at;
-    pawl_text                     word;
-    const pawl_saga_table *const *tables; /* of --app, or NULL */
-    size_t                        table_count;
-    pawl_store                   *store;
-    pawl_arena                   *arena;
-    pawl_time                     now;
-    pawl_worker_info             *workers;
-    size_t                        worker_count;
-    pawl__answer                 *answers;
-    size_t                        count, capacity;
-    pawl_error                   *error;
+    const pawl__store_fields *at;
+    pawl_text                 word;
+    const pawl__saga_book    *book;                      /* of --app; without it it has no tables */
+    const char               *application, *saga_prefix; /* as they were given, or NULL */
+    pawl_store               *store;
+    pawl_arena               *arena;
+    pawl_time                 now;
+    pawl_worker_info         *workers;
+    size_t                    worker_count;
+    pawl__answer             *answers;
+    size_t                    count, capacity;
+    pawl_error               *error;
 } pawl__why;
 
 /* Adds a copy, whose commands get the store's options. PAWL_ENOMEM. */
@@ -54,11 +54,13 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
 
 /* Where the queue is paused: by whom, why, and the command that ends it, in place of the answer's. */
 pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused);
+/* The same while a breaker of its endpoint is open. */
+pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open);
 
 typedef pawl_code pawl__why_fn(pawl__why *why);
 
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
-pawl__why_fn pawl__why_projection, pawl__why_partition;
+pawl__why_fn pawl__why_projection, pawl__why_partition, pawl__why_whole_queue;
 
 #endif

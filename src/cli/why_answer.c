@@ -107,3 +107,32 @@ pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer,
                                             PAWL_TEXT_ARGS(pawl__why_word(queue, why->arena)));
     return PAWL_OK;
 }
+
+pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
+{
+    char              since[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_alarm_rows   rows  = {.count = 0};
+    const pawl_alarm *found = NULL;
+    pawl_code         code  = pawl_store_alarms(why->store, why->arena, &rows, why->error);
+    *is_open                = false;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].endpoint, queue) &&
+            pawl_text_equal(rows.items[i].what, PAWL_TEXT("breaker")))
+            found = &rows.items[i];
+    if (found == NULL)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    *is_open = true;
+    pawl_time_format(found->since, since);
+    answer->waits_for =
+        pawl_arena_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
+                          PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since,
+                          PAWL_TEXT_ARGS(found->text));
+    answer->next = PAWL_TEXT(
+        "the endpoint probes by itself, one message at a time, and goes on when that succeeds");
+    answer->commands[0] = pawl_arena_printf(
+        why->arena, "pawl events show %.*s",
+        PAWL_TEXT_ARGS(pawl__why_word(
+            pawl_arena_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(queue)),
+            why->arena)));
+    return PAWL_OK;
+}

@@ -112,24 +112,26 @@ static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, paw
 
 static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)
 {
-    pawl_arena  *arena     = why->arena;
-    bool         is_paused = false;
-    pawl_text    workers   = pawl__why_workers(why, row->belongs_to);
-    pawl__answer answer    = {
-           .place = "queue",
-           .name =
-               pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(row->belongs_to),
-                                 PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
-           .held_by = workers.size != 0
-                          ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
-                          : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
-           .next    = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
-                                        : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+    pawl_arena  *arena      = why->arena;
+    bool         is_stopped = false;
+    pawl_text    workers    = pawl__why_workers(why, row->belongs_to);
+    pawl__answer answer     = {
+            .place = "queue",
+            .name =
+                pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(row->belongs_to),
+                                  PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
+            .held_by = workers.size != 0
+                           ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                           : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+            .next    = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
+                                         : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
     };
     pawl_code code = add_detail(why, row->belongs_to, row->number, &answer);
     if (code == PAWL_OK)
-        code = pawl__why_pause(why, row->belongs_to, &answer, &is_paused);
-    if (is_paused)
+        code = pawl__why_pause(why, row->belongs_to, &answer, &is_stopped);
+    if (code == PAWL_OK && !is_stopped)
+        code = pawl__why_breaker(why, row->belongs_to, &answer, &is_stopped);
+    if (is_stopped)
         return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");

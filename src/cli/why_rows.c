@@ -158,6 +158,8 @@ static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
     if (row->due > why->now)
         answer.commands[2] = pawl_arena_printf(why->arena, "pawl timeout release %s", id);
     pawl_code code = pawl__why_pause(why, row->destination, &answer, &is_paused);
+    if (code == PAWL_OK && !is_paused)
+        code = pawl__why_breaker(why, row->destination, &answer, &is_paused);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
@@ -218,24 +220,40 @@ static pawl_code add_saga_timeouts(pawl__why *why, pawl_saga_id id)
     return code;
 }
 
+/* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
+static pawl_text book_options(const pawl__why *why)
+{
+    pawl_arena *arena  = why->arena;
+    pawl_text   app    = pawl__why_word(pawl_text_of(why->application), arena);
+    pawl_text   prefix = pawl__why_word(pawl_text_of(why->saga_prefix), arena);
+    return pawl_arena_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
+                             why->saga_prefix != NULL ? " --saga-prefix " : "",
+                             why->saga_prefix != NULL ? (int)prefix.size : 0, prefix.data);
+}
+
 static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pawl_saga_row *row)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(row->id.uuid, text);
+    pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
+    pawl__saga_named saga = {.type = table->type, .id = row->id, .name = source};
+    pawl_code code = pawl__saga_names(why->book, why->store, &saga, 1, why->arena, why->error);
+    if (code != PAWL_OK)
+        return code;
     pawl__answer answer = {
         .place     = "saga",
-        .name      = pawl_arena_printf(why->arena, "%.*s/%s, version %" PRId64,
-                                       PAWL_TEXT_ARGS(table->type), text, row->version),
+        .name      = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
+                                       PAWL_TEXT_ARGS(saga.name), row->version, text),
         .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
         .held_by   = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
         .next      = PAWL_TEXT("see its timeouts and its rows of the outbox, below"),
     };
-    pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
-    answer.commands[0] =
-        pawl_arena_printf(why->arena, "pawl saga show %.*s --app APP.so", PAWL_TEXT_ARGS(source));
-    answer.commands[1] =
-        pawl_arena_printf(why->arena, "pawl saga history %.*s", PAWL_TEXT_ARGS(source));
-    pawl_code               code = pawl__why_add(why, &answer);
+    pawl_text word = pawl__why_word(saga.name, why->arena), options = book_options(why);
+    answer.commands[0]           = pawl_arena_printf(why->arena, "pawl saga show %.*s%.*s",
+                                                     PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
+    answer.commands[1]           = pawl_arena_printf(why->arena, "pawl saga history %.*s%.*s",
+                                                     PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
+    code                         = pawl__why_add(why, &answer);
     const pawl_outbox_query sent = {.states = LIVE_STATES, .source = source, .count_max = ROWS_MAX};
     if (code == PAWL_OK)
         code = add_saga_timeouts(why, row->id);
@@ -253,8 +271,8 @@ pawl_code pawl__why_saga(pawl__why *why)
     pawl_code code    = PAWL_OK;
     bool      is_seen = false;
     pawl_uuid id;
-    for (size_t i = 0; code == PAWL_OK && name.size != 0 && i < why->table_count; i++) {
-        const pawl_saga_table *table = why->tables[i];
+    for (size_t i = 0; code == PAWL_OK && name.size != 0 && i < why->book->tables.count; i++) {
+        const pawl_saga_table *table = why->book->tables.items[i];
         pawl_saga_row          row   = {.version = 0};
         if (type.size != 0 &&
             !pawl_text_equal(table->type, (pawl_text){.data = type.data, .size = type.size - 1}))

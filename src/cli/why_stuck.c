@@ -1,7 +1,8 @@
-/* why_stuck.c - an id that is the name of a projection, or of a partition of an aggregator.
+/* why_stuck.c - an id that is the name of a projection, of a partition of an aggregator, or of a queue.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/queue.h"
 #include "cli/why.h"
 
 #include <inttypes.h>
@@ -109,4 +110,40 @@ pawl_code pawl__why_partition(pawl__why *why)
         return PAWL_OK;
     return code == PAWL_OK ? add_partition(why, &row)
                            : pawl_error_set(why->error, code, "%s", none.text);
+}
+
+/* ---- Queues ------------------------------------------------------------- */
+
+static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
+{
+    bool         is_paused = false;
+    pawl_text    workers   = pawl__why_workers(why, info->queue);
+    pawl__answer answer    = {
+           .place     = "queue",
+           .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " due, %" PRId64 " later",
+                                          PAWL_TEXT_ARGS(info->queue), info->ready, info->delayed),
+           .waits_for = info->ready + info->delayed == 0 ? PAWL_TEXT("messages")
+                        : info->workers == 0             ? PAWL_TEXT("a worker that reads it")
+                        : info->ready > 0                ? PAWL_TEXT("its workers")
+                                                         : PAWL_TEXT("the time of its messages"),
+           .since     = info->oldest,
+           .held_by   = workers.size != 0 ? workers : PAWL_TEXT("nobody"),
+           .next      = pawl__queue_next(info, why->arena),
+    };
+    if (info->workers == 0)
+        answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    offer(&answer, 1, why->arena, "pawl queue show", info->queue);
+    offer(&answer, 2, why->arena, "pawl queue peek", info->queue);
+    pawl_code code = pawl__why_pause(why, info->queue, &answer, &is_paused);
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+}
+
+pawl_code pawl__why_whole_queue(pawl__why *why)
+{
+    pawl_queue_infos infos = {.count = 0};
+    pawl_code code = pawl_store_queue_infos(why->store, why->now, why->arena, &infos, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
+        if (pawl_text_equal(infos.items[i].queue, why->word))
+            code = add_queue(why, &infos.items[i]);
+    return code;
 }

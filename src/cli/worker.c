@@ -20,11 +20,22 @@ typedef struct verb_fields {
 } verb_fields;
 
 enum { ACTION_LIST, ACTION_SHOW };
-static const char *const action_names[] = {"list", "show", NULL};
+static const char *const       action_names[] = {"list", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "who is alive, what each has done, and who leads"},
+    {"ID", "one of them, and the message that it runs alone, since when"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__worker_verb_arguments[] = {
-    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
-    {.name = "ID", .offset = offsetof(verb_fields, id), .is_optional = true},
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "ID",
+     .offset      = offsetof(verb_fields, id),
+     .is_optional = true,
+     .help        = "as list has it"},
     {.name = NULL},
 };
 const pawl__option pawl__worker_verb_options[] = {

@@ -142,11 +142,11 @@ typedef struct pawl__unit {
     const pawl_event_row         *event;
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
-    bool                          is_alone;
-    bool                          has_sql;
-    int32_t                       conflicts; /* commits that refused it */
-    int32_t                       runs;      /* immediate retries with own SQL so far */
-    int32_t                       not_found; /* sagas that its last run missed for good */
+    bool                          is_alone, has_sql;
+    bool                          is_expired; /* DISCARDED: not run, its time was over */
+    int32_t                       conflicts;  /* commits that refused it */
+    int32_t                       runs;       /* immediate retries with own SQL so far */
+    int32_t                       not_found;  /* sagas that its last run missed for good */
     pawl_time                     due;      /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
     pawl__attempt                *attempts; /* failed runs in this batch */
     size_t                        attempt_count, attempt_capacity;
@@ -285,10 +285,10 @@ void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay);
+bool pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
 /* How often the unit may run again at once, in memory, when it failed with `code`. */
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
-/* delay * 2^times, at most `limit`. */
-int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
+int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit); /* delay * 2^times */
 void    pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* history.c: notes a run that failed. */
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);

@@ -23,8 +23,7 @@
 #define UNREAD_KNOWN PAWL_MINUTES(5)
 #define UNREAD_LOG_PERIOD PAWL_MINUTES(1)
 
-/* Codes that every run of the same message meets again. */
-static bool is_hopeless(pawl_code code)
+bool pawl__code_is_hopeless(pawl_code code)
 {
     switch (code) {
     case PAWL_REJECT:
@@ -174,7 +173,7 @@ static int32_t delayed_limit(const pawl__engine *engine, const pawl__unit *unit,
 {
     if (unit->kind == PAWL__UNIT_FLUSH)
         return unit->aggregator->attempts_max - 1;
-    return retries_of(row->delayed, is_hopeless(code) ? 0 : engine->delayed_retries);
+    return retries_of(row->delayed, pawl__code_is_hopeless(code) ? 0 : engine->delayed_retries);
 }
 
 /* Ends a unit without retries left. */

@@ -90,6 +90,16 @@ pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error
     return write_list(arena, &memory, doc);
 }
 
+pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history)
+{
+    yyjson_doc *doc = NULL;
+    if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
+        return PAWL_TEXT("");
+    const char *told =
+        yyjson_get_str(yyjson_obj_get(yyjson_arr_get_last(yyjson_doc_get_root(doc)), "error"));
+    return told != NULL ? pawl_text_of(told) : PAWL_TEXT("");
+}
+
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
 {
     yyjson_doc *doc = NULL;

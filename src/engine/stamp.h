@@ -32,6 +32,8 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
 pawl_text pawl__stamp_remove(pawl_arena *arena, pawl_text history);
 /* The stamp at the end becomes a death, told by `error`. */
 pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error);
+/* The text of the last entry; "" where there is none. */
+pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history);
 /* False: the history does not end with a stamp. */
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp);
 

@@ -532,10 +532,33 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
     return OUTCOME_ENDED;
 }
 
+/* Is the message's time to be processed over? PAWL_ENOMEM is the only failure. */
+static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
+{
+    static const char name[] = PAWL_HEADER_EXPIRES;
+    const pawl_text  *all    = &unit->message.headers;
+    pawl_text         text   = {.data = NULL, .size = 0};
+    pawl_time         end    = 0;
+    if (unit->kind != PAWL__UNIT_MESSAGE || all->size == 0 ||
+        memmem(all->data, all->size, name, sizeof name - 1) == NULL)
+        return PAWL_OK;
+    pawl_arena_reset(batch->engine->scratch);
+    pawl_code code = pawl__headers_value(*all, pawl_text_of(name), batch->engine->scratch, &text);
+    if (code == PAWL_OK && text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK)
+        unit->is_expired = end <= unit->now;
+    return code;
+}
+
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_context ctx;
-    pawl_code    code = PAWL_OK;
+    pawl_code    code = look_at_expiry(batch, unit);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for the headers of a message");
+    if (unit->is_expired) {
+        unit->end = PAWL__END_DISCARDED;
+        return PAWL_OK;
+    }
     int64_t begin   = batch->engine->has_history ? batch->engine->clock(batch->engine->runtime) : 0;
     outcome came_to = run_attempts(&ctx, batch, unit, &code);
     if (batch->engine->has_history)

@@ -5,6 +5,7 @@
 #include "runtime/breaker.h"
 
 #include "base/cut.h"
+#include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>
@@ -179,18 +180,8 @@ static void tell(pawl__worker *worker, const pawl__unit *failed)
  * first, or the handler itself says when to come back. */
 static bool is_other(pawl_code code)
 {
-    switch (code) {
-    case PAWL_REJECT:
-    case PAWL_RETRY_AFTER:
-    case PAWL_EINVAL:
-    case PAWL_EDECODE:
-    case PAWL_ELIMIT:
-    case PAWL_EMISMATCH:
-    case PAWL_EUNSUPPORTED:
-    case PAWL_ECONFLICT:
-    case PAWL_EDIED: return true;
-    default: return false;
-    }
+    return pawl__code_is_hopeless(code) || code == PAWL_RETRY_AFTER || code == PAWL_ECONFLICT ||
+           code == PAWL_EDIED;
 }
 
 static bool has_failed(const pawl__unit *unit)
@@ -276,9 +267,55 @@ bool pawl__breaker_enter(pawl__worker *worker)
     return worker->breaker.permit != PAWL__PERMIT_NOTHING;
 }
 
+/* True: the alarm has to be raised, or ended; it is noted as if it was. */
+static bool take_alarm(pawl__worker *worker, pawl_alarm *alarm, char *why, bool *is_open)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl__breaker *breaker  = &endpoint->breaker;
+    pthread_mutex_lock(&endpoint->mutex);
+    *is_open    = state_of(endpoint) != PAWL__BREAKER_CLOSED;
+    bool is_new = *is_open != atomic_exchange(&breaker->is_alarmed, *is_open);
+    if (is_new && *is_open)
+        breaker->alarmed_by = pawl_store_worker(worker->store);
+    memcpy(why, breaker->why, sizeof breaker->why);
+    *alarm = (pawl_alarm){.worker   = breaker->alarmed_by,
+                          .endpoint = endpoint->model->endpoint,
+                          .what     = PAWL_TEXT("breaker"),
+                          .text     = *is_open ? pawl_text_of(why) : PAWL_TEXT(""),
+                          .since    = pawl__machine_now(endpoint)};
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_new;
+}
+
+/* Behind the step, when no transaction is open. A failure leaves it to the next step. */
+static void tell_store(pawl__worker *worker)
+{
+    const pawl_endpoint *endpoint = worker->endpoint;
+    char                 why[PAWL__BREAKER_WHY_SIZE];
+    pawl_error           error = PAWL_ERROR_INIT, cause = PAWL_ERROR_INIT;
+    pawl_alarm           alarm;
+    bool                 is_open;
+    bool                 is_closed = state_of(endpoint) == PAWL__BREAKER_CLOSED;
+    if (worker->store == NULL || is_closed == !atomic_load(&endpoint->breaker.is_alarmed) ||
+        !take_alarm(worker, &alarm, why, &is_open))
+        return;
+    pawl_code code = is_open ? pawl_store_alarm_raise(worker->store, &alarm, &error)
+                             : pawl_store_alarm_end(worker->store, &alarm, &error);
+    if (code != PAWL_OK && code != PAWL_EUNSUPPORTED) {
+        atomic_store(&worker->endpoint->breaker.is_alarmed, !is_open);
+        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: the store does not know of its breaker: %s",
+                 endpoint->model->endpoint.data, error.text);
+    } else if (is_open && endpoint->settings.critical != NULL) {
+        pawl_error_set(&cause, PAWL_EUNREACHABLE, "the breaker of endpoint %s is open: %s",
+                       endpoint->model->endpoint.data, why);
+        pawl__hand_critical(worker->hand, endpoint, "breaker", &cause);
+    }
+}
+
 void pawl__breaker_leave(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
+    tell_store(worker);
     if (worker->breaker.permit == PAWL__PERMIT_PROBE) {
         pthread_mutex_lock(&endpoint->mutex);
         endpoint->breaker.is_probing = false;

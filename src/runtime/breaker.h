@@ -38,14 +38,16 @@ typedef enum pawl__breaker_state {
 
 /* Of an endpoint; all but the state under its mutex. All zero at first. */
 typedef struct pawl__breaker {
-    atomic_int state;
-    uint64_t   window[PAWL__BREAKER_WINDOW_MAX / 64]; /* a bit for each: it failed */
-    int32_t    next, count, failures;                 /* in the window */
-    bool       is_probing;                            /* a worker has the probe */
-    int32_t    probes;                                /* successes in a row */
-    int32_t    openings;                              /* since it was closed */
-    int64_t    since, until;                          /* by pawl__watch_now */
-    char       why[PAWL__BREAKER_WHY_SIZE];           /* the last failure that opened it */
+    atomic_int     state;
+    uint64_t       window[PAWL__BREAKER_WINDOW_MAX / 64]; /* a bit for each: it failed */
+    int32_t        next, count, failures;                 /* in the window */
+    bool           is_probing;                            /* a worker has the probe */
+    int32_t        probes;                                /* successes in a row */
+    int32_t        openings;                              /* since it was closed */
+    int64_t        since, until;                          /* by pawl__watch_now */
+    char           why[PAWL__BREAKER_WHY_SIZE];           /* the last failure that opened it */
+    atomic_bool    is_alarmed;                            /* the store says so */
+    pawl_worker_id alarmed_by;
 } pawl__breaker;
 
 /* The permit of a step to claim. */
@@ -66,6 +68,7 @@ typedef struct pawl__breaker_part {
 
 /* Begins what a step claims. False: nothing may be claimed. */
 bool pawl__breaker_enter(struct pawl__worker *worker);
+/* A move since is told to the store, as an alarm, and to the critical action when it opened. */
 void pawl__breaker_leave(struct pawl__worker *worker);
 /* A batch begins to run. */
 void pawl__breaker_begin(struct pawl__worker *worker);

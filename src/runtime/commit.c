@@ -43,9 +43,23 @@ static void take_back(pawl__worker *worker, const pawl__unit *unit)
     worker->correction.dead -= unit->end == PAWL__END_DEAD;
 }
 
+/* A log line for all of a commit. */
+static void say_expired(const pawl__worker *worker, const pawl__unit *last, int64_t count)
+{
+    pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_EXPIRED, 0, count);
+    if (count > 0)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: %lld messages were dropped, as their time to be processed was over "
+                 "(header " PAWL_HEADER_EXPIRES "): the last one was %.*s of type %.*s",
+                 worker->endpoint->model->endpoint.data, (long long)count,
+                 PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type));
+}
+
 static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step *step)
 {
-    pawl__batch *batch = worker->batch;
+    pawl__batch      *batch   = worker->batch;
+    const pawl__unit *last    = NULL;
+    int64_t           expired = 0;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
         if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
@@ -62,10 +76,13 @@ static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step
         if (unit->end == PAWL__END_UNREAD)
             pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_UNREAD, 0, 1);
         step->dead += unit->end == PAWL__END_DEAD;
+        expired += unit->is_expired;
+        last = unit->is_expired ? unit : last;
         if (is_counted(unit))
             pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_NOT_FOUND, 0,
                              unit->not_found);
     }
+    say_expired(worker, last, expired);
 }
 
 static void add_correction(const pawl__worker *worker, pawl_counters *counters)

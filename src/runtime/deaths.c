@@ -30,21 +30,33 @@ static pawl__death *find(pawl__deaths *deaths, pawl_worker_id id)
     return NULL;
 }
 
+/* Under the endpoint's mutex. A death whose row was ended gives its room to a new one. */
+static bool make_room(pawl__deaths *deaths)
+{
+    for (size_t i = 0; i < deaths->count && deaths->count == PAWL__DEATHS_MAX; i++)
+        if (deaths->known[i].is_ended)
+            deaths->known[i] = deaths->known[--deaths->count];
+    return deaths->count < PAWL__DEATHS_MAX;
+}
+
 /* Under the endpoint's mutex. A worker that there is no room for counts as found when the room ended: if it
  * were forgotten and met anew, its death would never be old enough to be sure. */
 static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
 {
-    pawl__deaths      *deaths = &endpoint->deaths;
-    const pawl__death *found  = find(deaths, id);
-    *is_new                   = found == NULL && deaths->count < PAWL__DEATHS_MAX;
-    if (found != NULL)
+    pawl__deaths *deaths = &endpoint->deaths;
+    pawl__death  *found  = find(deaths, id);
+    *is_new              = false;
+    if (found != NULL && found->is_ended) /* back meanwhile, and dead again */
+        *found = deaths->known[--deaths->count];
+    else if (found != NULL)
         return found->seen;
+    *is_new = make_room(deaths);
     if (!*is_new) {
         if (deaths->full_since == 0)
             deaths->full_since = now;
         return deaths->full_since;
     }
-    deaths->known[deaths->count++] = (pawl__death){id, now};
+    deaths->known[deaths->count++] = (pawl__death){id, now, false};
     atomic_fetch_add(&deaths->left, endpoint->settings.batch_messages);
     return now;
 }
@@ -88,23 +100,29 @@ static void note_all(pawl__worker *worker, const pawl_worker_info *items, size_t
                  name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.left));
 }
 
+/* The first look is each thread's own: one that went on while another looks would run a batch before care is
+ * known to be needed, and a process that dies of that batch at each start would never count it. */
 pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)
 {
-    pawl__deaths     *deaths = &worker->endpoint->deaths;
-    pawl_time         now    = worker->engine.machine_now;
-    pawl_time         due    = atomic_load(&deaths->check);
-    pawl_worker_info *items  = NULL;
-    size_t            count  = 0;
-    bool              is_due = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
-    if (!is_due ||
-        !atomic_compare_exchange_strong(&deaths->check, &due, pawl_time_add(now, CHECK_PERIOD)))
+    pawl__deaths     *deaths   = &worker->endpoint->deaths;
+    pawl_time         now      = worker->engine.machine_now;
+    pawl_time         due      = atomic_load(&deaths->check);
+    pawl_worker_info *items    = NULL;
+    size_t            count    = 0;
+    bool              is_due   = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
+    bool              is_first = !atomic_load(&deaths->has_looked);
+    bool              is_ours  = is_due && atomic_compare_exchange_strong(&deaths->check, &due,
+                                                                          pawl_time_add(now, CHECK_PERIOD));
+    if (!is_first && !is_ours)
         return PAWL_OK;
     pawl_code code = list_died(worker, &items, &count, error);
-    if (code == PAWL_OK)
-        note_all(worker, items, count);
-    else
+    if (code != PAWL_OK) {
         pawl__deaths_look_soon(worker->endpoint);
-    return code;
+        return code;
+    }
+    note_all(worker, items, count);
+    atomic_store(&deaths->has_looked, true);
+    return PAWL_OK;
 }
 
 void pawl__deaths_look_soon(pawl_endpoint *endpoint)
@@ -124,6 +142,15 @@ pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time 
         if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0)
             *since = note(worker, id, &is_new);
     return code;
+}
+
+pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    const pawl__death *found = find(&endpoint->deaths, id);
+    pawl_time          since = found != NULL ? found->seen : PAWL_TIME_MAX;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return since;
 }
 
 /* ---- Turns --------------------------------------------------------------------------- */
@@ -170,36 +197,48 @@ void pawl__deaths_give_turn(void)
     atomic_store(&turn_is_taken, false);
 }
 
+void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint)
+{
+    atomic_store(&endpoint->deaths.has_partitions, true);
+}
+
+bool pawl__deaths_take_partitions(pawl_endpoint *endpoint)
+{
+    return atomic_exchange(&endpoint->deaths.has_partitions, false);
+}
+
 /* ---- The end of it ------------------------------------------------------------------- */
 
 /* Is the worker's death one that this process has dealt with? */
 static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    bool is_found = find(&endpoint->deaths, id) != NULL;
+    const pawl__death *found    = find(&endpoint->deaths, id);
+    bool               is_found = found != NULL && !found->is_ended;
     pthread_mutex_unlock(&endpoint->mutex);
     return is_found;
 }
 
-static void forget(pawl_endpoint *endpoint, pawl_worker_id id)
+static void note_ended(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pawl__deaths *deaths = &endpoint->deaths;
     pthread_mutex_lock(&endpoint->mutex);
     pawl__death *found = find(deaths, id);
     if (found != NULL) {
-        *found             = deaths->known[--deaths->count];
+        found->is_ended    = true;
         deaths->full_since = 0;
     }
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
 /* Ends the rows of those that are dead still: a worker whose connection came back lives. */
-static pawl_code end_rows(pawl__worker *worker, pawl_error *error)
+static pawl_code end_rows(pawl__worker *worker, size_t *ended, pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     pawl_store       *store = NULL;
     size_t            count = 0;
     pawl_code         code  = list_died(worker, &items, &count, error);
+    *ended                  = 0;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
         if (!is_known(worker->endpoint, items[i].id))
             continue;
@@ -210,21 +249,26 @@ static pawl_code end_rows(pawl__worker *worker, pawl_error *error)
         pawl_store_worker_set(store, items[i].id);
         code = pawl_store_worker_close(store, worker->engine.machine_now, error);
         if (code == PAWL_OK)
-            forget(worker->endpoint, items[i].id);
+            note_ended(worker->endpoint, items[i].id);
+        *ended += code == PAWL_OK;
     }
     pawl_store_close(store);
     return code;
 }
 
-/* A row that cannot be ended stays known: this process takes no care because of it again. */
+/* A row that cannot be ended stays known: this process takes no care because of it again. Leases of the
+ * rows that were ended are free now, and have their turn alone. */
 void pawl__deaths_pass(pawl__worker *worker, bool is_last)
 {
     pawl__deaths *deaths = &worker->endpoint->deaths;
     pawl_error    error  = PAWL_ERROR_INIT;
+    size_t        ended  = 0;
     if (!is_last && atomic_fetch_sub(&deaths->left, 1) > 1)
         return;
-    atomic_store(&deaths->left, 0);
-    if (end_rows(worker, &error) != PAWL_OK)
+    if (end_rows(worker, &ended, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
                  worker->endpoint->model->endpoint.data, error.text);
+    if (ended > 0)
+        pawl__deaths_look_at_partitions(worker->endpoint);
+    atomic_store(&deaths->left, ended > 0);
 }

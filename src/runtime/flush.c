@@ -12,11 +12,13 @@
  *
  * A flush is a unit of its own: lease the snapshot, callback, one commit of
  * effects and removal. Several partitions share a commit, each its own group; those of
- * an aggregator with its own SQL do not.
+ * an aggregator with its own SQL do not. After a death each is alone in its commit, with a stamp
+ * (alone.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/hot.h"
+#include "runtime/mark.h"
 
 #include <string.h>
 
@@ -197,8 +199,29 @@ static bool has_room(const pawl__worker *worker, const target *item)
     size_t limit = worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
     if (batch->unit_count == 0)
         return true;
-    return batch->unit_count < limit && !item->aggregator->own_sql &&
+    return !worker->has_turn && batch->unit_count < limit && !item->aggregator->own_sql &&
            !batch->units[0].aggregator->own_sql;
+}
+
+/* After a death: a partition that is in another worker's hand, or may be what a process died of, is let
+ * go. */
+static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step, pawl_error *error)
+{
+    pawl__alone_end       end;
+    const pawl_text       partition = worker->batch->units[0].flush.partition;
+    const pawl_session_id session   = worker->batch->units[0].session;
+    pawl_code             code      = pawl__alone_run_flush(worker, &end, step, error);
+    if (code != PAWL_OK || end == PAWL__ALONE_RAN)
+        return code;
+    worker->has_unsure |= end == PAWL__ALONE_UNSURE;
+    pawl__batch_reset(worker->batch);
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+        if (!pawl_text_equal(list->items[i].partition, partition))
+            continue;
+        list->items[i].is_done = true;
+        code                   = release_snapshot(worker, &list->items[i], session, error);
+    }
+    return code;
 }
 
 /* Commits a piece of each partition that has one, up to a few, at once. */
@@ -224,7 +247,8 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     for (size_t i = 0; i < worker->batch->unit_count; i++)
         worker->batch->units[i].now = now;
     int64_t refused = step->refused;
-    code            = pawl__worker_finish(worker, step, error);
+    code            = worker->has_turn ? run_alone(worker, list, step, error)
+                                       : pawl__worker_finish(worker, step, error);
     if (code == PAWL_OK)
         end_failed(worker, list);
     for (size_t i = 0; i < list->count && step->refused > refused; i++)
@@ -249,6 +273,19 @@ static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time no
     return code;
 }
 
+/* Care has no end before it is known whether somebody died of a partition: nothing else is claimed, and
+ * all partitions are looked at again. */
+static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
+{
+    if (!worker->has_unsure)
+        return;
+    worker->has_unsure = false;
+    pawl__deaths_look_at_partitions(worker->endpoint);
+    pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    step->is_idle = true;
+    *did          = true;
+}
+
 /* ---- By size -------------------------------------------------------------------------- */
 
 pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
@@ -261,7 +298,10 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
         if (worker->added[i].aggregator->size > 0)
             code = add_target(worker, &list, worker->added[i].aggregator,
                               worker->added[i].partition, true);
-    return code == PAWL_OK ? flush_targets(worker, &list, now, &did, step, error) : code;
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &list, now, &did, step, error);
+    await_unsure(worker, &did, step);
+    return code;
 }
 
 /* ---- By period, by request, after a crash ------------------------------------------------ */
@@ -322,6 +362,7 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
     worker->has_check = take_check(worker);
+    worker->has_check |= worker->has_turn && pawl__deaths_take_partitions(endpoint);
     return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
 }
@@ -414,5 +455,6 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
         code = flush_targets(worker, &due, now, did, step, error);
     if (code == PAWL_OK)
         code = flush_targets(worker, &full, last, did, step, error);
+    await_unsure(worker, did, step);
     return code == PAWL_OK && (!is_check || *did) ? find_next(worker, error) : code;
 }

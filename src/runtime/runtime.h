@@ -145,34 +145,35 @@ typedef struct pawl__hot_saga {
 } pawl__hot_saga;
 
 typedef struct pawl__worker {
-    pawl_endpoint         *endpoint;
-    pawl__hand             own_hand;
-    pawl__hand            *hand;  /* own_hand, or that of the service whose events it reads */
-    pawl_store            *store; /* NULL after a failure; opened again by the next step */
-    pawl_random            random;
-    pawl__engine           engine;
-    pawl__batch           *batch;
-    pawl_arena            *kept; /* rows of refused units while the batch is reset */
-    pawl_arena            *read; /* subscriptions, flush rows and the like, for one step */
-    pawl_subscriptions     subscriptions;
-    bool                   has_subscriptions; /* loaded for this step */
-    int64_t                batch_end;         /* monotonic time at which handlers have to stop */
-    size_t                 claim_count;       /* messages to claim next: see claim.c */
-    size_t                 batch_max;         /* units of a batch; fewer after memory was short */
-    pawl_time              short_until;       /* machine time until which batch_max does not grow */
-    size_t                 cut_count;         /* messages of a claim that their size ended, or 0 */
-    pawl_time              virtual_now;       /* business time of the last unit */
-    pawl_time              flush_check; /* machine time of the next check of all partitions, unless
+    pawl_endpoint     *endpoint;
+    pawl__hand         own_hand;
+    pawl__hand        *hand;  /* own_hand, or that of the service whose events it reads */
+    pawl_store        *store; /* NULL after a failure; opened again by the next step */
+    pawl_random        random;
+    pawl__engine       engine;
+    pawl__batch       *batch;
+    pawl_arena        *kept; /* rows of refused units while the batch is reset */
+    pawl_arena        *read; /* subscriptions, flush rows and the like, for one step */
+    pawl_subscriptions subscriptions;
+    bool               has_subscriptions; /* loaded for this step */
+    int64_t            batch_end;         /* monotonic time at which handlers have to stop */
+    size_t             claim_count;       /* messages to claim next: see claim.c */
+    size_t             batch_max;         /* units of a batch; fewer after memory was short */
+    pawl_time          short_until;       /* machine time until which batch_max does not grow */
+    size_t             cut_count;         /* messages of a claim that their size ended, or 0 */
+    pawl_time          virtual_now;       /* business time of the last unit */
+    pawl_time          flush_check; /* machine time of the next check of all partitions, unless
                                            another worker makes it; PAWL_TIME_MIN: its first */
-    bool                   has_check;   /* this step makes that check */
-    pawl_time              flush_due;   /* business time of the next known period end */
-    pawl_time              foreign_due; /* of the next known foreign timeout */
-    int                    wake_fd;
-    bool                   is_checking; /* the next step only checks the partitions */
-    int64_t                dispatched;  /* outbox rows committed since the last delivery */
-    pawl_counters          correction;  /* counts of refused groups, to be taken back */
-    bool                   was_alone;   /* the last batch had a unit that runs alone */
-    pawl__added           *added;       /* partitions added to in this step */
+    bool               has_check;   /* this step makes that check */
+    pawl_time          flush_due;   /* business time of the next known period end */
+    pawl_time          foreign_due; /* of the next known foreign timeout */
+    int                wake_fd;
+    bool               is_checking; /* the next step only checks the partitions */
+    bool has_turn, has_unsure; /* deaths.h: this step runs all alone; a partition may have killed */
+    int64_t                dispatched; /* outbox rows committed since the last delivery */
+    pawl_counters          correction; /* counts of refused groups, to be taken back */
+    bool                   was_alone;  /* the last batch had a unit that runs alone */
+    pawl__added           *added;      /* partitions added to in this step */
     size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
     pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */
@@ -196,8 +197,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
  * claims; so does, with PAWL_OK, a shortage of memory after which batches are smaller. With
  * is_checking nothing is claimed; a wake-up meanwhile takes is_checking back. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* finish.c: begin, load, run, commit; runs refused units again one by one until all
- * have reached an end. Adds to `step`. */
+/* finish.c: begin, load, run, commit; refused units again, one by one, to an end. Adds to `step`. */
 pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* commit.c: takes the counts of refused groups back from the store, when no commit follows that
  * does: when there is nothing to do, and at the end. */
@@ -239,8 +239,8 @@ typedef struct pawl__sources {
 typedef struct pawl__service {
     pawl_endpoint            *endpoint;
     pawl__hand                hand;
-    pawl_store               *store; /* borrowed from the worker in step mode */
-    bool                      owns_store;
+    pawl_store               *store;                  /* borrowed from the worker in step mode */
+    bool                      owns_store, is_alarmed; /* the store says that sweeps fail */
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/store_alarm.h"
 #include "runtime/projection.h"
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
@@ -75,6 +76,26 @@ static bool is_handle_lost(pawl_code code)
            code == PAWL_EUNREACHABLE;
 }
 
+/* The store says for others that clean-up fails, or does not any more. A store that cannot be written
+ * says nothing: it is told again after as many failures, or by the next sweep. */
+static void set_alarm(pawl__service *service, bool is_raised, const char *text)
+{
+    const pawl_alarm alarm = {.worker   = pawl_store_worker(service->store),
+                              .endpoint = service->endpoint->model->endpoint,
+                              .what     = PAWL_TEXT("retention"),
+                              .text     = pawl_text_of(text),
+                              .since    = pawl__machine_now(service->endpoint)};
+    pawl_error       error = PAWL_ERROR_INIT;
+    if (is_raised == service->is_alarmed)
+        return;
+    pawl_code code = is_raised ? pawl_store_alarm_raise(service->store, &alarm, &error)
+                               : pawl_store_alarm_end(service->store, &alarm, &error);
+    if (code == PAWL_OK)
+        service->is_alarmed = is_raised;
+    else
+        pawl_log(PAWL_LOG_DEBUG, "alarm of retention: %s", error.text);
+}
+
 /* Clean-up that fails stops nothing, but a table that only grows has to be heard of
  * (O29). */
 static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
@@ -83,6 +104,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
              error->text);
     if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
+        set_alarm(service, true, error->text);
         service->sweep_failures = 0;
         if (settings->critical != NULL)
             pawl__hand_critical(&service->hand, service->endpoint, "retention", error);
@@ -122,6 +144,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
         pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
     if (code == PAWL_OK) {
         pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
+        set_alarm(service, false, "");
         service->sweep_failures = 0;
         return code;
     }

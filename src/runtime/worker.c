@@ -245,13 +245,13 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     return code == PAWL_OK ? pawl__ordered_give_way(worker, error) : code;
 }
 
-static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *step,
-                               pawl_error *error)
+static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     pawl_time now       = pawl__business_now(worker->endpoint);
     pawl_time due_max   = now;
     bool      is_flush  = false;
     bool      did_flush = false;
+    bool      is_alone  = worker->has_turn;
     pawl_code code      = PAWL_OK;
     if (is_alone || is_paused(worker))
         code = pawl__pause_look(worker, error);
@@ -276,14 +276,13 @@ static pawl_code claim_and_run(pawl__worker *worker, bool is_alone, pawl_step *s
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
-static pawl_code step_claims(pawl__worker *worker, bool is_alone, pawl_step *step,
-                             pawl_error *error)
+static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     if (!pawl__breaker_enter(worker)) {
         step->is_idle = true;
         return PAWL_OK;
     }
-    pawl_code code = claim_and_run(worker, is_alone, step, error);
+    pawl_code code = claim_and_run(worker, step, error);
     pawl__breaker_leave(worker);
     return code;
 }
@@ -293,6 +292,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     pawl_endpoint *endpoint = worker->endpoint;
     pawl_arena_reset(worker->read);
     worker->gave_way          = false;
+    worker->has_turn          = false;
     worker->breaker.permit    = PAWL__PERMIT_NONE;
     worker->has_subscriptions = false;
     worker->added             = NULL;
@@ -302,10 +302,11 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (code != PAWL_OK)
         return code;
     if (pawl__deaths_begin(endpoint)) {
-        code = step_claims(worker, false, step, error);
+        code = step_claims(worker, step, error);
         pawl__deaths_end(endpoint);
     } else if (pawl__deaths_take_turn(endpoint)) {
-        code = step_claims(worker, true, step, error);
+        worker->has_turn = true;
+        code             = step_claims(worker, step, error);
         pawl__deaths_give_turn();
     } else {
         pawl__worker_pause(worker, CARE_PAUSE);

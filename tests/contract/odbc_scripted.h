@@ -20,21 +20,36 @@
 
 #define SCRIPTED_NOW INT64_C(1767225600000000)
 
+/* Transactions in the words of a dialect: patterns. */
+typedef struct scripted_dialect {
+    const char *name;   /* "mysql" */
+    const char *driver; /* SQL_DRIVER_NAME */
+    const char *rules;
+    const char *begin;
+    const char *commit;
+    const char *rollback;
+    const char *save;
+    const char *undo;    /* to the savepoint */
+    const char *release; /* NULL: it needs no end */
+    const char *is_open; /* rules of an application's connection, which is in a transaction */
+} scripted_dialect;
+
 typedef struct scripted {
-    const char *dialect; /* "mysql" */
-    char        folder[100];
-    char        script[120];
-    char        log[120];
-    char        url[1000];
-    int         count; /* of scripts */
-    size_t      mark;  /* bytes of the log */
-    pawl_store *store;
-    pawl_arena *arena;
-    pawl_error  error;
-    char        calls[200000]; /* since the mark, as scripted_calls has read them */
+    const scripted_dialect *dialect;
+    const char             *word; /* behind "dialect=", with options */
+    char                    folder[100];
+    char                    script[120];
+    char                    log[120];
+    char                    url[1000];
+    int                     count; /* of scripts */
+    size_t                  mark;  /* bytes of the log */
+    pawl_store             *store;
+    pawl_arena             *arena;
+    pawl_error              error;
+    char                    calls[200000]; /* since the mark, as scripted_calls has read them */
 } scripted;
 
-/* For cmocka; `*state` is the dialect before, and the ground then. Teardown fails where a statement had no
+/* For cmocka; `*state` is the dialect's name before, and the ground then. Teardown fails where a statement had no
  * answer, and closes the store. */
 int scripted_setup(void **state);
 int scripted_teardown(void **state);

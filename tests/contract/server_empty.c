@@ -1,8 +1,10 @@
-/* server_empty.c - one statement for each table.
+/* server_empty.c - one statement for each table, or a removal for each collection.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "contract/server_empty.h"
+
+#include "support/mongodb.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +111,11 @@ static bool mysql_empty(const char *url, const char *prefix)
 }
 #endif
 
+static bool mongodb_empty_prefix(const char *url, const char *prefix)
+{
+    return mongodb_empty(url, prefix, false);
+}
+
 /* ---- By scheme ---------------------------------------------------------- */
 
 static const struct {
@@ -118,6 +125,7 @@ static const struct {
     {"postgres:", postgres_empty},
     {"mysql:", mysql_empty},
     {"mariadb:", mysql_empty},
+    {"mongodb:", mongodb_empty_prefix},
 };
 
 /* Its row; the number of rows: there is none. */

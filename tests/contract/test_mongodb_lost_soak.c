@@ -22,7 +22,7 @@ int main(void)
     "\"failCommands\": [\"find\", \"aggregate\", \"insert\", \"update\", \"delete\", " \
     "\"findAndModify\", \"getMore\", \"commitTransaction\", \"abortTransaction\"]"
 
-/* One failpoint; `is_on` until its figure was asked for. */
+/* The failpoint that loses answers; `is_on` until its figure was asked for. */
 typedef struct losses {
     const ground *ground;
     bool          is_on;

@@ -58,10 +58,10 @@ static void a_refusal_says_why(void **state)
     refused_with(p, url, PAWL_ENOTSTORE, "error 1049");
     p = ground_with(state, "", url);
     refused_with(p, url, PAWL_ESCHEMA, "pawl schema apply");
-    refused_with(p, "odbc:Driver=/nowhere.so;PWD=secret?dialect=mysql", PAWL_ECONFIG,
+    refused_with(p, "odbc:Driver=/nowhere.so;PWD=secret?dialect=mysql", PAWL_EUNREACHABLE,
                  "Can't open lib '/nowhere.so'");
-    refused_with(p, "odbc:pawl none?dialect=mysql", PAWL_ECONFIG, "IM002");
-    refused_with(p, "odbc:DSN=pawl none;PWD=secret?dialect=mysql", PAWL_ECONFIG, "PWD=***");
+    refused_with(p, "odbc:pawl none?dialect=mysql", PAWL_EUNREACHABLE, "IM002");
+    refused_with(p, "odbc:DSN=pawl none;PWD=secret?dialect=mysql", PAWL_EUNREACHABLE, "PWD=***");
 }
 
 /* ---- Sessions -------------------------------------------------------------- */

@@ -54,7 +54,7 @@ static void a_refusal_says_why(void **state)
     refused_with(";UID=pawl_nobody;PWD=secret", PAWL_EUNREACHABLE, "pawl_nobody");
     refused_with(";Database=pawl_none;PWD=secret", PAWL_EUNREACHABLE, "\"pawl_none\"");
     refused_with(";PWD=secret", PAWL_ESCHEMA, "run: pawl schema apply");
-    refused_at("odbc:Driver=/nowhere.so;PWD=secret?dialect=postgres", PAWL_ECONFIG,
+    refused_at("odbc:Driver=/nowhere.so;PWD=secret?dialect=postgres", PAWL_EUNREACHABLE,
                "Can't open lib '/nowhere.so'");
     assert_true(odbc_postgres_url(";PWD=secret", url));
     memcpy(strstr(url, "?dialect="), "?dialect=mysql", sizeof "?dialect=mysql");

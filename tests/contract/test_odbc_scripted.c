@@ -185,7 +185,7 @@ static void a_set_has_a_sum_alone(void **state)
  * that it can. */
 static void a_driver_is_known_by_its_name(void **state)
 {
-    static const char *const names[] = {"psqlodbcw.so", "libtdsodbc.so", "xlibmaodbc.so", "lib"};
+    static const char *const names[] = {"psqlodbcw.so", "libdb2.so", "xlibmaodbc.so", "lib"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char rules[100];
         snprintf(rules, sizeof rules, "name %s\n", names[i]);

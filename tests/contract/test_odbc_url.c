@@ -91,7 +91,7 @@ static void others_are_refused(void **state)
             "PWD=***: '?dialect=mysql' or "
             "'?dialect=postgres' is missing");
     refused("odbc:?dialect=mysql", PAWL_EINVAL, "neither a data source nor a connection string");
-    refused("odbc:shop?dialect=oracle", PAWL_ECONFIG, "dialect is 'oracle', may be mysql");
+    refused("odbc:shop?dialect=db2", PAWL_ECONFIG, "dialect is 'db2', may be mysql");
     refused("odbc:shop?dialect=mysql&create=yes", PAWL_ECONFIG, "pawl schema apply");
     refused("odbc:DSN=shop;PWD=secret?dialects=mysql", PAWL_ECONFIG, "dialect");
     memset(text, 'a', 4999);
@@ -153,8 +153,8 @@ static void d37_without_a_number_the_state_does(void **state)
     expect("HY013", 0, PAWL_ENOMEM, PAWL__SQL_STATEMENT_UNDONE);
     expect("HYT00", 0, PAWL_ETIMEOUT, PAWL__SQL_CONNECTION_LOST);
     expect("HYT01", 0, PAWL_ETIMEOUT, PAWL__SQL_CONNECTION_LOST);
-    expect("IM002", 0, PAWL_ECONFIG, PAWL__SQL_CONNECTION_LOST);
-    expect("01000", 0, PAWL_ECONFIG, PAWL__SQL_CONNECTION_LOST);
+    expect("IM002", 0, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
+    expect("01000", 0, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
     expect("22003", 0, PAWL_EINVAL, PAWL__SQL_STATEMENT_UNDONE);
     expect("HY000", 0, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }

@@ -14,6 +14,12 @@
 #ifdef PAWL_HAVE_MYSQL
 #include "store/sql/dialects/mysql_statements.h"
 #endif
+#ifdef PAWL_HAVE_ODBC
+#include "store/sql/commit.h"
+#include "store/sql/dialects/mssql_statements.h"
+#include "store/sql/dialects/oracle_round.h"
+#include "store/sql/dialects/oracle_statements.h"
+#endif
 #ifdef PAWL_HAVE_POSTGRES
 #include "store/postgres/postgres.h"
 #include "store/postgres/saga.h"
@@ -97,7 +103,7 @@ static void put_statement(page *p, const char *name, const char *text)
         text += size + (text[size] == ' ');
     }
     put_text(p->to, text, strlen(text));
-    fputs(";\n", p->to);
+    fputs(text[0] != '\0' && text[strlen(text) - 1] == ';' ? "\n" : ";\n", p->to);
 }
 
 static void put_head(page *p)
@@ -281,7 +287,7 @@ static void statements_of_postgres(void **state)
 }
 #endif
 
-#ifdef PAWL_HAVE_MYSQL
+#if defined(PAWL_HAVE_MYSQL) || defined(PAWL_HAVE_ODBC)
 /* Parameters have no numbers there: a line says which parameter each marker takes. */
 static void put_orders(page *p, const statement_row *rows, int count, const int *overrides)
 {
@@ -304,21 +310,106 @@ static void put_orders(page *p, const statement_row *rows, int count, const int 
     }
 }
 
+#ifdef PAWL_HAVE_ODBC
+/* The block of a round with one change of each kind: the types of its parameters stand in it. */
+static void put_round(page *p, const char *name, const pawl__sql_write *write)
+{
+    static char        item[2000];
+    pawl__sql_session  session  = {0};
+    pawl__sql_remote   remote   = {.main = &session, .dialect = p->dialect};
+    pawl__oracle_round round    = {0};
+    pawl__sql_text     text     = {0};
+    const void        *items[]  = {item};
+    bool               is_added = false;
+    pawl_code (*add)(pawl__oracle_round *, const pawl__sql_remote *, const pawl__sql_write *,
+                     const void *const *, size_t, bool *, pawl_error *);
+    void (*text_of)(const pawl__oracle_round *, pawl__sql_text *);
+    void (*clear)(pawl__oracle_round *);
+    *(void **)&add                                 = find(p, "pawl__oracle_round_add");
+    *(void **)&text_of                             = find(p, "pawl__oracle_round_text");
+    *(void **)&clear                               = find(p, "pawl__oracle_round_clear");
+    remote.family                                  = find(p, "pawl__oracle_family");
+    session.remote                                 = &remote;
+    remote.sql.base.system_prefix                  = "pawl_";
+    ((pawl__sql_saga_change *)(void *)item)->table = write->is_saga ? &order_table : NULL;
+    assert_int_equal(add(&round, &remote, write, items, 1, &is_added, NULL), PAWL_OK);
+    if (is_added) {
+        text_of(&round, &text);
+        put_statement(p, name, text.data);
+        pawl_free(text.data);
+    }
+    clear(&round);
+}
+
+static void put_rounds(page *p, const statement_row *rows)
+{
+    static char          change[2000];
+    const pawl__sql_way *ways = find(p, "pawl__sql_ways");
+    put_round(p, "round: fence", find(p, "pawl__sql_write_fence"));
+    for (int kind = 0; kind < pawl_change_kind_count; kind++) {
+        char name[40];
+        bool is_saga = kind == pawl_change_saga_insert || kind == pawl_change_saga_update ||
+                       kind == pawl_change_saga_delete;
+        ((pawl__sql_saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
+        const pawl__sql_write *write =
+            ways[kind].choose != NULL ? ways[kind].choose(change) : ways[kind].write;
+        if (write == NULL)
+            continue;
+        snprintf(name, sizeof name, "round: %s",
+                 is_saga ? "saga Order" : rows[write->statement].name);
+        put_round(p, name, write);
+    }
+}
+#endif
+
+#ifdef PAWL_HAVE_ODBC
+/* Transactions, and two runs of a write as one text. */
+static void put_mssql(page *p)
+{
+    const pawl__sql_words *words = ((const pawl__sql_family *)find(p, "pawl__mssql_family"))->words;
+    pawl__sql_text         text  = {0};
+    void (*append_set)(pawl__sql_text *, const char *, int);
+    *(void **)&append_set = find(p, "pawl__mssql_append_set");
+    put_statement(p, "begin", words->begin);
+    put_statement(p, "commit", words->commit);
+    put_statement(p, "rollback", words->rollback);
+    append_set(&text, "delete from [dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?", 2);
+    assert_false(text.is_failed);
+    put_statement(p, "a round of two", text.data);
+    pawl_free(text.data);
+}
+
+#endif
+
+static void statements_with_orders(const char *driver, const char *file, const char *dialect,
+                                   const char *own, const statement_row *rows, int count)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    page   p    = {.to = open_memstream(&text, &size)};
+    load(&p, driver, dialect);
+    put_head(&p);
+    const int *overrides = find(&p, own);
+    put_templates(&p, rows, count, PAWL__SQL_ROW_STATEMENT_END, overrides);
+    put_sagas(&p);
+#ifdef PAWL_HAVE_ODBC
+    if (strcmp(file, "oracle") == 0)
+        put_rounds(&p, rows);
+    if (strcmp(file, "mssql") == 0)
+        put_mssql(&p);
+#endif
+    put_orders(&p, rows, count, overrides);
+    fclose(p.to);
+    end_page(&p, file, text);
+}
+#endif
+
+#ifdef PAWL_HAVE_MYSQL
 static void statements_of_dialect(const char *dialect, const char *file)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__MYSQL_STATEMENTS(ROW_OF)};
-    char                      *text   = NULL;
-    size_t                     size   = 0;
-    page                       p      = {.to = open_memstream(&text, &size)};
-    load(&p, "mysql", dialect);
-    put_head(&p);
-    const int *overrides = find(&p, "pawl__mysql_overrides");
-    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END, overrides);
-    put_sagas(&p);
-    put_orders(&p, rows, (int)COUNT(rows), overrides);
-    fclose(p.to);
-    end_page(&p, file, text);
+    statements_with_orders("mysql", file, dialect, "pawl__mysql_overrides", rows, (int)COUNT(rows));
 }
 
 static void statements_of_mysql(void **state)
@@ -334,6 +425,26 @@ static void statements_of_mariadb(void **state)
 }
 #endif
 
+#ifdef PAWL_HAVE_ODBC
+static void statements_of_mssql(void **state)
+{
+    static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
+        ROW_OF) PAWL__MSSQL_STATEMENTS(ROW_OF)};
+    (void)state;
+    statements_with_orders("odbc", "mssql", "pawl__mssql_dialect", "pawl__mssql_overrides", rows,
+                           (int)COUNT(rows));
+}
+
+static void statements_of_oracle(void **state)
+{
+    static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
+        ROW_OF) PAWL__ORACLE_STATEMENTS(ROW_OF)};
+    (void)state;
+    statements_with_orders("odbc", "oracle", "pawl__oracle_dialect", "pawl__oracle_overrides", rows,
+                           (int)COUNT(rows));
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,8 +455,10 @@ int main(void)
         cmocka_unit_test(statements_of_postgres),
 #endif
 #ifdef PAWL_HAVE_MYSQL
-        cmocka_unit_test(statements_of_mysql),
-        cmocka_unit_test(statements_of_mariadb),
+        cmocka_unit_test(statements_of_mysql),    cmocka_unit_test(statements_of_mariadb),
+#endif
+#ifdef PAWL_HAVE_ODBC
+        cmocka_unit_test(statements_of_mssql),    cmocka_unit_test(statements_of_oracle),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

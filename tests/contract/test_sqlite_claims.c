@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/claims.c"
+#include "store/program/claims.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +21,11 @@ static int     owner_of[SEQ_COUNT + 1];
 static int64_t epoch_of[SEQ_COUNT + 1];
 static char    owners[4]; /* their addresses are the owners */
 
-static void check_all(const pawl__sqlite_claims *claims)
+static void check_all(const pawl__claims *claims)
 {
     size_t count = 0;
     for (int64_t seq = 1; seq <= SEQ_COUNT; seq++) {
-        const pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(claims, seq);
+        const pawl__claim_row *row = pawl__claims_find(claims, seq);
         if (owner_of[seq] == 0) {
             assert_null(row);
             continue;
@@ -38,9 +38,9 @@ static void check_all(const pawl__sqlite_claims *claims)
     assert_int_equal(claims->count, count);
 }
 
-static void remove_owner(pawl__sqlite_claims *claims, int owner)
+static void remove_owner(pawl__claims *claims, int owner)
 {
-    pawl__sqlite_claims_remove_owner(claims, &owners[owner]);
+    pawl__claims_remove_owner(claims, &owners[owner]);
     for (int64_t seq = 1; seq <= SEQ_COUNT; seq++)
         if (owner_of[seq] == owner)
             owner_of[seq] = 0;
@@ -49,10 +49,10 @@ static void remove_owner(pawl__sqlite_claims *claims, int owner)
 
 static void random_claims_match_a_list(void **state)
 {
-    const char         *given  = getenv("PAWL_SEED");
-    uint64_t            seed   = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    pawl__sqlite_claims claims = {0};
-    pawl_random         random;
+    const char  *given  = getenv("PAWL_SEED");
+    uint64_t     seed   = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    pawl__claims claims = {0};
+    pawl_random  random;
     (void)state;
     printf("seed %llu (again with PAWL_SEED=%llu)\n", (unsigned long long)seed,
            (unsigned long long)seed);
@@ -64,10 +64,10 @@ static void random_claims_match_a_list(void **state)
         if (owner_of[seq] == 0 && is_add) {
             owner_of[seq] = owner;
             epoch_of[seq] = step;
-            assert_int_equal(pawl__sqlite_claims_add(&claims, seq, &owners[owner], step), PAWL_OK);
+            assert_int_equal(pawl__claims_add(&claims, seq, &owners[owner], step), PAWL_OK);
         } else if (!is_add) {
             owner_of[seq] = 0;
-            pawl__sqlite_claims_remove(&claims, seq);
+            pawl__claims_remove(&claims, seq);
         }
         if (step % 5000 == 0)
             check_all(&claims);
@@ -78,23 +78,23 @@ static void random_claims_match_a_list(void **state)
     for (int owner = 1; owner <= 3; owner++)
         remove_owner(&claims, owner);
     assert_int_equal(claims.count, 0);
-    pawl__sqlite_claims_free(&claims);
+    pawl__claims_free(&claims);
 }
 
 /* Numbers far apart meet in one place; a removal moves the next of them there. */
 static void all_claims_of_an_owner_go_wherever_they_moved(void **state)
 {
     (void)state;
-    pawl__sqlite_claims claims = {0};
-    pawl_random         random;
+    pawl__claims claims = {0};
+    pawl_random  random;
     pawl_random_seed(&random, 7);
     for (int i = 0; i < 1000; i++) {
         int64_t seq = 1 + (int64_t)pawl_random_below(&random, INT64_MAX);
-        assert_int_equal(pawl__sqlite_claims_add(&claims, seq, &owners[1], 1), PAWL_OK);
+        assert_int_equal(pawl__claims_add(&claims, seq, &owners[1], 1), PAWL_OK);
     }
-    pawl__sqlite_claims_remove_owner(&claims, &owners[1]);
+    pawl__claims_remove_owner(&claims, &owners[1]);
     assert_int_equal(claims.count, 0);
-    pawl__sqlite_claims_free(&claims);
+    pawl__claims_free(&claims);
 }
 
 static void *refuse_memory(void *memory, size_t size, void *context)
@@ -108,15 +108,15 @@ static void *refuse_memory(void *memory, size_t size, void *context)
 static void a_claim_without_memory_changes_nothing(void **state)
 {
     const pawl_allocator none   = {refuse_memory, NULL};
-    pawl__sqlite_claims  claims = {0};
+    pawl__claims         claims = {0};
     (void)state;
     pawl_allocator_set(&none);
-    assert_int_equal(pawl__sqlite_claims_add(&claims, 1, owners, 1), PAWL_ENOMEM);
+    assert_int_equal(pawl__claims_add(&claims, 1, owners, 1), PAWL_ENOMEM);
     pawl_allocator_set(NULL);
-    assert_null(pawl__sqlite_claims_find(&claims, 1));
-    assert_int_equal(pawl__sqlite_claims_add(&claims, 1, owners, 1), PAWL_OK);
-    assert_non_null(pawl__sqlite_claims_find(&claims, 1));
-    pawl__sqlite_claims_free(&claims);
+    assert_null(pawl__claims_find(&claims, 1));
+    assert_int_equal(pawl__claims_add(&claims, 1, owners, 1), PAWL_OK);
+    assert_non_null(pawl__claims_find(&claims, 1));
+    pawl__claims_free(&claims);
 }
 
 int main(void)

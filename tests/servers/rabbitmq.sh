@@ -12,6 +12,9 @@
 #   restart  stop and start
 #   crash    ends it at once, as after a power cut; start recovers
 #
+# For a node of a cluster (rabbitmq_cluster.sh) the environment says PAWL_RABBITMQ_NODE, the first part of its name,
+# PAWL_RABBITMQ_MAPPER, the port of a port mapper that runs, and PAWL_RABBITMQ_CONFIG, a line more for its configuration.
+#
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -33,9 +36,9 @@ sbin=$(compgen -G '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin' | sort -V | tai
 
 # The node's name stays when the port changes, as the data belong to the name. `localhost` is
 # known on a machine that does not know its own name.
-export HOME="$dir/home" PAWL_RABBITMQ_FOLDER="$dir" RABBITMQ_NODENAME=pawl@localhost \
+export HOME="$dir/home" PAWL_RABBITMQ_FOLDER="$dir" RABBITMQ_NODENAME="${PAWL_RABBITMQ_NODE:-pawl}@localhost" \
     RABBITMQ_NODE_PORT="$port" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_DIST_PORT=$((port + 1)) \
-    ERL_EPMD_PORT=$((port + 2)) ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_MNESIA_BASE="$dir/data" \
+    ERL_EPMD_PORT="${PAWL_RABBITMQ_MAPPER:-$((port + 2))}" ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_MNESIA_BASE="$dir/data" \
     RABBITMQ_LOG_BASE="$dir/logs" RABBITMQ_ENABLED_PLUGINS_FILE="$dir/plugins" \
     RABBITMQ_CONFIG_FILE="$dir/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE="$dir/none" \
     LC_ALL=C.UTF-8 \
@@ -110,6 +113,7 @@ ssl_options.verify = verify_none
 disk_free_limit.absolute = 1MB
 num_acceptors.tcp = 2
 num_acceptors.ssl = 2
+${PAWL_RABBITMQ_CONFIG:-}
 END
 }
 

@@ -460,7 +460,7 @@ static void set_up(run *it, const char *scheme, const fault_plan *plan)
     assert_true(scenario_url(scheme, it->depot_url, sizeof it->depot_url));
     fault_bind("main", it->main_url);
     fault_bind("depot", it->depot_url);
-    it->has_sql          = strcmp(scheme, "memory") != 0;
+    it->has_sql          = strcmp(scheme, "memory") != 0 && strcmp(scheme, "mongodb") != 0;
     it->business         = pawl_clock_create(WORLD_START);
     it->machine          = pawl_clock_create(WORLD_START);
     it->arena            = pawl_arena_create(0);

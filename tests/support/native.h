@@ -15,7 +15,7 @@
 #include "support/world.h"
 
 #ifdef PAWL_HAVE_SQLITE
-#define ON_SQL_STORES(function) ON_STORE(function, "sqlite") SERVERS(ON_SERVER, function)
+#define ON_SQL_STORES(function) ON_STORE(function, "sqlite") SQL_SERVERS(ON_SERVER, function)
 #else
 #define ON_SQL_STORES(function) ON_STORE(function, "sqlite")
 #endif

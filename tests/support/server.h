@@ -20,10 +20,11 @@
 /* The servers whose stores the scenarios run on. A row: the scheme, which is also the driver's
  * name; the variable of the environment that holds the server's URL. A server's own ways are in its
  * server_ops, server_X_ops, in server_X.c. */
-#define SERVERS(X, argument)                    \
+#define SQL_SERVERS(X, argument)                \
     X(argument, postgres, "PAWL_TEST_POSTGRES") \
     X(argument, mariadb, "PAWL_TEST_MARIADB")   \
     X(argument, mysql, "PAWL_TEST_MYSQL")
+#define SERVERS(X, argument) SQL_SERVERS(X, argument) X(argument, mongodb, "PAWL_TEST_MONGODB")
 
 /* Of the store `name` on the server behind a URL; it has pawl's tables. */
 typedef struct server_ops {

@@ -1,4 +1,4 @@
-# situations.sh - ten prepared situations, sourced by tests of one store: doctor, stats, readiness and why
+# situations.sh - eleven prepared situations, sourced by tests of one store: doctor, stats, readiness and why
 # name each, and the remedy that was printed, pasted, mends it. What an operator has to do first (the bank
 # opens, the receiver gets its tables) is done by the test; what only a server has is left out elsewhere.
 #
@@ -13,7 +13,8 @@ for app in pair dead shop projection aggregator; do
     build_app app_$app.c $app.so
 done
 limits=(--health retry_age=1ms --health outbox_held=1 --health outbox_lag=1ms --health projection_failing=1ms
-    --health transaction_age=1s --health queue_paused=1ms)
+    --health transaction_age=1s --health queue_paused=1ms
+    --health breaker_open=1ms)
 
 # ---- What is said ---------------------------------------------------------------------------------
 
@@ -236,6 +237,23 @@ paste_it "$again"
 is_mended partitions
 handed() { has aggregator_rows 0; }
 poll 20 handed || die "the parcels are not handed over"
+stop "$pid" TERM 0
+
+echo "== O23 11: a breaker that is open"
+touch "$PAWL_TEST_AWAY"
+start app "$work/dead.so" --immediate-retries 0 --retry-delay 1s --breaker-rate 50 --breaker-window 2 --breaker-pause 3s --breaker-probes 1
+expect 0 '' pawl send --to billing --type charge --id m-11 --body '{"n":11}'
+expect 0 '' pawl send --to billing --type charge --id m-12 --body '{"n":12}'
+says_doctor warn alarms 'endpoint billing claims nothing, its breaker is open, since .*: charge: EUNREACHABLE: the bank is away; it probes by itself'
+again=$(remedy '"check":"alarms"')
+health breaker_open
+why m-12 waits_for 'the breaker of endpoint billing is open since .*: the bank is away'
+why m-12 next 'the endpoint probes by itself, one message at a time'
+rm "$PAWL_TEST_AWAY"
+paste_it "$again"
+grep -q 'the bank is away' "$work/pasted" || die "the remedy does not say the error"
+is_mended alarms
+poll 30 grep -q 'charge 12' "$PAWL_TEST_SEEN" || die "the message is not handled"
 stop "$pid" TERM 0
 
 if [ "$is_server" = yes ]; then

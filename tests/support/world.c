@@ -75,7 +75,9 @@ static bool has_driver(const char *scheme)
     if (server_is(scheme) && !server_is_there(scheme))
         return false;
     snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".",
-             strcmp(scheme, "mariadb") == 0 ? "mysql" : scheme);
+             strcmp(scheme, "mariadb") == 0   ? "mysql"
+             : strcmp(scheme, "mongodb") == 0 ? "mongo"
+                                              : scheme);
     return stat(path, &info) == 0;
 }
 
@@ -134,14 +136,19 @@ void scenario_forget(const char *url)
         fail_msg("%s is not empty when a test ends", path);
 }
 
+/* PAWL_TEST_LONG_ONES leaves all others out. */
 void scenario_run(void **state)
 {
-    const scenario *it = *state;
+    const scenario *it      = *state;
+    bool            is_long = strcmp(it->scheme, LONG_MONGODB) == 0;
+    const char     *scheme  = is_long ? "mongodb" : it->scheme;
     char            url[1000];
-    if (!scenario_url(it->scheme, url, sizeof url)) {
-        if (!server_may_be_missing(it->scheme))
-            fail_msg("the %s driver is not built, or its server not there", it->scheme);
-        print_message("the %s driver is not built, or its server not there\n", it->scheme);
+    if (is_long != (getenv("PAWL_TEST_LONG_ONES") != NULL))
+        skip();
+    if (!scenario_url(scheme, url, sizeof url)) {
+        if (!server_may_be_missing(scheme))
+            fail_msg("the %s driver is not built, or its server not there", scheme);
+        print_message("the %s driver is not built, or its server not there\n", scheme);
         skip();
     }
     it->run(url);

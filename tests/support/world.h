@@ -33,7 +33,7 @@ typedef void scenario_fn(const char *url);
 
 typedef struct scenario {
     scenario_fn *run;
-    const char  *scheme; /* "memory", "sqlite", or a server's */
+    const char  *scheme; /* "memory", "sqlite", a server's, or LONG_MONGODB */
 } scenario;
 
 /* For cmocka: the state is a scenario. Skips what has no driver or no server, or
@@ -60,6 +60,10 @@ void scenario_forget(const char *url);
 #define ON_STORES(function) ON_STORE(function, "memory"), ON_STORE(function, "sqlite")
 #define ON_SERVER(function, scheme, variable) , ON_STORE(function, #scheme)
 #define ON_ALL_STORES(function) ON_STORES(function) SERVERS(ON_SERVER, function)
+/* On MongoDB in the long run alone, where ctest runs the program a second time. */
+#define LONG_MONGODB "mongodb, long"
+#define ON_ALL_STORES_IN_TIME(function) \
+    ON_STORES(function) SQL_SERVERS(ON_SERVER, function), ON_STORE(function, LONG_MONGODB)
 
 /* ---- The world -------------------------------------------------------------- */
 

@@ -167,9 +167,15 @@ static const pawl_endpoint_spec orders = {
                                     {.name = "paper", .sink = &mail_sink}))};
 
 static const pawl_endpoint_spec office = {
-    .name        = "<office> & #2",
-    .queue       = "desk queue",
-    .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_news), .does = PAWL_DOES_NOTHING}),
+    .name      = "<office> & #2",
+    .queue     = "desk queue",
+    .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_news), .does = PAWL_DOES_NOTHING}),
+    .schedules = PAWL_SCHEDULES(
+        {.name    = "morning",
+         .cron    = "0 7 * * mon-fri",
+         .zone    = "Europe/Berlin",
+         .message = PAWL_RECORD_OF(news)},
+        {.name = "often", .every = PAWL_MINUTES(5), .message = PAWL_RECORD_OF(news)}),
     .processes   = PAWL_PROCESSES(&desk),
     .entities    = PAWL_ENTITIES(&account),
     .projections = PAWL_PROJECTIONS(&totals)};

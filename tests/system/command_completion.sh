@@ -74,7 +74,7 @@ offered '' send --type x
 
 echo "== every option of every action is offered, and nothing else"
 for verb in $verbs; do
-    listed=$(pawl help "$verb" | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | LC_ALL=C sort | tr '\n' ' ')
+    listed=$(pawl help "$verb" | sed -n 's/^  \(--[a-z][a-z-]*\).*/\1/p' | LC_ALL=C sort | tr '\n' ' ')
     found=$(pawl completion words -- "$verb" -- | cut -f1 | grep -v '^--help$' | LC_ALL=C sort | tr '\n' ' ')
     [ "$found" = "$listed" ] || die "$verb offers '$found' instead of '$listed'"
 done

@@ -78,6 +78,9 @@ echo "== tables that are there already"
 "$work/sql" "$file" 'CREATE TABLE orders(id INTEGER); CREATE TABLE pawl_conf_Order(id INTEGER)'
 expect 6 'holds tables whose names begin with pawl_conf_' pawl conformance "${at[@]}"
 expect 0 '^E9 +pass' pawl conformance "${at[@]}" --prefix mine_ --case 'subscription: '
+for prefix in outbox_ x_ table; do # part of tables' own names, of names of indexes, of the sentences about them
+    expect 0 '^E9 +pass' pawl conformance "${at[@]}" --prefix $prefix --case 'subscription: '
+done
 [ "$(tables)" = $'orders\npawl_conf_Order' ] || die "it touched what is not its own: $(tables)"
 expect 0 '' pawl conformance "${at[@]}" --drop
 [ "$(tables)" = orders ] || die "--drop left $(tables)"

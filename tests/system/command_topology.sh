@@ -27,6 +27,17 @@ done
 expect 0 '^application shop$' pawl topology print "${app[@]}"
 cmp "$work/out" "$work/text" || die "text is not the default"
 
+echo "== routes of the command line: before those of the table, and beside them"
+routes=(--route billing=sqlite:far.db#till --route books=amqp://me:hunter2@far/#books)
+expect 0 '^  route billing: sqlite:far.db, queue till$' pawl topology print "${app[@]}" "${routes[@]}"
+for line in '  route carrier: postgres://me:***@far/db, queue vans' '  route books: amqp://me:***@far/, queue books' \
+    '      sends charge_card to billing: sqlite:far.db, queue till' '      sends charge_card to books: amqp://me:***@far/, queue books'; do
+    grep -qxF "$line" "$work/out" || die "no line '$line'"
+done
+[ "$(grep -c 'route billing' "$work/out")" = 2 ] || die "not once for each endpoint"
+expect 2 "^pawl: --route: 'a' is given twice$" pawl topology print "${app[@]}" --route a=#b --route a=#c
+expect 2 "^pawl: --route: expected NAME=URL#QUEUE" pawl topology print "${app[@]}" --route nowhere
+
 echo "== json is one object"
 python3 - "$work/json" <<'PYTHON' || die "the JSON says something else"
 import json, sys
@@ -35,7 +46,7 @@ assert len(lines) == 1
 shop = json.loads(lines[0])
 orders, office = shop["endpoints"]
 saga, shipping, bare = orders["parts"]
-assert [p["kind"] for p in office["parts"]] == ["process", "entity", "handler", "projection"]
+assert [p["kind"] for p in office["parts"]] == ["process", "entity", "handler", "projection", "schedule", "schedule"]
 assert saga["correlation"] == {"property": "order_id", "type": "text"}, saga
 billing, payment = saga["handles"][0]["does"]
 assert (billing["destination"], billing["queue"]) == ("billing", "desk queue"), billing
@@ -49,6 +60,10 @@ assert bare["size"] == 10 and bare["period"] is None, bare
 # What is not declared is not the same as nothing.
 assert bare["handles"][0]["does"] is None
 assert office["parts"][2]["handles"][0]["does"] == []
+morning, often = office["parts"][4:]
+assert (morning["message"], morning["cron"], morning["zone"], morning["every"]) == (
+    "news", "0 7 * * mon-fri", "Europe/Berlin", None), morning
+assert (often["cron"], often["every"], often["handles"]) == (None, 300000000, []), often
 PYTHON
 
 echo "== drawings: every name is in quotes, every edge is between two nodes"

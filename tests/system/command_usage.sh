@@ -37,8 +37,27 @@ for verb in $listed; do
     [ "$options" = "$(LC_ALL=C sort <<<"$options")" ] || die "the options of $verb are not sorted"
 done
 
+echo "== help: a line for each action, and a page"
+for verb in $listed; do
+    pawl help "$verb" >"$work/page"
+    actions=$(sed -nE "1s/^usage: pawl $verb ([a-z|-]+)( .*|\$)/\1/p" "$work/page" | tr '|' ' ')
+    for action in $actions; do
+        grep -qE "^  $action( [^ ]+)*  +[^ ]" "$work/page" || die "pawl help $verb has no line of $action"
+        expect 0 "^usage: pawl $verb $action" pawl help "$verb" "$action"
+    done
+done
+for action in cancel list move reap release show; do
+    pawl help timeout | grep -q "^  $action " || die "pawl help timeout does not name $action"
+done
+pawl help --man timeout | grep -q '^.B reap ID' || die "the page of timeout does not have reap"
+
 echo "== help of one action: its options alone"
-expect 0 '^usage: pawl queue pause \[QUEUE\]' pawl help queue pause
+expect 0 '^usage: pawl queue pause QUEUE \[OPTIONS\]$' pawl help queue pause
+grep -qx 'stop the work on it, in all processes, until it is resumed' "$work/out" || die "no word of what pause does"
+grep -q '^  QUEUE  *as list has it' "$work/out" || die "no word of what QUEUE is"
+grep -q '^  TO ' "$work/out" && die "the page of pause has an argument of move"
+expect 0 '^usage: pawl queue move QUEUE TO \[OPTIONS\]$' pawl help queue move
+grep -q '^  TO  *move: ' "$work/out" || die "no word of what TO is"
 grep -q '^  --reason TEXT  *why' "$work/out" || die "no --reason: $(cat "$work/out")"
 grep -q -e '--discard' "$work/out" && die "the page of pause has options of purge"
 usage "pawl queue has no action 'pauze'; did you mean pause\?" pawl help queue pauze
@@ -79,7 +98,7 @@ usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route n
 usage "--create needs a value: yes or no" pawl run x.so --create
 usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
 usage "'verfy' is no ACTION; did you mean verify\?" pawl schema verfy
-usage "--dialect is for print" pawl schema apply --dialect sqlite
+usage "has no option --dialect: it is for print" pawl schema apply --dialect sqlite
 usage "--endpoint goes with --app" pawl schema apply --store memory: --endpoint x
 usage "drop asks first" pawl schema drop --store memory:
 usage "'saga-stop' is no WORKLOAD; did you mean saga-step\?" pawl bench saga-stop

@@ -171,12 +171,15 @@ began() { pawl why OrderSaga/b-9 "${at[@]}" >/dev/null 2>&1; }
 poll 20 began || die "no saga"
 expect 0 '' pawl why --json b-9 "${at[@]}"
 says 1 place saga
-says 1 name 'OrderSaga/[0-9a-f-]{36}, version 1'
-sed -n 1p "$work/out" | grep -qE '"run":\["pawl saga show OrderSaga/[0-9a-f-]{36} --app APP.so --store [^"]*","pawl saga history OrderSaga/' ||
+says 1 name 'OrderSaga/b-9, version 1, id [0-9a-f-]{36}'
+grep -qF "\"run\":[\"pawl saga show OrderSaga/b-9 --app $build_dir/orders.so --store " "$work/out" ||
     die "no word of what the saga did"
+paste_line 1 0
+grep -q '^value  *b-9$' "$work/pasted" || die "the command shows another saga"
+grep -q '"pawl saga history OrderSaga/b-9 --app ' "$work/out" || die "no word of its history"
 says 2 place timeout
 says 2 waits_for 'its time, in '
-id=$(sed -nE '1s|.*"name":"OrderSaga/([0-9a-f-]{36}).*|\1|p' "$work/out")
+id=$(sed -nE '1s|.*"name":"OrderSaga[^"]*, id ([0-9a-f-]{36}).*|\1|p' "$work/out")
 cp "$work/out" "$work/first"
 expect 0 '' pawl why --json "$id" "${at[@]}"
 sed -E 's/in [0-9.]+ [a-z]+//' "$work/out" >"$work/second"
@@ -184,6 +187,31 @@ sed -E 's/in [0-9.]+ [a-z]+//' "$work/first" | cmp -s - "$work/second" || die "a
 expect 0 '' pawl why --json "OrderSaga/$id"
 says 1 place timeout
 expect 6 'no saga of this program' pawl why OrderSaga/b-8 "${at[@]}"
+expect 0 '' pawl why --json "$id" "${at[@]}" --saga-prefix orders_
+grep -q "orders.so --saga-prefix orders_ --store " "$work/out" || die "the command lacks the prefix"
+
+echo "== a queue"
+why 1 orders
+says 1 place queue
+says 1 name 'orders, 0 due, 0 later'
+says 1 waits_for messages
+says 1 held_by 'worker [0-9a-f-]{36} .pid '
+says 1 next 'nothing: it is empty'
 stop "$pid" TERM 0
+expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
+why 1 biling
+says 1 name 'biling, 1 due, 0 later'
+says 1 waits_for 'a worker that reads it'
+says 1 held_by nobody
+says 1 next 'nothing: no worker of an endpoint that reads it is alive'
+grep -qF '"run":["pawl run APP.so --store ' "$work/out" || die "no word of a worker that reads it"
+paste_line 1 1
+expect 0 '' pawl queue pause biling --reason 'it is misspelt'
+why 1 biling
+says 1 waits_for 'a worker that reads it; queue biling is paused since .*: it is misspelt'
+paste_line 1 0
+expect 0 '' pawl send --to biling --type charge --delay 2h --body '{"n":1}'
+expect 0 '' pawl queue show biling
+grep -q '^state  *nobody reads it$' "$work/out" || die "it was not resumed"
 
 echo "ok"

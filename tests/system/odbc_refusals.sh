@@ -38,13 +38,13 @@ echo "== configuration"
 refused 2 "dialect is 'cobol', may be mysql" "odbc:shop?dialect=cobol"
 refused 2 "'\?dialect=mysql' or '\?dialect=postgres' is missing at the end" "odbc:DSN=shop;PWD=hush"
 refused 2 "neither a data source nor a connection string" "odbc:?dialect=mysql"
-refused 2 "no source .*pawl_none.*odbcinst -q -s|state IM002.*odbcinst -q -s" "odbc:pawl_none?dialect=mysql"
-refused 2 "PWD=\*\*\*.*state IM002.*odbcinst -q -s" "odbc:DSN=pawl_none;PWD=hush?dialect=mysql"
-refused 2 "Can't open lib '/nowhere.so'.*install the driver" "odbc:Driver=/nowhere.so;PWD=hush?dialect=mysql"
-refused 2 "PWD=\*\*\*.*install the driver" "odbc:Driver=/nowhere.so;PWD={sec;ret?dialect=x};Server=h?dialect=mysql"
-refused 2 "state IM002|Can't open lib" "odbc:Driver={pawl none};UID=a;PWD={S3cr{et};Database=b?dialect=mysql"
-scripted "name libtdsodbc.so"
-refused 2 "the driver is 'libtdsodbc.so', whose failures pawl cannot read" "$url"
+refused 3 "no source .*pawl_none.*odbcinst -q -s|state IM002.*odbcinst -q -s" "odbc:pawl_none?dialect=mysql"
+refused 3 "PWD=\*\*\*.*state IM002.*odbcinst -q -s" "odbc:DSN=pawl_none;PWD=hush?dialect=mysql"
+refused 3 "Can't open lib '/nowhere.so'.*install the driver" "odbc:Driver=/nowhere.so;PWD=hush?dialect=mysql"
+refused 3 "PWD=\*\*\*.*install the driver" "odbc:Driver=/nowhere.so;PWD={sec;ret?dialect=x};Server=h?dialect=mysql"
+refused 3 "state IM002|Can't open lib" "odbc:Driver={pawl none};UID=a;PWD={S3cr{et};Database=b?dialect=mysql"
+scripted "name libdb2o.so"
+refused 2 "the driver is 'libdb2o.so', whose failures pawl cannot read" "$url"
 
 echo "== as servers refuse"
 scripted "$(printf 'on connect *\n  error 08S01 20009 Unable to connect: Adaptive Server is unavailable\n  error 08001 0 Unable to connect to data source')"
@@ -66,14 +66,49 @@ refused 3 "Too many connections.*see that the server runs" "$url"
 scripted "$(session 10.11.6-MariaDB '')"
 refused 2 "no database: name one by Database=" "$url"
 scripted "$(session 10.5.9-MariaDB shop)"
-refused 2 "the server is .*10.5.9.*at least .*10.6.*is needed" "$url"
+refused 3 "the server is .*10.5.9.*at least .*10.6.*is needed" "$url"
 scripted "$(session 8.0.0 shop)"
-refused 2 "the server is .*8.0.0.*at least .*8.0.1.*is needed" "$url"
+refused 3 "the server is .*8.0.0.*at least .*8.0.1.*is needed" "$url"
 scripted "$(session 10.11.6-MariaDB shop)"
 expect 4 "table shop.pawl_schema is missing or incomplete; run: pawl schema apply --store .*" pawl stats --store "$url"
 ! grep -q hush "$work/out" "$work/err" || die "a password is shown: $url"
 scripted "$(printf 'on select table_name,*\n  error 42000 1142 SELECT command denied to user shop\n%s' "$(session 10.11.6-MariaDB shop)")"
 refused 3 "SELECT command denied to user shop .error 1142" "$url"
+
+echo "== SQL Server"
+# mssql RULES: sets url to a server's, behind the scripted driver.
+mssql()
+{
+    scripts=$((scripts + 1))
+    printf 'name libtdsodbc.so\n%s\n' "$1" >"$work/script.$scripts"
+    url="mssql://shop:hush@db/shop?driver=$driver&attributes=Script%3D$work/script.$scripts"
+}
+# mssql_session VERSION LEVEL
+mssql_session()
+{
+    printf '%s\n' "on select case when cast*" "  row '$1' session '$2' 'shop'" "on set quoted_identifier*" "on select convert*" "  row 'id'" \
+        "on select t.name, *" "  columns 7"
+}
+refused 3 "Can't open lib '/nowhere.so'.*install the driver" "mssql://shop:hush@db/shop?driver=/nowhere.so"
+refused 3 "Can't open lib|state IM002" "mssql://shop:hush@db/shop?driver=pawl%20none"
+refused 2 "unknown option 'encryption', known: attributes, create, driver" "mssql://shop:hush@db/shop?encryption=on"
+refused 2 "no database is named: mssql://host/database" "mssql://shop:hush@db"
+refused 2 "must be written as %25, %2F, %3F and %40|cannot be read" "mssql://shop:hu%sh@db/shop"
+mssql "$(printf 'on connect *\n  error 08S01 20009 Adaptive Server is unavailable\n  error 08001 0 Unable to connect')"
+refused 3 "mssql://shop:\*\*\*@db.*Adaptive Server is unavailable .*20009.*see that the server runs" "$url"
+mssql "$(printf "on connect *\n  error 42000 18456 Login failed for user 'shop'\n  error 08001 0 Unable to connect")"
+refused 3 "Login failed for user .*18456.*user and password are right" "$url"
+mssql "$(printf 'on connect *\n  error 42000 4060 Cannot open database shop\n  error 08001 0 Unable to connect')"
+refused 3 "Cannot open database shop.*make the database" "$url"
+mssql "$(mssql_session 12 120)"
+refused 3 "version 12, at least 13 .2016. is needed: name another server" "$url"
+mssql "$(mssql_session 14 110)"
+refused 3 "compatibility level 110, at least 130 is needed: alter database .shop. set compatibility_level = 130" "$url"
+mssql "$(mssql_session 14 130)"
+expect 4 "table dbo.pawl_schema is missing or incomplete; run: pawl schema apply --store .*" pawl stats --store "$url"
+! grep -q hush "$work/out" "$work/err" || die "a password is shown"
+mssql "$(printf 'on select t.name, *\n  error 42000 229 The SELECT permission was denied\n%s' "$(mssql_session 14 130)")"
+refused 3 "SELECT permission was denied .error 229" "$url"
 
 echo "== on MariaDB"
 if [ -z "${PAWL_TEST_MARIADB:-}" ]; then

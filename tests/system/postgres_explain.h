@@ -1,5 +1,5 @@
-/* postgres_explain.h - what a statement of the PostgreSQL driver does to its tables:
- * its plan, explained and executed, and the pages that it touched.
+/* postgres_explain.h - a statement of the PostgreSQL driver, explained and executed: its plan, and the pages that
+ * it touched in each table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ typedef struct look {
     const session   *in;
     const statement *of;
     bool             is_quiet;
-    double           rows; /* that scans looked at */
+    double           rows; /* looked at by scans */
     unsigned         bad;
 } look;
 
@@ -94,7 +94,7 @@ static inline void complain(look *l, const char *what, const char *where, double
     l->bad++;
 }
 
-/* Those that are filled with a million rows, not workers, leases, checkpoints and the
+/* Tables that are filled with a million rows, not workers, leases, checkpoints and the
  * catalog. */
 static inline bool is_large(const char *table)
 {
@@ -176,7 +176,7 @@ static inline unsigned look_at(const session *in, const statement *s, bool is_la
     return l.bad;
 }
 
-/* What was rolled back before is in the way once: a scan that meets it marks it. */
+/* Rows that were rolled back before are in the way once: a scan that meets it marks it. */
 static inline bool is_good(const session *in, const statement *s)
 {
     return look_at(in, s, false) == 0 || look_at(in, s, true) == 0;

@@ -108,7 +108,7 @@ static const char *const fill_statements[] = {
     /* Last: its outbox rows must be there. */
     "insert into pawl_outbox_attempts (\"OutboxId\", \"Attempt\", \"Outcome\", \"At\", "
     "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " ROWS,
-    /* What is small: a row for each pair of type and queue, worker, leader. */
+    /* Small tables: a row for each pair of type and queue, worker, leader. */
     "insert into pawl_subscriptions (\"Type\", \"Queue\") select name('t', n * 100), 'bulk' "
     "from generate_series(1, 10000) as n",
     "insert into pawl_checkpoints (\"Name\", \"Position\", \"At\") "

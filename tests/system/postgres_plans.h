@@ -16,7 +16,7 @@
 
 typedef struct plan_row {
     int         blocks; /* of the tables and their indexes, at most; 0: rare */
-    int         rows;   /* that its scans may look at; 0: ROWS_MAX */
+    int         rows;   /* limit of those its scans look at; 0: ROWS_MAX */
     const char *types;  /* as the driver sends them */
     const char *values;
     const char *reason; /* why it is rare, or may look at so many */

@@ -37,7 +37,7 @@
 #define TAKE_OVER_SLACK PAWL_SECONDS(2) /* of a machine that does other things as well */
 #define FINISH_MAX PAWL_SECONDS(90)
 
-/* What the receiver has seen: one line of its book, written in one call. None goes over
+/* A line of the receiver's book is a letter that it saw, written in one call. None goes over
  * the end of a page: who reads, or kills the writer, could find half of it there. */
 typedef struct entry {
     int32_t source;
@@ -188,7 +188,7 @@ typedef struct producer {
 } producer;
 
 #define ROWS_MAX 24      /* of one commit */
-#define BACKLOG_MAX 3000 /* what is delivered in FINISH_MAX by any machine */
+#define BACKLOG_MAX 3000 /* any machine delivers as many in FINISH_MAX */
 
 static void make_row(const producer *self, int32_t source, int32_t version, int32_t index,
                      pawl_arena *arena, pawl_outbox_add *row)
@@ -256,13 +256,13 @@ typedef struct book {
     int32_t         last[SOURCES];
     int64_t         count, repeated;
     _Atomic int64_t arrived; /* for the first time */
-    int32_t         pid;     /* who wrote last */
+    int32_t         pid;     /* of the last writer */
     int64_t         at;
     int             disk; /* of a file that is written to take the disk's time */
     int64_t         disk_due;
 } book;
 
-/* What was written since the last look. */
+/* Lines that were written since the last look. */
 static void read_on(book *self)
 {
     entry next;
@@ -300,7 +300,7 @@ static int64_t rest_and_read_on(book *self)
     return lost > PAWL_MILLISECONDS(100) ? lost : 0;
 }
 
-/* Who delivers now; waits for a delivery that is made from now on. */
+/* The runner that delivers now; waits for a delivery that is made from now on. */
 static pid_t who_delivers(book *self)
 {
     int64_t begin = monotonic_now(), end = begin + TAKE_OVER_MAX + TAKE_OVER_SLACK;
@@ -431,7 +431,7 @@ static void stop_leader(test *self)
     self->stops++;
 }
 
-/* One that waits for its turn, gone for a moment. */
+/* A runner that waits for its turn, gone for a moment. */
 static void disturb_another(test *self)
 {
     pid_t leader = who_delivers(&self->seen);
@@ -450,7 +450,7 @@ static void disturb_another(test *self)
     kill(pid, SIGCONT);
 }
 
-/* Whoever has them: the leader, those who wait, the producer. */
+/* Every role: the leader, runners that wait, the producer. */
 static void cut_connections(test *self)
 {
     const char *command = getenv("PAWL_TEST_CUT");

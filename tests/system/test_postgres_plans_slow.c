@@ -441,7 +441,7 @@ static void plans_made_for_a_few_rows_hold(void **state)
     check_kept(&all.sessions[FEW]);
 }
 
-/* What was rolled back so far would be in the way. */
+/* Rows that were rolled back so far would be in the way. */
 static void clean(const char *how)
 {
     for (size_t i = 0; i < COUNT(fill_tables); i++)
@@ -505,7 +505,7 @@ static void make_pause_last(pawl_store *store)
     driver->fronts[0].whole_ms = clock_ms(); /* as the due times of this test, which stand still */
 }
 
-/* What was handled stays in the index while somebody's snapshot can see it: the
+/* Entries of handled rows stay in the index while somebody's snapshot can see it: the
  * first claim walks over it, the others begin behind it. */
 static void claims_begin_behind_what_was_handled(void **state)
 {

@@ -195,6 +195,64 @@ static void the_message_in_hand_is_on_record(suite *s)
     EXPECT_EQ(s, rows.items[1].deaths, 0);
 }
 
+/* Before a worker runs a flush alone it writes so into a stream of the partition. */
+static void stamp_a_flush(suite *s, pawl_store *store)
+{
+    pawl_message        crate = suite_message(s, TEXT("m-1"));
+    pawl_snapshot       taken = {.count = 0};
+    pawl_snapshot_claim claim = {.partition  = TEXT("crates/red"),
+                                 .session    = {suite_uuid(1)},
+                                 .types      = &crate.type,
+                                 .type_count = 1,
+                                 .now        = SUITE_NOW,
+                                 .lease      = PAWL_MINUTES(5)};
+    COMMIT_ONE(s, store, aggregator_add, .name = TEXT("crates"), .partition = TEXT("crates/red"),
+               .key = TEXT("m-1"), .message = crate, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 1);
+    COMMIT_ONE(s, store, event_append, .stream = TEXT(PAWL_ALONE_STREAMS "/crates/red"),
+               .version = 1, .is_first = true,
+               .event = {.type         = TEXT(PAWL_ALONE_FLUSH),
+                         .type_version = 1,
+                         .headers      = TEXT("{}"),
+                         .body         = TEXT("[{\"attempt\":1}]"),
+                         .at           = SUITE_NOW});
+}
+
+/* A worker that opens has the rows free, whose lease is not over, and finds the stamp: of two that
+ * write over it one is told that it was late. */
+static void the_flush_in_hand_is_on_record(suite *s)
+{
+    pawl_text              type = suite_message(s, TEXT("m-1")).type;
+    const pawl_event_query last = {
+        .stream = TEXT(PAWL_ALONE_STREAMS "/crates/red"), .is_backward = true, .count_max = 1};
+    pawl_event_rows        rows = {.count = 0};
+    pawl_aggregator_counts gate = {.all = 0};
+    die(s, stamp_a_flush);
+    pawl_store *look = suite_open_bare(s);
+    EXPECT_EQ(s, await_died(s, look).count, 1);
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT_OK(s, pawl_store_aggregator_counts(a, TEXT("crates/red"), &type, 1, SUITE_NOW, &gate,
+                                              &s->error));
+    EXPECT_EQ(s, gate.ready, 1);
+    EXPECT_OK(s, pawl_store_event_list(b, &last, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].version, 1);
+    EXPECT_TEXT(s, rows.items[0].event.body, TEXT("[{\"attempt\":1}]"));
+    pawl_event_append append  = {.stream   = last.stream,
+                                 .version  = 2,
+                                 .is_first = true,
+                                 .event    = {.type         = TEXT(PAWL_ALONE_FLUSH),
+                                              .type_version = 1,
+                                              .headers      = TEXT("{}"),
+                                              .body         = TEXT("[]"),
+                                              .at           = SUITE_NOW}};
+    pawl_changes      changes = {
+             .group_count = 1, .unit_count = 1, .now = SUITE_NOW, .event_append = {&append, 1}};
+    EXPECT_OK(s, pawl_store_commit(a, &changes, NULL, &s->error));
+    EXPECT_CODE(s, pawl_store_commit(b, &changes, NULL, &s->error), PAWL_ECONFLICT);
+}
+
 /* ---- Of what it died -------------------------------------------------------- */
 
 static int64_t note(suite *s, pawl_store *store, const pawl_worker_death *death)
@@ -259,6 +317,7 @@ static const suite_case cases[] = {
     {"E26 a death that is old is swept", a_death_that_is_old_is_swept},
     {"E26 the message in hand is on record when its process dies",
      the_message_in_hand_is_on_record},
+    {"E26 the flush in hand is on record when its process dies", the_flush_in_hand_is_on_record},
     {"E26 how a process died is noted once, for its dead workers", how_it_died_is_noted_once},
     {"E26 a note of a death says by whom", a_note_says_by_whom},
 };

@@ -103,6 +103,8 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
         code = look_at_projections(store, now, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_pauses(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = or_none(pawl_store_alarms(store, arena, &figures->alarms, error), error);
     return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
 }
 
@@ -241,6 +243,28 @@ static measure transaction_age(const pawl_health_figures *figures, pawl_time now
 static measure queue_paused(const pawl_health_figures *figures, pawl_time now)
 {
     return (measure){age_of(figures->paused_since, now), figures->paused};
+}
+
+static measure oldest_alarm(const pawl_health_figures *figures, pawl_time now, const char *what)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->alarms.count; i++) {
+        const pawl_alarm *alarm = &figures->alarms.items[i];
+        int64_t           age   = age_of(alarm->since, now);
+        if (age > oldest.value && pawl_text_equal(alarm->what, pawl_text_of(what)))
+            oldest = (measure){age, alarm->endpoint};
+    }
+    return oldest;
+}
+
+static measure breaker_open(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "breaker");
+}
+
+static measure retention_failing(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "retention");
 }
 
 typedef struct check_row {

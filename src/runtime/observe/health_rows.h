@@ -61,7 +61,13 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "how long a transaction of the database has been open")                                  \
     X(queue_paused, paused, DURATION, PAWL_MINUTES(10), PAWL__HEALTH_OFF,                      \
       "queue %.*s: has messages and is paused for %lld s, the limit is %lld s",                \
-      "how long a queue that has messages has been paused")
+      "how long a queue that has messages has been paused")                                    \
+    X(breaker_open, breaker, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                      \
+      "endpoint %.*s: its breaker has been open for %lld s, the limit is %lld s",              \
+      "how long an endpoint's breaker has been open")                                          \
+    X(retention_failing, cleaning, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                \
+      "endpoint %.*s: its clean-up fails again and again for %lld s, the limit is %lld s",     \
+      "how long an endpoint's clean-up has failed")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

@@ -56,6 +56,8 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "Dispatched outbox rows deleted because they were old.")                                     \
     X(NOT_FOUND, ENDPOINT, COUNTER, 1, "pawl_sagas_not_found_total", "pawl.sagas.not_found",       \
       "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
+    X(EXPIRED, ENDPOINT, COUNTER, 1, "pawl_messages_expired_total", "pawl.messages.expired",       \
+      "{message}", NULL, "Messages that were dropped: their time to be processed was over.")       \
     X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
       "Messages, timeouts and flushes put back: of a version that this program does not read.")    \
     X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "1", NULL,    \

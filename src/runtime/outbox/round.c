@@ -9,12 +9,17 @@
  *     sinks, all keeping order   A A A B A        1 1 1 2 3
  *     a sink that does not       C C C            1 2 3
  *
+ * When there are more rows in the store, the few that a pass leaves go with those of the next round: a pass of
+ * its own would wait for a confirm and a commit for them alone.
+ *
  * Rows of a source behind one that failed are held until that one is settled; a dead
  * row holds nothing back (O14). The states of rows are in settle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/runner.h"
+
+#define FEW_PART 4 /* of a round's rows: fewer are a few */
 
 /* ---- A round ----------------------------------------------------------------------- */
 
@@ -50,6 +55,7 @@ static pawl_code prepare(pawl__service *service, const pawl_outbox_rows *rows, p
 {
     pawl__sources last = {.arena = service->arena};
     *round             = (pawl__round){.count = rows->count, .term = service->term};
+    round->is_full     = rows->count >= (size_t)service->endpoint->settings.outbox_batch;
     round->rows        = pawl_arena_take(service->arena, rows->count * sizeof round->rows[0]);
     pawl_code code     = round->rows != NULL ? PAWL_OK : PAWL_ENOMEM;
     for (size_t i = 0; i < rows->count && code == PAWL_OK; i++) {
@@ -73,17 +79,22 @@ static bool may_go(const pawl__round *round, const pawl__round_row *row)
            previous->sink == row->sink && pawl__sink_keeps_order(row->sink);
 }
 
-static size_t choose(pawl__round *round)
+/* Is another pass over the rows that are left worth its confirm and its commit? */
+static bool is_worth_a_pass(const pawl__round *round)
 {
     size_t count = 0;
+    for (size_t i = 0; i < round->count; i++)
+        count += round->rows[i].state == PAWL__ROW_OPEN && may_go(round, &round->rows[i]);
+    return count > 0 && (!round->is_full || count >= round->count / FEW_PART);
+}
+
+static void choose(pawl__round *round)
+{
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
-        if (row->state != PAWL__ROW_OPEN || !may_go(round, row))
-            continue;
-        row->state = PAWL__ROW_CHOSEN;
-        count++;
+        if (row->state == PAWL__ROW_OPEN && may_go(round, row))
+            row->state = PAWL__ROW_CHOSEN;
     }
-    return count;
 }
 
 /* May a row of the round be sent? Not when an earlier leadership claimed it. */
@@ -128,15 +139,14 @@ static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step
                            pawl_error *error)
 {
     pawl_code code;
-    size_t    count;
     do {
         pawl_arena_point point = pawl_arena_position(service->arena);
-        count                  = choose(round);
-        code                   = deliver(service, round, error);
+        choose(round);
+        code = deliver(service, round, error);
         if (code == PAWL_OK)
             code = pawl__round_settle(service, round, step, error);
         pawl_arena_rewind(service->arena, point);
-    } while (code == PAWL_OK && count > 0 && may_send(service, round));
+    } while (code == PAWL_OK && is_worth_a_pass(round) && may_send(service, round));
     return code;
 }
 

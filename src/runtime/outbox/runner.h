@@ -42,7 +42,8 @@ typedef struct pawl__round_row {
 typedef struct pawl__round {
     pawl__round_row *rows;
     size_t           count;
-    int64_t          term; /* of the leadership in which the rows were claimed */
+    int64_t          term;    /* of the leadership in which the rows were claimed */
+    bool             is_full; /* as many rows as a claim may have: there are more behind them */
 } pawl__round;
 
 /* The source that orders the row; none for a row that an operator enabled again, which neither

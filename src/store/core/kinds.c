@@ -122,6 +122,12 @@ pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, 
 {
     pawl_error why = PAWL_ERROR_INIT;
     (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
+    return pawl__refuse_others(refused, changes, is_dropped, &why);
+}
+
+pawl_code pawl__refuse_others(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped,
+                              const pawl_error *why)
+{
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         const char *item  = pawl__change_items(changes, (pawl_change_kind)kind);
         size_t      count = pawl__change_count(changes, (pawl_change_kind)kind);
@@ -129,7 +135,7 @@ pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, 
             uint32_t  group = pawl__change_group(item);
             pawl_code code  = PAWL_OK;
             if (!is_dropped[group])
-                code = pawl__refuse(refused, (pawl_change_kind)kind, item, &why);
+                code = pawl__refuse(refused, (pawl_change_kind)kind, item, why);
             if (code != PAWL_OK)
                 return code;
             is_dropped[group] = true;

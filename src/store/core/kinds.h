@@ -61,6 +61,9 @@ pawl_code pawl__refuse(pawl_refusals *refused, pawl_change_kind kind, const void
 /* In a hold one refusal refuses all groups: the handler's own statements cannot be
  * done again here. Drops those that are not dropped yet. */
 pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped);
+/* Refuses all groups that are not dropped yet, and drops them. */
+pawl_code pawl__refuse_others(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped,
+                              const pawl_error *why);
 /* The groups that were refused since are left out of the next round. */
 void pawl__drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped);
 /* The refusal as an error, for an enlist, where nothing can be left out. */

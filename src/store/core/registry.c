@@ -181,6 +181,8 @@ static const char *driver_of(const char *scheme)
 {
     if (strcmp(scheme, "mariadb") == 0)
         return "mysql";
+    if (strcmp(scheme, "mssql") == 0 || strcmp(scheme, "oracle") == 0)
+        return "odbc";
     if (strcmp(scheme, "amqp") == 0 || strcmp(scheme, "amqps") == 0)
         return "rabbitmq";
     if (strcmp(scheme, "mongodb") == 0 || strcmp(scheme, "mongodb+srv") == 0)

@@ -13,45 +13,48 @@
 #define DOCUMENT_SIZE_MAX (16 * 1000 * 1000) /* MongoDB's own limit is 16 * 1024 * 1024 */
 #define FIRST_SIZE (8 * 1000 * 1000)
 
-/* ---- Writing ------------------------------------------------------------- */
+static const pawl__mongo_table bodies = {.name = "bodies"};
 
-static void put_rest(pawl__mongo_bulk *bulk, const bson_oid_t *id, const bson_t *document,
-                     pawl_text rest)
+/* {_id: a value of the document} */
+static void put_id(bson_t *filter, const bson_t *document, const char *key)
 {
-    bson_t      one = BSON_INITIALIZER;
-    bson_iter_t row;
-    pawl_error  ignored = PAWL_ERROR_INIT;
-    (void)bson_append_oid(&one, "_id", -1, id);
-    (void)bson_append_utf8(&one, "of", -1, bulk->collection, -1);
-    if (bson_iter_init_find(&row, document, "_id"))
-        (void)bson_append_iter(&one, "row", -1, &row);
-    (void)bson_append_binary(&one, "body", -1, BSON_SUBTYPE_BINARY, (const uint8_t *)rest.data,
-                             (uint32_t)rest.size);
-    pawl__mongo_bulk rests = pawl__mongo_bulk_begin(bulk->store, "bodies");
-    pawl__mongo_insert(&rests, &one);
-    bulk->rest_code = pawl__mongo_bulk_run(&rests, &ignored);
-    bulk->why       = rests.why;
-    bson_destroy(&one);
+    bson_iter_t at;
+    if (bson_iter_init_find(&at, document, key))
+        (void)bson_append_iter(filter, "_id", -1, &at);
+}
+
+static void put_bytes(bson_t *document, const char *data, size_t size)
+{
+    (void)bson_append_binary(document, "body", -1, BSON_SUBTYPE_BINARY, (const uint8_t *)data,
+                             (uint32_t)size);
 }
 
 bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *first)
 {
-    pawl_text  body = pawl__mongo_get_text(document, "body");
-    bson_oid_t id;
+    pawl_text        body = pawl__mongo_get_text(document, "body");
+    bson_t           rest = BSON_INITIALIZER;
+    bson_oid_t       id;
+    bson_iter_t      row;
+    pawl__mongo_bulk rests;
     if (document->len <= DOCUMENT_SIZE_MAX || body.size <= FIRST_SIZE || bulk->collection == NULL)
         return false;
     bson_oid_init(&id, NULL);
     bson_init(first);
     bson_copy_to_excluding_noinit(document, first, "body", NULL);
-    (void)bson_append_binary(first, "body", -1, BSON_SUBTYPE_BINARY, (const uint8_t *)body.data,
-                             FIRST_SIZE);
+    put_bytes(first, body.data, FIRST_SIZE);
     (void)bson_append_oid(first, "body_rest", -1, &id);
-    put_rest(bulk, &id, document,
-             (pawl_text){.data = body.data + FIRST_SIZE, .size = body.size - FIRST_SIZE});
+    (void)bson_append_oid(&rest, "_id", -1, &id);
+    (void)bson_append_utf8(&rest, "of", -1, bulk->collection, -1);
+    if (bson_iter_init_find(&row, document, "_id"))
+        (void)bson_append_iter(&rest, "row", -1, &row);
+    put_bytes(&rest, body.data + FIRST_SIZE, body.size - FIRST_SIZE);
+    rests = pawl__mongo_bulk_begin(bulk->store, "bodies", PAWL_TEXT(""));
+    pawl__mongo_add_document(&rests, PAWL__MONGO_INSERT, &rest, true);
+    bulk->code = pawl__mongo_bulk_run(&rests, NULL);
+    bulk->why  = rests.why;
+    bson_destroy(&rest);
     return true;
 }
-
-/* ---- Reading ------------------------------------------------------------- */
 
 static bool join(const bson_t *rest, pawl_arena *arena, pawl_text *body)
 {
@@ -65,80 +68,65 @@ static bool join(const bson_t *rest, pawl_arena *arena, pawl_text *body)
     return true;
 }
 
-static bool take_rest(pawl_store *store, const bson_iter_t *id, pawl_arena *arena, pawl_text *body,
-                      pawl_code *code, pawl_error *error)
+pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
+                           const pawl__mongo_field *fields, pawl_arena *arena, void *row,
+                           pawl_error *error)
 {
-    bson_t                 filter   = BSON_INITIALIZER;
-    const bson_t          *document = NULL;
-    const pawl__mongo_find find     = {.collection = "bodies", .filter = &filter, .limit = 1};
-    (void)bson_append_oid(&filter, "_id", -1, bson_iter_oid(id));
-    mongoc_cursor_t *cursor   = pawl__mongo_begin(store, &find);
-    bool             is_there = mongoc_cursor_next(cursor, &document);
-    bool             is_ok    = !is_there || join(document, arena, body);
-    *code                     = pawl__mongo_end(store, cursor, error);
-    bson_destroy(&filter);
-    if (*code == PAWL_OK && !is_there)
-        *code = pawl_error_set(error, PAWL_EBUSY, "mongodb: the row of a body went meanwhile");
-    return is_ok && *code == PAWL_OK;
-}
-
-bool pawl__mongo_take(pawl_store *store, const bson_t *document, const pawl__mongo_field *fields,
-                      pawl_arena *arena, void *row, pawl_code *code, pawl_error *error)
-{
-    bson_iter_t at;
-    *code = PAWL_OK;
-    if (!pawl__mongo_decode(document, fields, arena, row))
-        return false;
+    bson_t filter = BSON_INITIALIZER;
+    bool   is_ok  = true;
+    if (!bson_has_field(document, "body_rest"))
+        return PAWL_OK;
     while (fields->key != NULL && fields->type != PAWL__MONGO_BODY)
         fields++;
-    if (fields->key == NULL || !bson_iter_init_find(&at, document, "body_rest"))
-        return true;
-    void *body = (char *)row + fields->offset;
-    return take_rest(store, &at, arena, body, code, error);
+    put_id(&filter, document, "body_rest");
+    void               *body = (char *)row + fields->offset;
+    pawl__mongo_reading r =
+        pawl__mongo_begin(store, &bodies, NULL, error, "filter: %d, limit: 1", &filter);
+    bool is_there = fields->key != NULL && pawl__mongo_next(&r);
+    if (is_there)
+        is_ok = join(r.document, arena, body);
+    bson_destroy(&filter);
+    pawl_code code = pawl__mongo_end(&r);
+    if (code != PAWL_OK || fields->key == NULL)
+        return code;
+    if (!is_there)
+        return pawl_error_set(error, PAWL_EBUSY, "mongodb: the row of a body went meanwhile");
+    return is_ok ? PAWL_OK : pawl__mongo_no_memory(error);
 }
 
-/* ---- Sweeping ------------------------------------------------------------ */
-
-static pawl_code is_row_there(pawl_store *store, const char *collection, const bson_iter_t *row,
-                              bool *is_there, pawl_error *error)
+static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_there,
+                              pawl_error *error)
 {
-    bson_t                 filter   = BSON_INITIALIZER;
-    const bson_t          *document = NULL;
-    const pawl__mongo_find find     = {
-            .collection = collection, .filter = &filter, .only = "_id", .limit = 1};
-    (void)bson_append_iter(&filter, "_id", -1, row);
-    mongoc_cursor_t *cursor = pawl__mongo_begin(store, &find);
-    *is_there               = mongoc_cursor_next(cursor, &document);
+    char                    name[PAWL__MONGO_NAME_SIZE];
+    const pawl__mongo_table of     = {.name = name};
+    bson_t                  filter = BSON_INITIALIZER;
+    pawl_text               text   = pawl__mongo_get_text(rest, "of");
+    (void)snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(text));
+    put_id(&filter, rest, "row");
+    pawl_code code = pawl__mongo_read_one(store, &of, NULL, NULL, is_there, error,
+                                          "filter: %d, projection: {_id: 1}", &filter);
     bson_destroy(&filter);
-    return pawl__mongo_end(store, cursor, error);
+    return code;
 }
 
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
 {
-    bson_t                 all      = BSON_INITIALIZER;
-    const bson_t          *document = NULL;
-    pawl_code              code     = PAWL_OK;
-    pawl__mongo_bulk       gone     = pawl__mongo_bulk_begin(store, "bodies");
-    const pawl__mongo_find find     = {.collection = "bodies",
-                                       .filter     = &all,
-                                       .sort       = "_id",
-                                       .only       = "of,row",
-                                       .limit      = (int64_t)count_max};
-    mongoc_cursor_t       *cursor   = pawl__mongo_begin(store, &find);
-    while (code == PAWL_OK && mongoc_cursor_next(cursor, &document)) {
-        bson_iter_t of, row, id;
-        bool        is_there = true;
-        bson_t      filter   = BSON_INITIALIZER;
-        if (bson_iter_init_find(&of, document, "of") && BSON_ITER_HOLDS_UTF8(&of) &&
-            bson_iter_init_find(&row, document, "row") && bson_iter_init_find(&id, document, "_id"))
-            code = is_row_there(store, bson_iter_utf8(&of, NULL), &row, &is_there, error);
-        if (!is_there && bson_append_iter(&filter, "_id", -1, &id))
-            pawl__mongo_remove(&gone, &filter);
+    pawl__mongo_bulk    gone = pawl__mongo_bulk_begin(store, "bodies", PAWL_TEXT(""));
+    pawl_code           code = PAWL_OK;
+    pawl__mongo_reading r    = pawl__mongo_begin(
+           store, &bodies, NULL, error,
+           "filter: {}, sort: {_id: 1}, projection: {of: 1, row: 1}, limit: %i", (int64_t)count_max);
+    while (code == PAWL_OK && pawl__mongo_next(&r)) {
+        bool   is_there = true;
+        bson_t filter   = BSON_INITIALIZER;
+        code            = is_row_there(store, r.document, &is_there, error);
+        put_id(&filter, r.document, "_id");
+        if (code == PAWL_OK && !is_there)
+            pawl__mongo_add(&gone, PAWL__MONGO_REMOVE, "q: %d", &filter);
         bson_destroy(&filter);
     }
-    pawl_code ended = pawl__mongo_end(store, cursor, code == PAWL_OK ? error : NULL);
+    pawl_code ended = pawl__mongo_end(&r);
     pawl_code removed =
         pawl__mongo_bulk_run(&gone, code == PAWL_OK && ended == PAWL_OK ? error : NULL);
-    bson_destroy(&all);
     return code != PAWL_OK ? code : ended != PAWL_OK ? ended : removed;
 }

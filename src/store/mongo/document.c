@@ -4,60 +4,94 @@
  */
 #include "store/mongo/document.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* ---- Members ------------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
-void pawl__mongo_put_text(bson_t *document, const char *key, pawl_text text)
+bool pawl__mongo_is_empty(pawl__mongo_type type, const void *at)
 {
-    (void)bson_append_utf8(document, key, -1, text.data != NULL ? text.data : "", (int)text.size);
-}
-
-void pawl__mongo_put_body(bson_t *document, const char *key, pawl_text body)
-{
-    if (pawl_text_is_valid(body, NULL))
-        pawl__mongo_put_text(document, key, body);
-    else
-        (void)bson_append_binary(document, key, -1, BSON_SUBTYPE_BINARY, (const uint8_t *)body.data,
-                                 (uint32_t)body.size);
-}
-
-void pawl__mongo_put_uuid(bson_t *document, const char *key, pawl_uuid uuid)
-{
-    (void)bson_append_binary(document, key, -1, BSON_SUBTYPE_UUID, uuid.bytes, sizeof uuid.bytes);
-}
-
-void pawl__mongo_put_int(bson_t *document, const char *key, int64_t integer)
-{
-    (void)bson_append_int64(document, key, -1, integer);
-}
-
-void pawl__mongo_put_op(bson_t *document, const char *key, const char *op, int64_t integer)
-{
-    bson_t inner;
-    (void)bson_append_document_begin(document, key, -1, &inner);
-    pawl__mongo_put_int(&inner, op, integer);
-    (void)bson_append_document_end(document, &inner);
-}
-
-void pawl__mongo_put_exists(bson_t *document, const char *key, bool is_there)
-{
-    bson_t inner;
-    (void)bson_append_document_begin(document, key, -1, &inner);
-    (void)bson_append_bool(&inner, "$exists", -1, is_there);
-    (void)bson_append_document_end(document, &inner);
-}
-
-void pawl__mongo_put_value(bson_t *document, const char *key, const pawl_value *value)
-{
-    switch (value->type) {
-    case PAWL_VALUE_NONE: return;
-    case PAWL_VALUE_INT: pawl__mongo_put_int(document, key, value->as.integer); return;
-    case PAWL_VALUE_TEXT: pawl__mongo_put_text(document, key, value->as.text); return;
-    case PAWL_VALUE_UUID: pawl__mongo_put_uuid(document, key, value->as.uuid); return;
-    case PAWL_VALUE_TIME: pawl__mongo_put_int(document, key, value->as.time); return;
+    switch (type) {
+    case PAWL__MONGO_INT: return *(const int64_t *)at == 0;
+    case PAWL__MONGO_INT32: return *(const int32_t *)at == 0;
+    case PAWL__MONGO_BOOL: return !*(const bool *)at;
+    case PAWL__MONGO_UUID: return pawl_uuid_is_zero(*(const pawl_uuid *)at);
+    case PAWL__MONGO_VALUE: return ((const pawl_value *)at)->type == PAWL_VALUE_NONE;
+    case PAWL__MONGO_TEXT:
+    case PAWL__MONGO_BODY: return ((const pawl_text *)at)->size == 0;
+    default: return false;
     }
 }
+
+static bool put_text(bson_t *document, const char *key, int key_size, pawl_text text)
+{
+    return bson_append_utf8(document, key, key_size, text.data != NULL ? text.data : "",
+                            (int)text.size);
+}
+
+static bool put_correlation(bson_t *document, const char *key, int key_size,
+                            const pawl_value *value)
+{
+    switch (value->type) {
+    case PAWL_VALUE_TEXT: return put_text(document, key, key_size, value->as.text);
+    case PAWL_VALUE_UUID:
+        return pawl__mongo_put_value(document, key, key_size, PAWL__MONGO_UUID, NULL,
+                                     &value->as.uuid);
+    case PAWL_VALUE_TIME: return bson_append_int64(document, key, key_size, value->as.time);
+    case PAWL_VALUE_INT: return bson_append_int64(document, key, key_size, value->as.integer);
+    default: return true;
+    }
+}
+
+bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, pawl__mongo_type type,
+                           const char *const *words, const void *at)
+{
+    const pawl_text *text = at;
+    switch (type) {
+    case PAWL__MONGO_INT: return bson_append_int64(document, key, key_size, *(const int64_t *)at);
+    case PAWL__MONGO_INT32: return bson_append_int64(document, key, key_size, *(const int32_t *)at);
+    case PAWL__MONGO_BOOL: return bson_append_bool(document, key, key_size, *(const bool *)at);
+    case PAWL__MONGO_UUID:
+        return bson_append_binary(document, key, key_size, BSON_SUBTYPE_UUID, at,
+                                  sizeof(pawl_uuid));
+    case PAWL__MONGO_WORD:
+        return put_text(document, key, key_size, pawl_text_of(words[*(const int *)at]));
+    case PAWL__MONGO_BODY:
+        if (!pawl_text_is_valid(*text, NULL))
+            return bson_append_binary(document, key, key_size, BSON_SUBTYPE_BINARY,
+                                      (const uint8_t *)text->data, (uint32_t)text->size);
+        return put_text(document, key, key_size, *text);
+    case PAWL__MONGO_TEXT: return put_text(document, key, key_size, *text);
+    case PAWL__MONGO_JSON: return pawl__mongo_put_json(document, key, key_size, *text);
+    case PAWL__MONGO_VALUE: return put_correlation(document, key, key_size, at);
+    }
+    return false;
+}
+
+/* Numbers and truths are written whatever they are. */
+bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row)
+{
+    bool is_ok = true;
+    for (; fields->key != NULL; fields++) {
+        const void *at = (const char *)row + fields->offset;
+        bool is_number = fields->type == PAWL__MONGO_INT || fields->type == PAWL__MONGO_INT32 ||
+                         fields->type == PAWL__MONGO_BOOL;
+        if (is_number || !pawl__mongo_is_empty(fields->type, at))
+            is_ok &=
+                pawl__mongo_put_value(document, fields->key, -1, fields->type, fields->words, at);
+    }
+    return is_ok && document->len < BSON_MAX_SIZE;
+}
+
+const pawl__mongo_field *pawl__mongo_field_of(const pawl__mongo_field *fields, pawl_text name)
+{
+    while (fields->key != NULL && !pawl_text_equal(pawl_text_of(fields->key), name))
+        fields++;
+    assert(fields->key != NULL);
+    return fields;
+}
+
+/* ---- Reading ------------------------------------------------------------- */
 
 static bool get_int(const bson_iter_t *at, int64_t *integer)
 {
@@ -102,80 +136,10 @@ bool pawl__mongo_get_int(const bson_t *document, const char *key, int64_t *integ
     return bson_iter_init_find(&at, document, key) && get_int(&at, integer);
 }
 
-bool pawl__mongo_get_uuid(const bson_t *document, const char *key, pawl_uuid *uuid)
-{
-    bson_iter_t at;
-    return bson_iter_init_find(&at, document, key) && get_uuid(&at, uuid);
-}
-
 pawl_text pawl__mongo_get_text(const bson_t *document, const char *key)
 {
     bson_iter_t at;
     return bson_iter_init_find(&at, document, key) ? get_text(&at) : (pawl_text){.size = 0};
-}
-
-/* ---- Lists --------------------------------------------------------------- */
-
-void pawl__mongo_list_begin(bson_t *document, const char *key, const char *op,
-                            pawl__mongo_list *list)
-{
-    list->count = 0;
-    list->key   = op;
-    (void)bson_append_document_begin(document, key, -1, &list->outer);
-    (void)bson_append_array_begin(&list->outer, op, -1, &list->items);
-}
-
-const char *pawl__mongo_list_key(pawl__mongo_list *list)
-{
-    const char *key = NULL;
-    (void)bson_uint32_to_string(list->count++, &key, list->text, sizeof list->text);
-    return key;
-}
-
-void pawl__mongo_list_end(bson_t *document, pawl__mongo_list *list)
-{
-    (void)bson_append_array_end(&list->outer, &list->items);
-    (void)bson_append_document_end(document, &list->outer);
-}
-
-/* ---- Rows ---------------------------------------------------------------- */
-
-static void encode_text(bson_t *document, const pawl__mongo_field *field, const void *at)
-{
-    const pawl_text *text = at;
-    if (text->size == 0)
-        return;
-    if (field->type == PAWL__MONGO_BODY)
-        pawl__mongo_put_body(document, field->key, *text);
-    else
-        pawl__mongo_put_text(document, field->key, *text);
-}
-
-static void encode_field(bson_t *document, const pawl__mongo_field *field, const void *at)
-{
-    switch (field->type) {
-    case PAWL__MONGO_INT: pawl__mongo_put_int(document, field->key, *(const int64_t *)at); return;
-    case PAWL__MONGO_INT32: pawl__mongo_put_int(document, field->key, *(const int32_t *)at); return;
-    case PAWL__MONGO_BOOL:
-        (void)bson_append_bool(document, field->key, -1, *(const bool *)at);
-        return;
-    case PAWL__MONGO_UUID:
-        if (!pawl_uuid_is_zero(*(const pawl_uuid *)at))
-            pawl__mongo_put_uuid(document, field->key, *(const pawl_uuid *)at);
-        return;
-    case PAWL__MONGO_WORD:
-        pawl__mongo_put_text(document, field->key, pawl_text_of(field->words[*(const int *)at]));
-        return;
-    case PAWL__MONGO_TEXT:
-    case PAWL__MONGO_BODY: encode_text(document, field, at); return;
-    }
-}
-
-bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row)
-{
-    for (; fields->key != NULL; fields++)
-        encode_field(document, fields, (const char *)row + fields->offset);
-    return document->len < BSON_MAX_SIZE;
 }
 
 static void decode_word(const bson_iter_t *at, const char *const *words, int *out)
@@ -203,17 +167,29 @@ static bool decode_field(const bson_iter_t *at, const pawl__mongo_field *field, 
     case PAWL__MONGO_BODY:
         *(pawl_text *)out = pawl_arena_text(arena, get_text(at));
         return ((const pawl_text *)out)->data != NULL;
+    case PAWL__MONGO_JSON:
+        *(pawl_text *)out = pawl__mongo_get_json(at, arena);
+        return ((const pawl_text *)out)->data != NULL;
+    case PAWL__MONGO_VALUE: break;
     }
     return true;
 }
 
-/* Members come in the order of the fields, as a rule: each look goes on behind the last. */
+/* "_id.endpoint" is a member of a member. */
+static bool find(const bson_t *document, const char *key, bson_iter_t *at)
+{
+    bson_iter_t outer;
+    return strchr(key, '.') == NULL
+               ? bson_iter_init_find(at, document, key)
+               : bson_iter_init(&outer, document) && bson_iter_find_descendant(&outer, key, at);
+}
+
 bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_field *fields, pawl_arena *arena,
                         void *row)
 {
     bson_iter_t at;
     for (; fields->key != NULL; fields++)
-        if (bson_iter_init_find(&at, document, fields->key) &&
+        if (find(document, fields->key, &at) &&
             !decode_field(&at, fields, arena, (char *)row + fields->offset))
             return false;
     return true;

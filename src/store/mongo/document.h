@@ -27,6 +27,8 @@ typedef enum pawl__mongo_type {
     PAWL__MONGO_UUID,
     PAWL__MONGO_BOOL,
     PAWL__MONGO_WORD,
+    PAWL__MONGO_JSON,  /* a text here, a sub-document there */
+    PAWL__MONGO_VALUE, /* a pawl_value; not for reading */
 } pawl__mongo_type;
 
 typedef struct pawl__mongo_field {
@@ -53,51 +55,32 @@ typedef struct pawl__mongo_field {
         PAWL__MONGO_FIELD(row, member.headers, "headers", TEXT),               \
         PAWL__MONGO_FIELD(row, member.body, "body", BODY)
 
-/* Appends the members of the row. False when out of memory or too long. */
+/* Appends the members of the row. False when out of memory, too long, or of a JSON text that is no object. */
 bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row);
 /* Sets the members that the document has; texts are the arena's. False when out of memory. */
 bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_field *fields, pawl_arena *arena,
                         void *row);
 
-/* ---- Members by themselves ------------------------------------------------ */
+/* ---- One member ----------------------------------------------------------- */
 
-void pawl__mongo_put_text(bson_t *document, const char *key, pawl_text text);
-void pawl__mongo_put_body(bson_t *document, const char *key, pawl_text body);
-void pawl__mongo_put_uuid(bson_t *document, const char *key, pawl_uuid uuid);
-void pawl__mongo_put_int(bson_t *document, const char *key, int64_t integer);
-/* {"key": {"operator": integer}} */
-void pawl__mongo_put_op(bson_t *document, const char *key, const char *op, int64_t integer);
-/* {"key": {"$exists": is_there}} */
-void pawl__mongo_put_exists(bson_t *document, const char *key, bool is_there);
-/* Nothing for a value of type NONE. */
-void pawl__mongo_put_value(bson_t *document, const char *key, const pawl_value *value);
+/* Appends the value at `at`, which is one of the type. */
+bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, pawl__mongo_type type,
+                           const char *const *words, const void *at);
+/* A text without a byte, 0, a zero id, no value. */
+bool pawl__mongo_is_empty(pawl__mongo_type type, const void *at);
+/* The field of that name, which is there. */
+const pawl__mongo_field *pawl__mongo_field_of(const pawl__mongo_field *fields, pawl_text name);
 
 bool pawl__mongo_get_int(const bson_t *document, const char *key, int64_t *integer);
-bool pawl__mongo_get_uuid(const bson_t *document, const char *key, pawl_uuid *uuid);
 /* In the document's memory; empty where it has none. */
 pawl_text pawl__mongo_get_text(const bson_t *document, const char *key);
 
-/* {"key": {"$in": [ ... ]}}: begin, any number of members by the put functions with a key of
- * pawl__mongo_list_key, end. */
-typedef struct pawl__mongo_list {
-    bson_t      outer, items;
-    uint32_t    count;
-    char        text[16];
-    const char *key;
-} pawl__mongo_list;
-
-void        pawl__mongo_list_begin(bson_t *document, const char *key, const char *op,
-                                   pawl__mongo_list *list);
-const char *pawl__mongo_list_key(pawl__mongo_list *list);
-void        pawl__mongo_list_end(bson_t *document, pawl__mongo_list *list);
-
 /* ---- The state of sagas (json.c) ------------------------------------------ */
 
-/* Appends a JSON object as a sub-document: integers as int64. PAWL_EINVAL: no object; PAWL_ENOMEM. */
-pawl_code pawl__mongo_put_json(bson_t *document, const char *key, pawl_text json,
-                               pawl_error *error);
+/* Appends a JSON object as a sub-document: integers as int64. False: no object, too large or too deep. */
+bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_text json);
 /* The member as JSON, in the arena; a type that JSON does not know comes as an object that
  * put_json makes the same value of again. data NULL: out of memory. */
-pawl_text pawl__mongo_get_json(const bson_t *document, const char *key, pawl_arena *arena);
+pawl_text pawl__mongo_get_json(const bson_iter_t *at, pawl_arena *arena);
 
 #endif

@@ -1,6 +1,6 @@
 /* json.c - the state of sagas: JSON as a sub-document that a person can read and query, and back.
  *
- * What one side does not know is an object with a member that no record has:
+ * A value that one side does not know is an object with a member that no record has:
  *
  *     a date, an object id ... of the document   {"$bson": "..."}, the bytes of {"v": value} as hex
  *     a number of the JSON beyond 64 bits        {"$number": "18446744073709551616"}
@@ -132,24 +132,20 @@ static bool append_members(bson_t *document, yyjson_val *object, int depth)
     return is_ok;
 }
 
-pawl_code pawl__mongo_put_json(bson_t *document, const char *key, pawl_text json, pawl_error *error)
+bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_text json)
 {
     bson_t      inner;
     pawl_text   text = json.size != 0 ? json : PAWL_TEXT("{}");
     yyjson_doc *doc  = yyjson_read_opts((char *)(uintptr_t)text.data, text.size,
                                         YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    bool is_ok       = yyjson_is_obj(root) && bson_append_document_begin(document, key, -1, &inner);
+    bool is_ok = yyjson_is_obj(root) && bson_append_document_begin(document, key, key_size, &inner);
     if (is_ok) {
         is_ok = append_members(&inner, root, 1);
         is_ok = bson_append_document_end(document, &inner) && is_ok;
     }
     yyjson_doc_free(doc);
-    return is_ok ? PAWL_OK
-                 : pawl_error_set(error, PAWL_EINVAL,
-                                  "mongodb: %s is no JSON object, or too large or too deep for a "
-                                  "document",
-                                  key);
+    return is_ok;
 }
 
 /* ---- To JSON ------------------------------------------------------------- */
@@ -239,13 +235,10 @@ static yyjson_mut_val *value_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     }
 }
 
-pawl_text pawl__mongo_get_json(const bson_t *document, const char *key, pawl_arena *arena)
+pawl_text pawl__mongo_get_json(const bson_iter_t *at, pawl_arena *arena)
 {
-    bson_iter_t at;
-    if (!bson_iter_init_find(&at, document, key) || !BSON_ITER_HOLDS_DOCUMENT(&at))
-        return pawl_arena_text(arena, PAWL_TEXT("{}"));
     yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = doc != NULL ? object_of(doc, &at, 1) : NULL;
+    yyjson_mut_val *root = doc != NULL ? object_of(doc, at, 1) : NULL;
     size_t          size = 0;
     char     *text = root != NULL ? yyjson_mut_val_write(root, YYJSON_WRITE_NOFLAG, &size) : NULL;
     pawl_text out  = {.size = 0};

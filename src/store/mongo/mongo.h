@@ -1,18 +1,18 @@
 /* mongo.h - the MongoDB store: `mongodb://`, `mongodb+srv://`.
  *
  * A commit is one transaction with majority write concern: the worker's own document first (the
- * fence), then the kinds of change in their order. Each kind looks at the documents that it concerns
- * with one find, refuses what they forbid, and writes with one bulk. Inside of a transaction each find
- * sees what the kinds before it wrote, and a document that somebody else writes meanwhile ends the
- * transaction, which is then begun again: so what was looked at stays true until the commit.
+ * fence), then the kinds of change in their order. Each kind writes with one bulk whose filters say what
+ * has to be there, and counts what was written. When that is not what it should be, the transaction is
+ * aborted and begun again with care: each kind then looks first, and refuses what the documents forbid.
+ * A document that somebody else writes meanwhile ends a transaction: so what was looked at stays true.
  *
  * Claims and leases are stamps on documents, made by update-many outside of any transaction. They end
  * with their worker, whose heartbeat others look at.
  *
  * Numbers of rows come from one counter document, taken before the transaction that writes them.
  *
- * Files: document.c fields and BSON; json.c the state of sagas; request.c finds and bulks;
- * transaction.c and commit.c the write path; one file for each noun.
+ * Files: template.c and document.c BSON; json.c the state of sagas; request.c finds and bulks;
+ * transaction.c, commit.c, kinds.h and runs.c the write path; one file for each noun that is read.
  * Threads: as the store: one thread at a time; interrupt() alone from another one.
  * Tests: tests/contract
  *
@@ -22,7 +22,7 @@
 #define PAWL_MONGO_H
 
 #include "pawl/store_driver.h"
-#include "store/mongo/document.h"
+#include "store/mongo/template.h"
 
 #include <mongoc/mongoc.h>
 
@@ -31,7 +31,6 @@
 
 #define PAWL__MONGO_DATABASE_SIZE 64
 #define PAWL__MONGO_NAME_SIZE 256 /* of a collection */
-#define PAWL__MONGO_PATH_SIZE 300 /* of a member */
 #define PAWL__MONGO_TRIES_MAX 20  /* of a transaction that others wrote into */
 
 typedef struct pawl__mongo {
@@ -44,6 +43,7 @@ typedef struct pawl__mongo {
     mongoc_client_session_t *at_session;
     bool       is_transient; /* the last failure: the transaction may be begun again */
     bool       is_duplicate; /* the last failure was a unique index's */
+    bool       is_mismatch;  /* a write found not what its filter said */
     unsigned   duplicates;   /* such failures since the transaction was tried first */
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
@@ -54,7 +54,7 @@ typedef struct pawl__mongo {
     int64_t    pause_ms;     /* between two looks of a wait */
     int64_t    claim;        /* number of the last claim of a queue */
     int64_t    part;         /* of the commit under way, or in doubt */
-    bool       has_stray;    /* that claim may have stamped rows that nobody knows of */
+    bool       has_stray;    /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
@@ -75,69 +75,83 @@ pawl_code pawl__mongo_no_memory(pawl_error *error);
 
 /* ---- Finds (request.c) --------------------------------------------------- */
 
-typedef struct pawl__mongo_find {
-    const char   *collection; /* without the prefix */
-    pawl_text     table;      /* or the whole name of a saga's */
-    const bson_t *filter;
-    const char   *sort;  /* "due,_id"; "-_id" from the last; NULL: none */
-    const char   *only;  /* the members to read: "queue,claimed_by"; NULL: all */
-    int64_t       limit; /* 0: all */
-} pawl__mongo_find;
+/* A collection and the struct that its documents are read into. */
+typedef struct pawl__mongo_table {
+    const char              *name; /* without the prefix; NULL: a saga's */
+    const pawl__mongo_field *fields;
+    size_t                   row_size;
+    pawl_text                saga; /* the whole name of a saga's */
+} pawl__mongo_table;
 
-/* To be ended by pawl__mongo_end; NULL when out of memory, which end tells. */
-mongoc_cursor_t *pawl__mongo_begin(pawl_store *store, const pawl__mongo_find *find);
-pawl_code        pawl__mongo_end(pawl_store *store, mongoc_cursor_t *cursor, pawl_error *error);
+/* Rows that are read one by one. Each read is a template (template.h):
+ *
+ *     "filter: {...}, sort: {due: 1}, projection: {body: 1}, limit: %i"    or    "pipeline: [...]"
+ *
+ * begin -> next* -> end. A failure ends it, and `end` returns it. */
+typedef struct pawl__mongo_reading {
+    pawl_store              *store;
+    const pawl__mongo_table *table;
+    pawl_arena              *arena;
+    mongoc_cursor_t         *cursor;
+    const bson_t            *document; /* the last one */
+    void                    *items;    /* rows; never NULL after PAWL_OK */
+    size_t                   count, capacity;
+    pawl_code                code;
+    pawl_error              *error;
+} pawl__mongo_reading;
 
-typedef struct pawl__mongo_rows {
-    void  *items; /* never NULL after PAWL_OK */
-    size_t count;
-} pawl__mongo_rows;
+pawl__mongo_reading pawl__mongo_begin(pawl_store *store, const pawl__mongo_table *table,
+                                      pawl_arena *arena, pawl_error *error, const char *find, ...);
+/* The next document; true with another row of it at the end of `items`, or none where the table has no fields. */
+bool      pawl__mongo_next(pawl__mongo_reading *reading);
+pawl_code pawl__mongo_end(pawl__mongo_reading *reading);
 
-/* Sets the members that the document has, as pawl__mongo_decode; a body that is in two documents is
- * put together. False with PAWL_OK in *code: out of memory. */
-bool pawl__mongo_take(pawl_store *store, const bson_t *document, const pawl__mongo_field *fields,
-                      pawl_arena *arena, void *row, pawl_code *code, pawl_error *error);
-/* All that is found, as structs of `row_size`, which begin as zeroes. */
-pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_find *find,
-                           const pawl__mongo_field *fields, size_t row_size, pawl_arena *arena,
-                           pawl__mongo_rows *rows, pawl_error *error);
-/* The first; *is_there false: nothing was found and `row` stays. */
-pawl_code pawl__mongo_read_one(pawl_store *store, pawl__mongo_find find,
-                               const pawl__mongo_field *fields, pawl_arena *arena, void *row,
-                               bool *is_there, pawl_error *error);
-/* A sum over documents: how many there are. */
-pawl_code pawl__mongo_count(pawl_store *store, const char *collection, const bson_t *filter,
-                            int64_t *count, pawl_error *error);
-/* An aggregation; as pawl__mongo_begin. Takes the stages of an array. */
-mongoc_cursor_t *pawl__mongo_aggregate(pawl_store *store, const char *collection,
-                                       const bson_t *stages);
+/* All rows that are found; `items` is the address of the pointer to them. */
+pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
+                           void *items, size_t *count, pawl_error *error, const char *find, ...);
+/* The first; without one `row` stays. `is_there` may be NULL. */
+pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
+                               void *row, bool *is_there, pawl_error *error, const char *find, ...);
+/* How many documents match. */
+pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
+                            pawl_error *error, const char *filter, ...);
+/* Puts the rest of a body together that stands in two documents (body.c). */
+pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
+                           const pawl__mongo_field *fields, pawl_arena *arena, void *row,
+                           pawl_error *error);
 
 /* ---- Writes (request.c) -------------------------------------------------- */
 
-/* Writes that go as one bulk, in their order. */
+/* By what an entry of a bulk is: the document, "q: {...}, u: {...}", or "q: {...}". */
+typedef enum pawl__mongo_op {
+    PAWL__MONGO_REMOVE,
+    PAWL__MONGO_REMOVE_MANY,
+    PAWL__MONGO_UPDATE,
+    PAWL__MONGO_UPSERT,
+    PAWL__MONGO_UPDATE_MANY,
+    PAWL__MONGO_INSERT,
+} pawl__mongo_op;
+
+/* Writes of one collection: removals, then updates, then inserts, each as one command. */
 typedef struct pawl__mongo_bulk {
     pawl_store              *store;
-    mongoc_bulk_operation_t *bulk;
-    size_t                   count;
-    const char              *collection; /* NULL: a saga's */
-    pawl_code                rest_code;  /* of the rest of a body that went before */
-    bool                     is_failed;  /* out of memory, or a document that is none */
+    mongoc_collection_t     *at;
+    mongoc_bulk_operation_t *bulks[3]; /* NULL: nothing of that kind */
+    const char              *collection;
+    pawl_code                code; /* of what was added */
     bson_error_t             why;
-    int64_t                  inserted, matched, modified, removed, upserted; /* once it was run */
+    int64_t done; /* documents that were inserted, matched or removed, once it was run */
 } pawl__mongo_bulk;
 
-pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection);
-pawl__mongo_bulk pawl__mongo_bulk_begin_table(pawl_store *store, pawl_text table);
-void             pawl__mongo_insert(pawl__mongo_bulk *bulk, const bson_t *document);
-/* `update` has operators: {"$set": ...}. */
-void pawl__mongo_update(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *update,
-                        bool is_upsert);
-void pawl__mongo_update_many(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *update);
-void pawl__mongo_replace(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *document);
-void pawl__mongo_remove(pawl__mongo_bulk *bulk, const bson_t *filter);
-void pawl__mongo_remove_many(pawl__mongo_bulk *bulk, const bson_t *filter);
+pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection, pawl_text saga);
+void             pawl__mongo_add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, ...);
+void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
+                              bool is_ok);
 /* Sends what was added, if anything, and frees it. */
 pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error);
+/* A bulk of one; `done` may be NULL. */
+pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mongo_op op,
+                            int64_t *done, pawl_error *error, const char *text, ...);
 
 /* Whether the document is too large for one: its body's rest is written, and `first`, the caller's to
  * destroy, is to be written in its place (body.c). */
@@ -145,16 +159,13 @@ bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *f
 /* Removes rests of bodies whose rows went. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error);
 
-/* One update-many by itself; `*modified` may be NULL. */
-pawl_code pawl__mongo_stamp(pawl_store *store, const char *collection, const bson_t *filter,
-                            const bson_t *update, int64_t *modified, pawl_error *error);
-/* A command; `reply` is the caller's to destroy in any case. */
-pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, bson_t *reply,
-                              pawl_error *error);
-/* Adds to the document of that id, makes it where it is missing, and reads what it then is. */
-pawl_code pawl__mongo_find_and_modify(pawl_store *store, const char *collection,
-                                      const bson_t *filter, const bson_t *update, bool is_upsert,
-                                      bson_t *reply, pawl_error *error);
+/* A command; `reply`, which may be NULL, is the caller's to destroy in any case. An error of the number `allowed` is
+ * none. */
+pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
+                              bson_t *reply, pawl_error *error);
+/* "q: {...}, u: {...}": changes a document, or makes it, and reads what it then is, which is `reply`'s. */
+pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_upsert,
+                             bson_t *reply, pawl_error *error, const char *text, ...);
 /* `count` numbers nobody had before, the first in *first. Outside of any transaction. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error);
 void      pawl__mongo_name(const pawl_store *store, const char *collection,
@@ -192,7 +203,8 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
                                    size_t count, pawl_line_fn *line, void *context,
                                    pawl_error *error);
 /* "correlation.OrderRef": the member that values of the property stand in. */
-void pawl__mongo_correlation_path(pawl_text property, char path[PAWL__MONGO_PATH_SIZE]);
+void pawl__mongo_correlation_path(const pawl_correlation *correlation,
+                                  char                    path[PAWL__MONGO_PATH_SIZE]);
 /* PAWL_ESCHEMA when rows have values of properties alone that the saga has no more (D31). */
 pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *table,
                                   pawl_error *error);
@@ -210,7 +222,5 @@ pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t c
 /* ---- Parts of statistics, of a sweep and of the next due time ------------ */
 
 pawl_code pawl__mongo_outbox_stats(pawl_store *store, pawl_stats *stats, pawl_error *error);
-/* {_id: ...} of an inbox mark. */
-void pawl__mongo_put_mark_key(bson_t *filter, pawl_text endpoint, pawl_text message_id);
 
 #endif

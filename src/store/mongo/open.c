@@ -17,7 +17,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What libmongoc has to say comes in errors. */
+/* libmongoc's own log is switched off: its errors say the same. */
 static void no_log(mongoc_log_level_t level, const char *domain, const char *text, void *context)
 {
     (void)level, (void)domain, (void)text, (void)context;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ALLOWED_OF_OLD 26 /* NamespaceNotFound: what is not there has no documents */
+#define NAMESPACE_NOT_FOUND 26 /* a collection that is not there has no documents */
 
 /* ---- Collections --------------------------------------------------------- */
 
@@ -37,7 +37,6 @@ static mongoc_collection_t *open_collection(pawl_store *store, const char *colle
     return mongoc_client_get_collection(self->at_client, self->database, name);
 }
 
-/* The options of a call: the open transaction, else its read or write concern. */
 static void put_session(pawl_store *store, bson_t *options)
 {
     const pawl__mongo *self = pawl__mongo_of(store);
@@ -47,264 +46,313 @@ static void put_session(pawl_store *store, bson_t *options)
 
 /* ---- Finds --------------------------------------------------------------- */
 
-/* "due,-_id" as {"due": 1, "_id": -1}. */
-static void put_names(bson_t *options, const char *key, const char *names)
+static mongoc_cursor_t *open_cursor(pawl_store *store, const pawl__mongo_table *table,
+                                    const bson_t *asked)
 {
-    bson_t inner;
-    (void)bson_append_document_begin(options, key, -1, &inner);
-    while (*names != '\0') {
-        size_t size = strcspn(names, ",");
-        int    down = names[0] == '-';
-        (void)bson_append_int32(&inner, names + down, (int)size - down, down ? -1 : 1);
-        names += size + (names[size] == ',');
-    }
-    (void)bson_append_document_end(options, &inner);
-}
-
-mongoc_cursor_t *pawl__mongo_begin(pawl_store *store, const pawl__mongo_find *find)
-{
-    bson_t               options    = BSON_INITIALIZER;
-    mongoc_collection_t *collection = open_collection(store, find->collection, find->table);
-    if (find->sort != NULL)
-        put_names(&options, "sort", find->sort);
-    if (find->only != NULL)
-        put_names(&options, "projection", find->only);
-    if (find->limit != 0)
-        pawl__mongo_put_int(&options, "limit", find->limit);
+    bson_t               filter, pipeline, options = BSON_INITIALIZER;
+    bson_iter_t          at;
+    const uint8_t       *data = NULL;
+    uint32_t             size = 0;
+    mongoc_cursor_t     *cursor;
+    mongoc_collection_t *collection = open_collection(store, table->name, table->saga);
+    pawl__mongo_part(asked, "filter", &filter);
+    bson_copy_to_excluding_noinit(asked, &options, "filter", "pipeline", NULL);
     put_session(store, &options);
-    mongoc_cursor_t *cursor =
-        mongoc_collection_find_with_opts(collection, find->filter, &options, NULL);
+    if (bson_iter_init_find(&at, asked, "pipeline")) {
+        bson_iter_array(&at, &size, &data);
+        (void)bson_init_static(&pipeline, data, size);
+        cursor =
+            mongoc_collection_aggregate(collection, MONGOC_QUERY_NONE, &pipeline, &options, NULL);
+    } else {
+        cursor = mongoc_collection_find_with_opts(collection, &filter, &options, NULL);
+    }
     bson_destroy(&options);
     mongoc_collection_destroy(collection);
     return cursor;
 }
 
-mongoc_cursor_t *pawl__mongo_aggregate(pawl_store *store, const char *collection,
-                                       const bson_t *stages)
+static pawl__mongo_reading begin(pawl_store *store, const pawl__mongo_table *table,
+                                 pawl_arena *arena, pawl_error *error, bool is_one,
+                                 const char *find, va_list arguments)
 {
-    bson_t               options = BSON_INITIALIZER;
-    mongoc_collection_t *at      = open_collection(store, collection, PAWL_TEXT(""));
-    put_session(store, &options);
-    mongoc_cursor_t *cursor =
-        mongoc_collection_aggregate(at, MONGOC_QUERY_NONE, stages, &options, NULL);
-    bson_destroy(&options);
-    mongoc_collection_destroy(at);
-    return cursor;
+    pawl__mongo_reading r     = {.store = store, .table = table, .arena = arena, .error = error};
+    bson_t              asked = BSON_INITIALIZER;
+    bool                is_ok = pawl__mongo_put_arguments(&asked, find, arguments) &&
+                 (!is_one || pawl__mongo_put(&asked, "limit: 1"));
+    if (arena != NULL && !is_one)
+        is_ok = (r.items = pawl_arena_take(arena, 1)) != NULL && is_ok;
+    if (is_ok)
+        r.cursor = open_cursor(store, table, &asked);
+    else
+        r.code = pawl__mongo_no_memory(error);
+    bson_destroy(&asked);
+    return r;
 }
 
-pawl_code pawl__mongo_end(pawl_store *store, mongoc_cursor_t *cursor, pawl_error *error)
+pawl__mongo_reading pawl__mongo_begin(pawl_store *store, const pawl__mongo_table *table,
+                                      pawl_arena *arena, pawl_error *error, const char *find, ...)
+{
+    va_list arguments;
+    va_start(arguments, find);
+    pawl__mongo_reading r = begin(store, table, arena, error, false, find, arguments);
+    va_end(arguments);
+    return r;
+}
+
+static bool take_row(pawl__mongo_reading *r)
+{
+    const pawl__mongo_table *table = r->table;
+    char *grown = pawl_arena_grow(r->arena, r->items, r->count, &r->capacity, table->row_size);
+    if (grown == NULL)
+        return false;
+    char *row = grown + r->count++ * table->row_size;
+    r->items  = grown;
+    memset(row, 0, table->row_size);
+    if (!pawl__mongo_decode(r->document, table->fields, r->arena, row))
+        return false;
+    r->code = pawl__mongo_join(r->store, r->document, table->fields, r->arena, row, r->error);
+    return true;
+}
+
+bool pawl__mongo_next(pawl__mongo_reading *r)
+{
+    if (r->code != PAWL_OK || !mongoc_cursor_next(r->cursor, &r->document))
+        return false;
+    if (r->table->fields != NULL && !take_row(r))
+        r->code = pawl__mongo_no_memory(r->error);
+    return r->code == PAWL_OK;
+}
+
+pawl_code pawl__mongo_end(pawl__mongo_reading *r)
 {
     bson_error_t  why;
     const bson_t *reply = NULL;
-    pawl_code     code  = PAWL_OK;
-    if (mongoc_cursor_error_document(cursor, &why, &reply) && why.code != ALLOWED_OF_OLD)
-        code = pawl__mongo_fail(store, &why, reply, error);
-    mongoc_cursor_destroy(cursor);
-    return code;
+    if (r->code == PAWL_OK && mongoc_cursor_error_document(r->cursor, &why, &reply) &&
+        why.code != NAMESPACE_NOT_FOUND)
+        r->code = pawl__mongo_fail(r->store, &why, reply, r->error);
+    mongoc_cursor_destroy(r->cursor);
+    return r->code;
 }
 
-pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_find *find,
-                           const pawl__mongo_field *fields, size_t row_size, pawl_arena *arena,
-                           pawl__mongo_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
+                           void *items, size_t *count, pawl_error *error, const char *find, ...)
 {
-    size_t           capacity = 0;
-    const bson_t    *document = NULL;
-    pawl_code        taken    = PAWL_OK;
-    mongoc_cursor_t *cursor   = pawl__mongo_begin(store, find);
-    *rows                     = (pawl__mongo_rows){.items = pawl_arena_take(arena, 1)};
-    bool is_ok                = rows->items != NULL;
-    while (is_ok && mongoc_cursor_next(cursor, &document)) {
-        void *grown = pawl_arena_grow(arena, rows->items, rows->count, &capacity, row_size);
-        is_ok       = grown != NULL;
-        if (is_ok) {
-            char *row   = (char *)grown + rows->count++ * row_size;
-            rows->items = grown;
-            memset(row, 0, row_size);
-            is_ok = pawl__mongo_take(store, document, fields, arena, row, &taken, error);
-        }
-    }
-    pawl_code code = pawl__mongo_end(store, cursor, taken == PAWL_OK ? error : NULL);
-    if (taken != PAWL_OK)
-        return taken;
-    return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
+    va_list arguments;
+    va_start(arguments, find);
+    pawl__mongo_reading r = begin(store, table, arena, error, false, find, arguments);
+    va_end(arguments);
+    while (pawl__mongo_next(&r))
+        continue;
+    memcpy(items, &r.items, sizeof r.items);
+    *count = r.count;
+    return pawl__mongo_end(&r);
 }
 
-pawl_code pawl__mongo_read_one(pawl_store *store, pawl__mongo_find find,
-                               const pawl__mongo_field *fields, pawl_arena *arena, void *row,
-                               bool *is_there, pawl_error *error)
+pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
+                               void *row, bool *is_there, pawl_error *error, const char *find, ...)
 {
-    const bson_t *document  = NULL;
-    bool          is_ok     = true;
-    find.limit              = 1;
-    mongoc_cursor_t *cursor = pawl__mongo_begin(store, &find);
-    *is_there               = mongoc_cursor_next(cursor, &document);
-    if (*is_there)
-        is_ok = pawl__mongo_decode(document, fields, arena, row);
-    pawl_code code = pawl__mongo_end(store, cursor, error);
-    return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
+    va_list arguments;
+    va_start(arguments, find);
+    pawl__mongo_reading r = begin(store, table, arena, error, true, find, arguments);
+    va_end(arguments);
+    bool is_any = r.code == PAWL_OK && mongoc_cursor_next(r.cursor, &r.document);
+    if (is_any && row != NULL && !pawl__mongo_decode(r.document, table->fields, arena, row))
+        r.code = pawl__mongo_no_memory(error);
+    if (is_there != NULL)
+        *is_there = is_any;
+    return pawl__mongo_end(&r);
 }
 
-pawl_code pawl__mongo_count(pawl_store *store, const char *collection, const bson_t *filter,
-                            int64_t *count, pawl_error *error)
+pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
+                            pawl_error *error, const char *filter, ...)
 {
-    bson_t        stages   = BSON_INITIALIZER, stage;
-    const bson_t *document = NULL;
-    (void)bson_append_document_begin(&stages, "0", 1, &stage);
-    (void)bson_append_document(&stage, "$match", -1, filter);
-    (void)bson_append_document_end(&stages, &stage);
-    (void)bson_append_document_begin(&stages, "1", 1, &stage);
-    (void)bson_append_utf8(&stage, "$count", -1, "n", 1);
-    (void)bson_append_document_end(&stages, &stage);
-    mongoc_cursor_t *cursor = pawl__mongo_aggregate(store, collection, &stages);
-    *count                  = 0;
-    if (mongoc_cursor_next(cursor, &document))
-        (void)pawl__mongo_get_int(document, "n", count);
-    bson_destroy(&stages);
-    return pawl__mongo_end(store, cursor, error);
+    const pawl__mongo_table table = {.name = collection};
+    bson_t                  match = BSON_INITIALIZER;
+    va_list                 arguments;
+    va_start(arguments, filter);
+    bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
+    va_end(arguments);
+    pawl__mongo_reading r = pawl__mongo_begin(store, &table, NULL, error,
+                                              "pipeline: [{$match: %d}, {$count: 'n'}]", &match);
+    *count                = 0;
+    if (pawl__mongo_next(&r))
+        (void)pawl__mongo_get_int(r.document, "n", count);
+    bson_destroy(&match);
+    pawl_code code = pawl__mongo_end(&r);
+    return is_ok ? code : pawl__mongo_no_memory(error);
 }
 
 /* ---- Bulks --------------------------------------------------------------- */
 
-static pawl__mongo_bulk begin_bulk(pawl_store *store, mongoc_collection_t *collection)
+pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection, pawl_text saga)
 {
-    pawl__mongo_bulk bulk    = {.store = store};
-    bson_t           options = BSON_INITIALIZER;
-    put_session(store, &options);
-    bulk.bulk = mongoc_collection_create_bulk_operation_with_opts(collection, &options);
+    return (pawl__mongo_bulk){
+        .store = store, .at = open_collection(store, collection, saga), .collection = collection};
+}
+
+static mongoc_bulk_operation_t *bulk_for(pawl__mongo_bulk *bulk, pawl__mongo_op op)
+{
+    size_t kind    = op <= PAWL__MONGO_REMOVE_MANY ? 0 : op < PAWL__MONGO_INSERT ? 1 : 2;
+    bson_t options = BSON_INITIALIZER;
+    put_session(bulk->store, &options);
+    if (bulk->bulks[kind] == NULL)
+        bulk->bulks[kind] = mongoc_collection_create_bulk_operation_with_opts(bulk->at, &options);
     bson_destroy(&options);
-    mongoc_collection_destroy(collection);
-    return bulk;
+    return bulk->bulks[kind];
 }
 
-pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection)
-{
-    pawl__mongo_bulk bulk = begin_bulk(store, open_collection(store, collection, PAWL_TEXT("")));
-    bulk.collection       = collection;
-    return bulk;
-}
-
-pawl__mongo_bulk pawl__mongo_bulk_begin_table(pawl_store *store, pawl_text table)
-{
-    return begin_bulk(store, open_collection(store, NULL, table));
-}
-
-static void note(pawl__mongo_bulk *bulk, bool is_ok)
-{
-    bulk->is_failed |= !is_ok;
-    bulk->count++;
-}
-
-void pawl__mongo_insert(pawl__mongo_bulk *bulk, const bson_t *document)
+static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bson_t *document)
 {
     bson_t first;
-    if (pawl__mongo_split(bulk, document, &first)) {
-        note(bulk, mongoc_bulk_operation_insert_with_opts(bulk->bulk, &first, NULL, &bulk->why));
-        bson_destroy(&first);
-        return;
-    }
-    note(bulk, mongoc_bulk_operation_insert_with_opts(bulk->bulk, document, NULL, &bulk->why));
+    if (!pawl__mongo_split(bulk, document, &first))
+        return mongoc_bulk_operation_insert_with_opts(to, document, NULL, &bulk->why);
+    bool is_ok = mongoc_bulk_operation_insert_with_opts(to, &first, NULL, &bulk->why);
+    bson_destroy(&first);
+    return is_ok;
 }
 
-void pawl__mongo_update(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *update,
-                        bool is_upsert)
+void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
+                              bool is_ok)
 {
-    bson_t options = BSON_INITIALIZER;
-    if (is_upsert)
-        (void)bson_append_bool(&options, "upsert", -1, true);
-    note(bulk, mongoc_bulk_operation_update_one_with_opts(bulk->bulk, filter, update, &options,
-                                                          &bulk->why));
+    bson_t                   filter, update, options = BSON_INITIALIZER;
+    bson_error_t            *why = &bulk->why;
+    mongoc_bulk_operation_t *to  = bulk_for(bulk, op);
+    pawl__mongo_part(document, "q", &filter);
+    pawl__mongo_part(document, "u", &update);
+    if (op == PAWL__MONGO_UPSERT)
+        (void)pawl__mongo_put(&options, "upsert: true");
+    if (!is_ok) {
+        bulk->code = PAWL_EINVAL;
+        bson_set_error(why, MONGOC_ERROR_BSON, 0,
+                       "out of memory, or a JSON text is no object, or too large or too deep for a "
+                       "document");
+    }
+    switch (op) {
+    case PAWL__MONGO_INSERT: is_ok = is_ok && insert(bulk, to, document); break;
+    case PAWL__MONGO_UPDATE:
+    case PAWL__MONGO_UPSERT:
+        is_ok = is_ok &&
+                mongoc_bulk_operation_update_one_with_opts(to, &filter, &update, &options, why);
+        break;
+    case PAWL__MONGO_UPDATE_MANY:
+        is_ok =
+            is_ok && mongoc_bulk_operation_update_many_with_opts(to, &filter, &update, NULL, why);
+        break;
+    case PAWL__MONGO_REMOVE:
+        is_ok = is_ok && mongoc_bulk_operation_remove_one_with_opts(to, &filter, NULL, why);
+        break;
+    case PAWL__MONGO_REMOVE_MANY:
+        is_ok = is_ok && mongoc_bulk_operation_remove_many_with_opts(to, &filter, NULL, why);
+        break;
+    }
+    if (!is_ok && bulk->code == PAWL_OK)
+        bulk->code = pawl__mongo_fail(bulk->store, why, NULL, NULL);
     bson_destroy(&options);
 }
 
-void pawl__mongo_update_many(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *update)
+void pawl__mongo_add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, ...)
 {
-    note(bulk,
-         mongoc_bulk_operation_update_many_with_opts(bulk->bulk, filter, update, NULL, &bulk->why));
+    bson_t  document = BSON_INITIALIZER;
+    va_list arguments;
+    va_start(arguments, text);
+    bool is_ok = pawl__mongo_put_arguments(&document, text, arguments);
+    va_end(arguments);
+    pawl__mongo_add_document(bulk, op, &document, is_ok);
+    bson_destroy(&document);
 }
 
-void pawl__mongo_replace(pawl__mongo_bulk *bulk, const bson_t *filter, const bson_t *document)
+static pawl_code execute(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *part, pawl_error *error)
 {
-    note(bulk, mongoc_bulk_operation_replace_one_with_opts(bulk->bulk, filter, document, NULL,
-                                                           &bulk->why));
-}
-
-void pawl__mongo_remove(pawl__mongo_bulk *bulk, const bson_t *filter)
-{
-    note(bulk, mongoc_bulk_operation_remove_one_with_opts(bulk->bulk, filter, NULL, &bulk->why));
-}
-
-void pawl__mongo_remove_many(pawl__mongo_bulk *bulk, const bson_t *filter)
-{
-    note(bulk, mongoc_bulk_operation_remove_many_with_opts(bulk->bulk, filter, NULL, &bulk->why));
-}
-
-pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error)
-{
-    bson_t    reply = BSON_INITIALIZER;
-    pawl_code code  = PAWL_OK;
-    if (bulk->rest_code != PAWL_OK) {
-        code = pawl_error_set(error, bulk->rest_code, "mongodb: %s", bulk->why.message);
-    } else if (bulk->is_failed) {
-        code = pawl__mongo_fail(bulk->store, &bulk->why, NULL, error);
-    } else if (bulk->count != 0) {
-        bson_destroy(&reply);
-        if (mongoc_bulk_operation_execute(bulk->bulk, &reply, &bulk->why) == 0)
-            code = pawl__mongo_fail(bulk->store, &bulk->why, &reply, error);
-        (void)pawl__mongo_get_int(&reply, "nInserted", &bulk->inserted);
-        (void)pawl__mongo_get_int(&reply, "nMatched", &bulk->matched);
-        (void)pawl__mongo_get_int(&reply, "nModified", &bulk->modified);
-        (void)pawl__mongo_get_int(&reply, "nRemoved", &bulk->removed);
-        (void)pawl__mongo_get_int(&reply, "nUpserted", &bulk->upserted);
+    static const char *const counts[] = {"nInserted", "nMatched", "nRemoved", "nUpserted"};
+    bson_t                   reply;
+    pawl_code                code = PAWL_OK;
+    if (mongoc_bulk_operation_execute(part, &reply, &bulk->why) == 0)
+        code = pawl__mongo_fail(bulk->store, &bulk->why, &reply, error);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        int64_t count = 0;
+        (void)pawl__mongo_get_int(&reply, counts[i], &count);
+        bulk->done += count;
     }
-    mongoc_bulk_operation_destroy(bulk->bulk);
-    bulk->bulk = NULL;
     bson_destroy(&reply);
     return code;
 }
 
-pawl_code pawl__mongo_stamp(pawl_store *store, const char *collection, const bson_t *filter,
-                            const bson_t *update, int64_t *modified, pawl_error *error)
+pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error)
 {
-    pawl__mongo_bulk bulk = pawl__mongo_bulk_begin(store, collection);
-    pawl__mongo_update_many(&bulk, filter, update);
+    pawl_code code = bulk->code;
+    if (code != PAWL_OK)
+        (void)pawl_error_set(error, code, "mongodb: %s", bulk->why.message);
+    for (size_t i = 0; i < 3; i++) {
+        if (code == PAWL_OK && bulk->bulks[i] != NULL)
+            code = execute(bulk, bulk->bulks[i], error);
+        mongoc_bulk_operation_destroy(bulk->bulks[i]);
+        bulk->bulks[i] = NULL;
+    }
+    mongoc_collection_destroy(bulk->at);
+    bulk->at = NULL;
+    return code;
+}
+
+pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mongo_op op,
+                            int64_t *done, pawl_error *error, const char *text, ...)
+{
+    pawl__mongo_bulk bulk     = pawl__mongo_bulk_begin(store, collection, PAWL_TEXT(""));
+    bson_t           document = BSON_INITIALIZER;
+    va_list          arguments;
+    va_start(arguments, text);
+    bool is_ok = pawl__mongo_put_arguments(&document, text, arguments);
+    va_end(arguments);
+    pawl__mongo_add_document(&bulk, op, &document, is_ok);
+    bson_destroy(&document);
     pawl_code code = pawl__mongo_bulk_run(&bulk, error);
-    if (modified != NULL)
-        *modified = bulk.modified;
+    if (done != NULL)
+        *done = bulk.done;
     return code;
 }
 
 /* ---- Commands ------------------------------------------------------------ */
 
-pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, bson_t *reply,
-                              pawl_error *error)
+pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
+                              bson_t *reply, pawl_error *error)
 {
     const pawl__mongo *self = pawl__mongo_of(store);
     bson_error_t       why;
-    if (mongoc_client_command_simple(self->at_client, self->database, command, NULL, reply, &why))
-        return PAWL_OK;
-    return pawl__mongo_fail(store, &why, reply, error);
+    bson_t             own;
+    bson_t            *to   = reply != NULL ? reply : &own;
+    pawl_code          code = PAWL_OK;
+    if (!mongoc_client_command_simple(self->at_client, self->database, command, NULL, to, &why) &&
+        (allowed == 0 || why.code != allowed))
+        code = pawl__mongo_fail(store, &why, to, error);
+    if (reply == NULL)
+        bson_destroy(to);
+    return code;
 }
 
-pawl_code pawl__mongo_find_and_modify(pawl_store *store, const char *collection,
-                                      const bson_t *filter, const bson_t *update, bool is_upsert,
-                                      bson_t *reply, pawl_error *error)
+pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_upsert,
+                             bson_t *reply, pawl_error *error, const char *text, ...)
 {
-    bson_error_t                   why;
-    mongoc_collection_t           *at     = open_collection(store, collection, PAWL_TEXT(""));
+    bson_error_t         why;
+    bson_t               asked = BSON_INITIALIZER, filter, update, extra = BSON_INITIALIZER;
+    mongoc_collection_t *at               = open_collection(store, collection, PAWL_TEXT(""));
     mongoc_find_and_modify_opts_t *change = mongoc_find_and_modify_opts_new();
-    mongoc_find_and_modify_flags_t flags  = MONGOC_FIND_AND_MODIFY_RETURN_NEW;
-    bson_t                         extra  = BSON_INITIALIZER;
-    if (is_upsert)
-        flags |= MONGOC_FIND_AND_MODIFY_UPSERT;
+    va_list                        arguments;
+    va_start(arguments, text);
+    (void)pawl__mongo_put_arguments(&asked, text, arguments);
+    va_end(arguments);
+    pawl__mongo_part(&asked, "q", &filter);
+    pawl__mongo_part(&asked, "u", &update);
     put_session(store, &extra);
-    (void)mongoc_find_and_modify_opts_set_update(change, update);
-    (void)mongoc_find_and_modify_opts_set_flags(change, flags);
+    (void)mongoc_find_and_modify_opts_set_update(change, &update);
+    (void)mongoc_find_and_modify_opts_set_flags(
+        change,
+        MONGOC_FIND_AND_MODIFY_RETURN_NEW | (is_upsert ? MONGOC_FIND_AND_MODIFY_UPSERT : 0));
     (void)mongoc_find_and_modify_opts_append(change, &extra);
-    bool      is_ok = mongoc_collection_find_and_modify_with_opts(at, filter, change, reply, &why);
+    bool      is_ok = mongoc_collection_find_and_modify_with_opts(at, &filter, change, reply, &why);
     pawl_code code  = is_ok ? PAWL_OK : pawl__mongo_fail(store, &why, reply, error);
     mongoc_find_and_modify_opts_destroy(change);
     mongoc_collection_destroy(at);
     bson_destroy(&extra);
+    bson_destroy(&asked);
     return code;
 }
 
@@ -313,24 +361,17 @@ pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, p
 {
     pawl__mongo             *self    = pawl__mongo_of(store);
     mongoc_client_session_t *session = self->at_session;
-    bson_t                   filter = BSON_INITIALIZER, update = BSON_INITIALIZER, inner, reply;
-    bson_iter_t              at, last;
-    (void)bson_append_utf8(&filter, "_id", -1, "numbers", -1);
-    (void)bson_append_document_begin(&update, "$inc", -1, &inner);
-    pawl__mongo_put_int(&inner, "last", (int64_t)count);
-    (void)bson_append_document_end(&update, &inner);
-    self->at_session = NULL;
+    bson_t                   reply, value;
+    int64_t                  last = 0;
+    self->at_session              = NULL;
     pawl_code code =
-        pawl__mongo_find_and_modify(store, "schema", &filter, &update, true, &reply, error);
+        pawl__mongo_modify(store, "schema", true, &reply, error,
+                           "q: {_id: 'numbers'}, u: {$inc: {last: %i}}", (int64_t)count);
     self->at_session = session;
-    if (code == PAWL_OK) {
-        if (bson_iter_init(&at, &reply) && bson_iter_find_descendant(&at, "value.last", &last))
-            *first = bson_iter_as_int64(&last) - (int64_t)count + 1;
-        else
-            code = pawl_error_set(error, PAWL_EPERSIST, "mongodb: the counter of numbers is gone");
-    }
+    pawl__mongo_part(&reply, "value", &value);
+    if (code == PAWL_OK && !pawl__mongo_get_int(&value, "last", &last))
+        code = pawl_error_set(error, PAWL_EPERSIST, "mongodb: the counter of numbers is gone");
+    *first = last - (int64_t)count + 1;
     bson_destroy(&reply);
-    bson_destroy(&update);
-    bson_destroy(&filter);
     return code;
 }

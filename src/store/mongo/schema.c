@@ -69,72 +69,42 @@ static const collection_spec collections[] = {
 
 /* ---- Commands ------------------------------------------------------------ */
 
-static void put_keys(bson_t *index, const char *keys, char *name, size_t name_size)
+/* "queue,due,_id" as {queue: 1, due: 1, _id: 1}, named queue_due__id. */
+static void push_index(bson_t *list, uint32_t *count, const index_spec *spec)
 {
-    bson_t inner;
-    size_t used = 0;
-    (void)bson_append_document_begin(index, "key", -1, &inner);
-    for (const char *at = keys; *at != '\0';) {
-        size_t size = strcspn(at, ",");
-        (void)bson_append_int32(&inner, at, (int)size, 1);
-        used += (size_t)snprintf(name + used, name_size - used, "%s%.*s", used == 0 ? "" : "_",
-                                 (int)size, at);
-        at += size + (at[size] == ',');
-    }
-    (void)bson_append_document_end(index, &inner);
+    char   name[PAWL__MONGO_PATH_SIZE * 2];
+    bson_t keys = BSON_INITIALIZER;
+    (void)snprintf(name, sizeof name, "%s", spec->keys);
+    for (char *at = strtok(name, ","); at != NULL; at = strtok(NULL, ","))
+        (void)pawl__mongo_put(&keys, "%k: 1", at);
+    (void)snprintf(name, sizeof name, "%s", spec->keys);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == ',')
+            *at = '_';
+    (void)pawl__mongo_push(list, count, "{key: %d, name: %c, unique?: %b, sparse?: %b}", &keys,
+                           name, (int)spec->is_unique, (int)spec->is_sparse);
+    bson_destroy(&keys);
 }
 
-static void put_index(bson_t *list, unsigned number, const index_spec *spec)
+static pawl_code run(pawl_store *store, uint32_t allowed, bson_t *command, pawl_error *error)
 {
-    bson_t index;
-    char   key[12], name[300] = "";
-    (void)snprintf(key, sizeof key, "%u", number);
-    (void)bson_append_document_begin(list, key, -1, &index);
-    put_keys(&index, spec->keys, name, sizeof name);
-    (void)bson_append_utf8(&index, "name", -1, name, -1);
-    if (spec->is_unique)
-        (void)bson_append_bool(&index, "unique", -1, true);
-    if (spec->is_sparse)
-        (void)bson_append_bool(&index, "sparse", -1, true);
-    (void)bson_append_document_end(list, &index);
-}
-
-static pawl_code run(pawl_store *store, const bson_t *command, uint32_t allowed, pawl_error *error)
-{
-    const pawl__mongo *self = pawl__mongo_of(store);
-    bson_error_t       why;
-    bson_t             reply;
-    pawl_code          code = PAWL_OK;
-    if (!mongoc_client_command_simple(self->client, self->database, command, NULL, &reply, &why) &&
-        why.code != allowed)
-        code = pawl__mongo_fail(store, &why, &reply, error);
-    bson_destroy(&reply);
+    pawl_code code = pawl__mongo_command(store, command, allowed, NULL, error);
+    bson_destroy(command);
     return code;
-}
-
-static pawl_code run_on(pawl_store *store, const char *verb, const char *name, uint32_t allowed,
-                        pawl_error *error)
-{
-    bson_t command = BSON_INITIALIZER;
-    (void)bson_append_utf8(&command, verb, -1, name, -1);
-    pawl_code code = run(store, &command, allowed, error);
-    bson_destroy(&command);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "collection %s", name);
 }
 
 /* The command that makes a collection with its indexes, or one without any. */
 static void put_creation(bson_t *command, const char *name, const index_spec *specs)
 {
-    bson_t   list;
-    unsigned count = 0;
-    (void)bson_append_utf8(command, specs[0].keys != NULL ? "createIndexes" : "create", -1, name,
-                           -1);
-    if (specs[0].keys == NULL)
-        return;
-    (void)bson_append_array_begin(command, "indexes", -1, &list);
-    for (; count < INDEXES_MAX && specs[count].keys != NULL; count++)
-        put_index(&list, count, &specs[count]);
-    (void)bson_append_array_end(command, &list);
+    bson_t   list  = BSON_INITIALIZER;
+    uint32_t count = 0;
+    while (count < INDEXES_MAX && specs[count].keys != NULL)
+        push_index(&list, &count, &specs[count]);
+    if (count == 0)
+        (void)pawl__mongo_put(command, "create: %c", name);
+    else
+        (void)pawl__mongo_put(command, "createIndexes: %c, indexes: %a", name, &list);
+    bson_destroy(&list);
 }
 
 static pawl_code make_indexes(pawl_store *store, const char *name, const index_spec *specs,
@@ -142,14 +112,13 @@ static pawl_code make_indexes(pawl_store *store, const char *name, const index_s
 {
     bson_t command = BSON_INITIALIZER;
     put_creation(&command, name, specs);
-    pawl_code code = run(store, &command, specs[0].keys == NULL ? NAMESPACE_EXISTS : 0, error);
-    bson_destroy(&command);
+    pawl_code code = run(store, specs[0].keys == NULL ? NAMESPACE_EXISTS : 0, &command, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "indexes of collection %s", name);
 }
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* What the collection `schema` knows of a saga's collection, and the version of the others. */
+/* A document of the collection `schema`: a saga's collection, or the version of the others. */
 typedef struct mark {
     pawl_text id;
     int64_t   version;
@@ -166,39 +135,50 @@ static const pawl__mongo_field mark_fields[] = {
     PAWL__MONGO_END,
 };
 
-static pawl_code read_marks(pawl_store *store, pawl_arena *arena, pawl__mongo_rows *marks,
+typedef struct found_marks {
+    const mark *items;
+    size_t      count;
+} found_marks;
+
+static pawl_code read_marks(pawl_store *store, pawl_arena *arena, found_marks *marks,
                             pawl_error *error)
 {
-    bson_t                 filter = BSON_INITIALIZER;
-    const pawl__mongo_find find   = {.collection = "schema", .filter = &filter};
-    pawl_code code = pawl__mongo_read(store, &find, mark_fields, sizeof(mark), arena, marks, error);
-    bson_destroy(&filter);
-    return code;
+    static const pawl__mongo_table table = {
+        .name = "schema", .fields = mark_fields, .row_size = sizeof(mark)};
+    return arena == NULL ? pawl__mongo_no_memory(error)
+                         : pawl__mongo_read(store, &table, arena, &marks->items, &marks->count,
+                                            error, "filter: {}");
 }
 
-static const mark *find_mark(const pawl__mongo_rows *marks, const char *id)
+static const mark *find_mark(const found_marks *marks, const char *id)
 {
-    const mark *items = marks->items;
     for (size_t i = 0; i < marks->count; i++)
-        if (pawl_text_equal(items[i].id, pawl_text_of(id)))
-            return &items[i];
+        if (pawl_text_equal(marks->items[i].id, pawl_text_of(id)))
+            return &marks->items[i];
     return NULL;
 }
 
+#define MARK "q: {_id: %t}, u: {$set: {%r}}"
+
+/* Two programs that make it at once: the other one's mark says the same. */
 static pawl_code write_mark(pawl_store *store, const mark *written, pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER, update = BSON_INITIALIZER, set;
-    pawl__mongo_bulk bulk = pawl__mongo_bulk_begin(store, "schema");
-    pawl__mongo_put_text(&filter, "_id", written->id);
-    (void)bson_append_document_begin(&update, "$set", -1, &set);
-    (void)pawl__mongo_encode(&set, mark_fields + 1, written);
-    (void)bson_append_document_end(&update, &set);
-    pawl__mongo_update(&bulk, &filter, &update, true);
-    pawl_code code = pawl__mongo_bulk_run(&bulk, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    /* Two programs that make it at once: the other one's mark says the same. */
+    pawl_code code = pawl__mongo_write(store, "schema", PAWL__MONGO_UPSERT, NULL, error, MARK,
+                                       written->id, mark_fields + 1, written);
     return code == PAWL_EDUPLICATE ? PAWL_OK : code;
+}
+
+/* Of a saga's collection, whose names the others are. */
+static mark mark_of(const pawl_saga_table *table, char name[PAWL__MONGO_NAME_SIZE],
+                    char id[PAWL__MONGO_NAME_SIZE + 8])
+{
+    pawl__mongo_table_name(table->name, name);
+    (void)snprintf(id, PAWL__MONGO_NAME_SIZE + 8, "saga:%s", name);
+    return (mark){.id           = pawl_text_of(id),
+                  .version      = VERSION,
+                  .table        = table->name,
+                  .main         = table->main.property,
+                  .transitional = table->transitional.property};
 }
 
 /* ---- Saga collections ---------------------------------------------------- */
@@ -213,18 +193,9 @@ static void saga_indexes(const pawl_saga_table *table, char paths[2][PAWL__MONGO
     for (size_t i = 0; i < 2; i++) {
         if (correlations[i]->type == PAWL_VALUE_NONE)
             continue;
-        pawl__mongo_correlation_path(correlations[i]->property, paths[i]);
+        pawl__mongo_correlation_path(correlations[i], paths[i]);
         specs[count++] = (index_spec){paths[i], true, true};
     }
-}
-
-static pawl_code make_saga(pawl_store *store, const pawl_saga_table *table, const char *name,
-                           pawl_error *error)
-{
-    char       paths[2][PAWL__MONGO_PATH_SIZE];
-    index_spec specs[INDEXES_MAX];
-    saga_indexes(table, paths, specs);
-    return make_indexes(store, name, specs, error);
 }
 
 static bool is_marked(const mark *known, const pawl_correlation *correlation)
@@ -270,18 +241,14 @@ static pawl_code check_old_name(pawl_store *store, const pawl_saga_table *table,
                           PAWL_TEXT_ARGS(table->type), old, name, old, name);
 }
 
-static pawl_code ensure_saga(pawl_store *store, const pawl__mongo_rows *marks,
+static pawl_code ensure_saga(pawl_store *store, const found_marks *marks,
                              const pawl_saga_table *table, pawl_error *error)
 {
-    char name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    pawl__mongo_table_name(table->name, name);
-    (void)snprintf(id, sizeof id, "saga:%s", name);
+    char        name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
+    char        paths[2][PAWL__MONGO_PATH_SIZE];
+    index_spec  specs[INDEXES_MAX];
+    const mark  own   = mark_of(table, name, id);
     const mark *known = find_mark(marks, id);
-    const mark  own   = {.id           = pawl_text_of(id),
-                         .version      = VERSION,
-                         .table        = table->name,
-                         .main         = table->main.property,
-                         .transitional = table->transitional.property};
     if (known != NULL && !pawl_text_equal(known->table, table->name))
         return refuse_alike(table, known, error);
     pawl_code code = check_old_name(store, table, name, error);
@@ -291,7 +258,8 @@ static pawl_code ensure_saga(pawl_store *store, const pawl__mongo_rows *marks,
         known != NULL && is_marked(known, &table->main) && is_marked(known, &table->transitional);
     if (code != PAWL_OK || is_done)
         return code;
-    code = make_saga(store, table, name, error);
+    saga_indexes(table, paths, specs);
+    code = make_indexes(store, name, specs, error);
     return code == PAWL_OK ? write_mark(store, &own, error) : code;
 }
 
@@ -308,11 +276,12 @@ static pawl_code check_version(const mark *known, pawl_error *error)
 
 static pawl_code make_collections(pawl_store *store, pawl_error *error)
 {
-    char       name[PAWL__MONGO_NAME_SIZE];
-    const mark version = {.id = PAWL_TEXT("version"), .version = VERSION};
-    int64_t    first   = 0;
+    static const index_spec none[INDEXES_MAX] = {{0}};
+    char                    name[PAWL__MONGO_NAME_SIZE];
+    const mark              version = {.id = PAWL_TEXT("version"), .version = VERSION};
+    int64_t                 first   = 0;
     pawl__mongo_name(store, "schema", name);
-    pawl_code code = run_on(store, "create", name, NAMESPACE_EXISTS, error);
+    pawl_code code = make_indexes(store, name, none, error);
     for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT; i++) {
         pawl__mongo_name(store, collections[i].name, name);
         code = make_indexes(store, name, collections[i].indexes, error);
@@ -325,11 +294,9 @@ static pawl_code make_collections(pawl_store *store, pawl_error *error)
 pawl_code pawl__mongo_schema_make(pawl_store *store, const pawl_saga_table *const *tables,
                                   size_t count, pawl_error *error)
 {
-    pawl_arena      *arena = pawl_arena_create(0);
-    pawl__mongo_rows marks = {.count = 0};
-    pawl_code        code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = read_marks(store, arena, &marks, error);
+    pawl_arena *arena   = pawl_arena_create(0);
+    found_marks marks   = {.count = 0};
+    pawl_code   code    = read_marks(store, arena, &marks, error);
     const mark *version = code == PAWL_OK ? find_mark(&marks, "version") : NULL;
     if (code == PAWL_OK)
         code = version == NULL ? make_collections(store, error) : check_version(version, error);
@@ -358,13 +325,12 @@ static void add_difference(verifier *v, pawl_code code, const pawl_error *found)
         v->line(pawl_text_of(found->text), v->context);
 }
 
-static void check_saga(pawl_store *store, const pawl__mongo_rows *marks,
-                       const pawl_saga_table *table, verifier *v)
+static void check_saga(pawl_store *store, const found_marks *marks, const pawl_saga_table *table,
+                       verifier *v)
 {
     char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
     pawl_error why = PAWL_ERROR_INIT;
-    pawl__mongo_table_name(table->name, name);
-    (void)snprintf(id, sizeof id, "saga:%s", name);
+    (void)mark_of(table, name, id);
     const mark *known = find_mark(marks, id);
     pawl_code   code  = PAWL_OK;
     if (known == NULL)
@@ -374,7 +340,7 @@ static void check_saga(pawl_store *store, const pawl__mongo_rows *marks,
     else if (!is_marked(known, &table->main) || !is_marked(known, &table->transitional))
         code =
             pawl_error_set(&why, PAWL_ESCHEMA, "collection %s lacks the index of a property", name);
-    else if (!is_same(known, table))
+    else if (!is_same(known, table) && store->mode != PAWL_OPEN_LOOK)
         code = pawl__mongo_check_reach(store, table, &why);
     if (code != PAWL_OK)
         add_difference(v, code, &why);
@@ -397,12 +363,10 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
                                    size_t count, pawl_line_fn *line, void *context,
                                    pawl_error *error)
 {
-    pawl_arena      *arena = pawl_arena_create(0);
-    pawl__mongo_rows marks = {.count = 0};
-    verifier         all   = {.line = line, .context = context};
-    pawl_code        code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = read_marks(store, arena, &marks, error);
+    pawl_arena *arena = pawl_arena_create(0);
+    found_marks marks = {.count = 0};
+    verifier    all   = {.line = line, .context = context};
+    pawl_code   code  = read_marks(store, arena, &marks, error);
     if (code == PAWL_OK) {
         check_shared(store, find_mark(&marks, "version"), &all);
         for (size_t i = 0; i < count; i++)
@@ -461,21 +425,9 @@ static void print_collection(script *to, const char *name, const index_spec *spe
 
 static void print_mark(script *to, const char *marks, const mark *written)
 {
-    bson_t command = BSON_INITIALIZER, list, update, part, set;
-    (void)bson_append_utf8(&command, "update", -1, marks, -1);
-    (void)bson_append_array_begin(&command, "updates", -1, &list);
-    (void)bson_append_document_begin(&list, "0", 1, &update);
-    (void)bson_append_document_begin(&update, "q", 1, &part);
-    pawl__mongo_put_text(&part, "_id", written->id);
-    (void)bson_append_document_end(&update, &part);
-    (void)bson_append_document_begin(&update, "u", 1, &part);
-    (void)bson_append_document_begin(&part, "$set", -1, &set);
-    (void)pawl__mongo_encode(&set, mark_fields + 1, written);
-    (void)bson_append_document_end(&part, &set);
-    (void)bson_append_document_end(&update, &part);
-    (void)bson_append_bool(&update, "upsert", -1, true);
-    (void)bson_append_document_end(&list, &update);
-    (void)bson_append_array_end(&command, &list);
+    bson_t command = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", marks,
+                          written->id, mark_fields + 1, written);
     print_command(to, "db.runCommand(", &command);
 }
 
@@ -484,44 +436,47 @@ static void print_saga(script *to, const char *marks, const pawl_saga_table *tab
     char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
     char       paths[2][PAWL__MONGO_PATH_SIZE];
     index_spec specs[INDEXES_MAX];
-    pawl__mongo_table_name(table->name, name);
-    (void)snprintf(id, sizeof id, "saga:%s", name);
+    const mark own = mark_of(table, name, id);
     saga_indexes(table, paths, specs);
     print_collection(to, name, specs);
-    print_mark(to, marks,
-               &(mark){.id           = pawl_text_of(id),
-                       .version      = VERSION,
-                       .table        = table->name,
-                       .main         = table->main.property,
-                       .transitional = table->transitional.property});
+    print_mark(to, marks, &own);
 }
 
-static void print_drop(script *to, const pawl_store *store, const pawl_schema_spec *spec)
+/* Collections in the order in which they go: when no other of the prefix is left their version and counter do. */
+static pawl_code each_drop(pawl_store *store, const pawl_schema_spec *spec,
+                           pawl_code (*drop)(pawl_store *store, const char *name, void *context,
+                                             pawl_error *error),
+                           void *context, pawl_error *error)
 {
-    char name[PAWL__MONGO_NAME_SIZE];
-    for (size_t i = 0; i < spec->table_count; i++) {
+    char      name[PAWL__MONGO_NAME_SIZE];
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++) {
         pawl__mongo_table_name(spec->tables[i]->name, name);
-        print_text(to, "db.getCollection(\"", name, "\").drop();");
+        code = drop(store, name, context, error);
     }
-    for (size_t i = 0; i < COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, collections[i].name, name);
-        print_text(to, "db.getCollection(\"", name, "\").drop();");
+    for (size_t i = 0; code == PAWL_OK && i <= COLLECTIONS_COUNT; i++) {
+        pawl__mongo_name(store, i < COLLECTIONS_COUNT ? collections[i].name : "schema", name);
+        code = drop(store, name, context, error);
     }
-    pawl__mongo_name(store, "schema", name);
-    print_text(to, "db.getCollection(\"", name, "\").drop();");
+    return code;
+}
+
+static pawl_code print_drop(pawl_store *store, const char *name, void *context, pawl_error *error)
+{
+    (void)store, (void)error;
+    print_text(context, "db.getCollection(\"", name, "\").drop();");
+    return PAWL_OK;
 }
 
 /* The marks come behind what they say is there. */
-static pawl_code print(const pawl_store *store, const pawl_schema_spec *spec, script *to,
+static pawl_code print(pawl_store *store, const pawl_schema_spec *spec, script *to,
                        pawl_error *error)
 {
-    static const index_spec none[] = {{0}};
+    static const index_spec none[INDEXES_MAX] = {{0}};
     char                    name[PAWL__MONGO_NAME_SIZE], marks[PAWL__MONGO_NAME_SIZE];
     pawl__mongo_name(store, "schema", marks);
-    if (spec->is_drop) {
-        print_drop(to, store, spec);
-        return to->code;
-    }
+    if (spec->is_drop)
+        return each_drop(store, spec, print_drop, to, error);
     print_collection(to, marks, none);
     for (size_t i = 0; i < COLLECTIONS_COUNT; i++) {
         pawl__mongo_name(store, collections[i].name, name);
@@ -535,21 +490,13 @@ static pawl_code print(const pawl_store *store, const pawl_schema_spec *spec, sc
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-/* Only when no collection of the prefix is left their version and counter go. */
-static pawl_code drop(pawl_store *store, const pawl_schema_spec *spec, pawl_error *error)
+static pawl_code drop_one(pawl_store *store, const char *name, void *context, pawl_error *error)
 {
-    char      name[PAWL__MONGO_NAME_SIZE];
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++) {
-        pawl__mongo_table_name(spec->tables[i]->name, name);
-        code = run_on(store, "drop", name, NAMESPACE_NOT_FOUND, error);
-    }
-    for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, collections[i].name, name);
-        code = run_on(store, "drop", name, NAMESPACE_NOT_FOUND, error);
-    }
-    pawl__mongo_name(store, "schema", name);
-    return code == PAWL_OK ? run_on(store, "drop", name, NAMESPACE_NOT_FOUND, error) : code;
+    bson_t command = BSON_INITIALIZER;
+    (void)context;
+    (void)pawl__mongo_put(&command, "drop: %c", name);
+    pawl_code code = run(store, NAMESPACE_NOT_FOUND, &command, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "collection %s", name);
 }
 
 pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
@@ -561,7 +508,7 @@ pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const paw
     case PAWL_SCHEMA_VERIFY:
         return pawl__mongo_schema_check(store, spec->tables, spec->table_count, line, context,
                                         error);
-    case PAWL_SCHEMA_DROP: return drop(store, spec, error);
+    case PAWL_SCHEMA_DROP: return each_drop(store, spec, drop_one, NULL, error);
     case PAWL_SCHEMA_PRINT:
         return print(store, spec, &(script){.line = line, .context = context}, error);
     case PAWL_SCHEMA_PLAN: break;

@@ -14,24 +14,16 @@
 #define PAUSE_MS_MIN 20
 #define PAUSE_MS_MAX 1000
 
-typedef struct counter {
-    int64_t last;
-} counter;
-
 static pawl_code look(pawl_store *store, bool *is_news, pawl_error *error)
 {
-    static const pawl__mongo_field fields[] = {PAWL__MONGO_FIELD(counter, last, "last", INT),
-                                               PAWL__MONGO_END};
+    static const pawl__mongo_field fields[] = {{"last", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
+    static const pawl__mongo_table table    = {.name = "schema", .fields = fields};
     pawl__mongo                   *self     = pawl__mongo_of(store);
-    bson_t                         filter   = BSON_INITIALIZER;
-    const pawl__mongo_find find     = {.collection = "schema", .filter = &filter, .only = "last"};
-    counter                found    = {.last = 0};
-    bool                   is_there = false;
-    (void)bson_append_utf8(&filter, "_id", -1, "numbers", -1);
-    pawl_code code = pawl__mongo_read_one(store, find, fields, NULL, &found, &is_there, error);
-    *is_news       = code == PAWL_OK && found.last != self->news;
-    self->news     = found.last;
-    bson_destroy(&filter);
+    int64_t                        last     = 0;
+    pawl_code code = pawl__mongo_read_one(store, &table, NULL, &last, NULL, error,
+                                          "filter: {_id: 'numbers'}, projection: {last: 1}");
+    *is_news       = code == PAWL_OK && last != self->news;
+    self->news     = last;
     return code;
 }
 

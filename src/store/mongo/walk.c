@@ -4,12 +4,15 @@
  */
 #include "store/mongo/operations.h"
 
+#include <string.h>
+
 #define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_walk_row, member, key, type)
 
 static const pawl__mongo_field saga_fields[] = {
     ROW(id, "_id", UUID),
     ROW(type_version, "type_version", TEXT),
     ROW(persistence_version, "persistence_version", TEXT),
+    ROW(message.body, "data", JSON),
     PAWL__MONGO_END,
 };
 static const pawl__mongo_field queue_fields[] = {
@@ -54,151 +57,82 @@ static const pawl__mongo_field partition_fields[] = {
     PAWL__MONGO_END,
 };
 
-typedef enum key_type { BY_UUID, BY_NUMBER, BY_NAME, BY_LETTER } key_type;
-
 typedef struct kind {
-    const char              *collection;
-    const pawl__mongo_field *fields;
-    key_type                 key;
+    pawl__mongo_table table;
+    const char       *behind; /* a template of the last row's id; NULL: a letter's */
 } kind;
 
+#define KIND(name_, fields_, behind)                                                  \
+    {                                                                                 \
+        {.name = name_, .fields = fields_, .row_size = sizeof(pawl_walk_row)}, behind \
+    }
 static const kind kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_SAGAS]       = {NULL, saga_fields, BY_UUID},
-    [PAWL_WALK_QUEUE]       = {"queue", queue_fields, BY_NUMBER},
-    [PAWL_WALK_TIMEOUTS]    = {"timeouts", timeout_fields, BY_UUID},
-    [PAWL_WALK_FOLDS]       = {"folds", fold_fields, BY_NAME},
-    [PAWL_WALK_AGGREGATORS] = {"aggregator", aggregator_fields, BY_NUMBER},
-    [PAWL_WALK_DEAD]        = {"dead", dead_fields, BY_LETTER},
-    [PAWL_WALK_CHECKPOINTS] = {"checkpoints", checkpoint_fields, BY_NAME},
-    [PAWL_WALK_PARTITIONS]  = {"aggregator_flush", partition_fields, BY_NAME},
+    [PAWL_WALK_SAGAS]       = KIND(NULL, saga_fields, "_id: {$gt: %u}"),
+    [PAWL_WALK_QUEUE]       = KIND("queue", queue_fields, "_id: {$gt: %i}"),
+    [PAWL_WALK_TIMEOUTS]    = KIND("timeouts", timeout_fields, "_id: {$gt: %u}"),
+    [PAWL_WALK_FOLDS]       = KIND("folds", fold_fields, "_id: {$gt: %t}"),
+    [PAWL_WALK_AGGREGATORS] = KIND("aggregator", aggregator_fields, "_id: {$gt: %i}"),
+    [PAWL_WALK_DEAD]        = KIND("dead", dead_fields, NULL),
+    [PAWL_WALK_CHECKPOINTS] = KIND("checkpoints", checkpoint_fields, "_id: {$gt: %t}"),
+    [PAWL_WALK_PARTITIONS]  = KIND("aggregator_flush", partition_fields, "_id: {$gt: %t}"),
 };
 
-static void put_text_behind(bson_t *filter, const char *key, pawl_text after)
+/* The rows behind one; letters have no key but two texts. */
+static void put_behind(bson_t *filter, const char *text, const pawl_walk_row *after)
 {
-    bson_t inner;
-    (void)bson_append_document_begin(filter, key, -1, &inner);
-    pawl__mongo_put_text(&inner, "$gt", after);
-    (void)bson_append_document_end(filter, &inner);
+    if (text == NULL)
+        (void)pawl__mongo_put(filter,
+                              "$or: [{endpoint: {$gt: %t}}, {endpoint: %t, message_id: {$gt: %t}}]",
+                              after->belongs_to, after->belongs_to, after->message.id);
+    else if (strstr(text, "%u") != NULL)
+        (void)pawl__mongo_put(filter, text, after->id);
+    else if (strstr(text, "%i") != NULL)
+        (void)pawl__mongo_put(filter, text, after->number);
+    else
+        (void)pawl__mongo_put(filter, text, after->belongs_to);
 }
 
-static void put_letter_behind(bson_t *filter, const pawl_walk_row *after)
-{
-    bson_t either, one;
-    (void)bson_append_array_begin(filter, "$or", -1, &either);
-    (void)bson_append_document_begin(&either, "0", 1, &one);
-    put_text_behind(&one, "endpoint", after->belongs_to);
-    (void)bson_append_document_end(&either, &one);
-    (void)bson_append_document_begin(&either, "1", 1, &one);
-    pawl__mongo_put_text(&one, "endpoint", after->belongs_to);
-    put_text_behind(&one, "message_id", after->message.id);
-    (void)bson_append_document_end(&either, &one);
-    (void)bson_append_array_end(filter, &either);
-}
-
-static void put_behind(bson_t *filter, key_type key, const pawl_walk_row *after)
-{
-    bson_t inner;
-    switch (key) {
-    case BY_UUID:
-        (void)bson_append_document_begin(filter, "_id", -1, &inner);
-        pawl__mongo_put_uuid(&inner, "$gt", after->id);
-        (void)bson_append_document_end(filter, &inner);
-        return;
-    case BY_NUMBER: pawl__mongo_put_op(filter, "_id", "$gt", after->number); return;
-    case BY_NAME: put_text_behind(filter, "_id", after->belongs_to); return;
-    case BY_LETTER: put_letter_behind(filter, after); return;
-    }
-}
-
-/* Filters of partitions. A condition on the id stands in "$and", behind the one that goes on. */
+/* A condition on the id stands in "$and", behind the one that goes on. */
 static void put_filters(bson_t *filter, const pawl_walk *walk)
 {
-    bson_t both, one;
-    if (walk->kind != PAWL_WALK_PARTITIONS)
-        return;
-    if (walk->aggregator.size != 0)
-        pawl__mongo_put_text(filter, "name", walk->aggregator);
-    if (walk->is_dead)
-        (void)bson_append_bool(filter, "is_dead", -1, true);
-    if (walk->partition.size == 0)
-        return;
-    (void)bson_append_array_begin(filter, "$and", -1, &both);
-    (void)bson_append_document_begin(&both, "0", 1, &one);
-    pawl__mongo_put_text(&one, "_id", walk->partition);
-    (void)bson_append_document_end(&both, &one);
-    (void)bson_append_array_end(filter, &both);
-}
-
-static bool read_row(pawl_store *store, const bson_t *document, const pawl_walk *walk,
-                     pawl_arena *arena, pawl_walk_row *row, pawl_code *taken, pawl_error *error)
-{
-    *row = (pawl_walk_row){.number = 0};
-    if (walk->kind == PAWL_WALK_SAGAS) {
-        row->message.body = pawl__mongo_get_json(document, "data", arena);
-        if (row->message.body.data == NULL)
-            return false;
-    }
-    return pawl__mongo_take(store, document, kinds[walk->kind].fields, arena, row, taken, error);
+    if (walk->kind == PAWL_WALK_PARTITIONS)
+        (void)pawl__mongo_put(filter, "name?: %t, is_dead?: %b, $and?: [?{_id?: %t}]",
+                              walk->aggregator, (int)walk->is_dead, walk->partition);
 }
 
 /* The number of the partition's rows, and the oldest of them. */
 static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_error *error)
 {
     static const pawl__mongo_field oldest[] = {ROW(oldest, "at", INT), PAWL__MONGO_END};
-    bson_t                         filter   = BSON_INITIALIZER;
-    const pawl__mongo_find         find     = {
-                    .collection = "aggregator", .filter = &filter, .sort = "at,_id", .only = "at"};
-    bool is_there = false;
-    pawl__mongo_put_text(&filter, "partition", row->belongs_to);
-    pawl_code code = pawl__mongo_count(store, "aggregator", &filter, &row->count, error);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read_one(store, find, oldest, NULL, row, &is_there, error);
-    bson_destroy(&filter);
-    return code;
-}
-
-static pawl_code read_page(pawl_store *store, const pawl_walk *walk, const pawl__mongo_find *find,
-                           pawl_arena *arena, pawl_walk_rows *rows, pawl_error *error)
-{
-    const bson_t    *document = NULL;
-    size_t           capacity = 0;
-    bool             is_ok    = true;
-    pawl_code        taken    = PAWL_OK;
-    mongoc_cursor_t *cursor   = pawl__mongo_begin(store, find);
-    while (is_ok && mongoc_cursor_next(cursor, &document)) {
-        pawl_walk_row *grown =
-            pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
-        is_ok = grown != NULL &&
-                read_row(store, document, walk, arena, &grown[rows->count], &taken, error);
-        if (is_ok) {
-            rows->items = grown;
-            rows->count++;
-        }
-    }
-    pawl_code code = pawl__mongo_end(store, cursor, taken == PAWL_OK ? error : NULL);
-    if (taken != PAWL_OK)
-        return taken;
-    return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
+    static const pawl__mongo_table table    = {.name = "aggregator", .fields = oldest};
+    pawl_code code = pawl__mongo_count(store, "aggregator", &row->count, error, "partition: %t",
+                                       row->belongs_to);
+    return code != PAWL_OK ? code
+                           : pawl__mongo_read_one(store, &table, NULL, row, NULL, error,
+                                                  "filter: {partition: %t}, sort: {at: 1, _id: 1}, "
+                                                  "projection: {at: 1}",
+                                                  row->belongs_to);
 }
 
 pawl_code pawl__mongo_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                            pawl_walk_rows *rows, pawl_error *error)
 {
-    const kind      *of     = &kinds[walk->kind];
-    bson_t           filter = BSON_INITIALIZER;
-    pawl__mongo_find find   = {.collection = of->collection,
-                               .filter     = &filter,
-                               .sort       = of->key == BY_LETTER ? "endpoint,message_id" : "_id",
-                               .limit      = (int64_t)walk->count_max};
+    const kind       *of     = &kinds[walk->kind];
+    pawl__mongo_table table  = of->table;
+    bson_t            filter = BSON_INITIALIZER;
     if (walk->kind == PAWL_WALK_SAGAS)
-        find.table = walk->table->name;
+        table.saga = walk->table->name;
     if (walk->after != NULL)
-        put_behind(&filter, of->key, walk->after);
+        put_behind(&filter, of->behind, walk->after);
     put_filters(&filter, walk);
-    pawl_code code = read_page(store, walk, &find, arena, rows, error);
+    pawl_code code = pawl__mongo_read(
+        store, &table, arena, &rows->items, &rows->count, error,
+        walk->kind == PAWL_WALK_DEAD ? "filter: %d, sort: {endpoint: 1, message_id: 1}, limit?: %i"
+                                     : "filter: %d, sort: {_id: 1}, limit?: %i",
+        &filter, (int64_t)walk->count_max);
+    bson_destroy(&filter);
     for (size_t i = 0; code == PAWL_OK && walk->kind == PAWL_WALK_PARTITIONS && i < rows->count;
          i++)
         code = count_partition(store, &rows->items[i], error);
-    bson_destroy(&filter);
     return code;
 }

@@ -1,4 +1,4 @@
-/* worker.c - workers: their documents, heartbeats, and the fence; named leases.
+/* worker.c - workers: their documents, heartbeats, and the fence.
  *
  *     {_id: UUID, endpoint, types, epoch, pid, seen, beat: date of the server, last_commit: UUID, part,
  *      messages, timeouts, flushes, failures, conflicts, dead}
@@ -12,21 +12,27 @@
 #include "store/mongo/operations.h"
 
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #define BEAT_MS 5000
-#define DEAD_MS 15000
 #define RESOLVE_PAUSE_MS_MAX 1000
 
-#define INFO(member, key, type) PAWL__MONGO_FIELD(pawl_worker_info, member, key, type)
-static const pawl__mongo_field worker_fields[] = {
+typedef struct worker_row {
+    pawl_worker_info info;
+    pawl_uuid        last_commit;
+    int64_t          part;
+} worker_row;
+
+#define INFO(member, key, type) PAWL__MONGO_FIELD(worker_row, info.member, key, type)
+static const pawl__mongo_field fields[] = {
     INFO(id, "_id", UUID),
     INFO(endpoint, "endpoint", TEXT),
     INFO(types, "types", TEXT),
     INFO(epoch, "epoch", INT),
     INFO(pid, "pid", INT),
     INFO(seen, "seen", INT),
+    PAWL__MONGO_FIELD(worker_row, last_commit, "last_commit", UUID),
+    PAWL__MONGO_FIELD(worker_row, part, "part", INT),
     INFO(counters.messages, "messages", INT),
     INFO(counters.timeouts, "timeouts", INT),
     INFO(counters.flushes, "flushes", INT),
@@ -35,145 +41,59 @@ static const pawl__mongo_field worker_fields[] = {
     INFO(counters.dead, "dead", INT),
     PAWL__MONGO_END,
 };
-#define COUNTERS_FROM 6 /* in that table */
+#define COUNTERS (fields + 8)
+static const pawl__mongo_table workers = {
+    .name = "workers", .fields = fields, .row_size = sizeof(worker_row)};
 
-/* ---- Documents ----------------------------------------------------------- */
+/* A document that never had a heartbeat is no worker's. */
+#define BEAT(op) "beat: {$exists: true}, $expr: {" op ": ['$beat', {$subtract: ['$$NOW', 15000]}]}"
+#define ALIVE BEAT("$gte")
+#define DEAD BEAT("$lt")
+#define BEATS "$currentDate: {beat: true}, $unset: {is_freed: 1}"
 
-/* {"$expr": {op: ["$beat", {"$subtract": ["$$NOW", 15000]}]}} */
-static void put_beat(bson_t *filter, const char *op)
-{
-    bson_t expression, pair, minus, times;
-    (void)bson_append_document_begin(filter, "$expr", -1, &expression);
-    (void)bson_append_array_begin(&expression, op, -1, &pair);
-    (void)bson_append_utf8(&pair, "0", 1, "$beat", -1);
-    (void)bson_append_document_begin(&pair, "1", 1, &minus);
-    (void)bson_append_array_begin(&minus, "$subtract", -1, &times);
-    (void)bson_append_utf8(&times, "0", 1, "$$NOW", -1);
-    (void)bson_append_int64(&times, "1", 1, DEAD_MS);
-    (void)bson_append_array_end(&minus, &times);
-    (void)bson_append_document_end(&pair, &minus);
-    (void)bson_append_array_end(&expression, &pair);
-    (void)bson_append_document_end(filter, &expression);
-}
+typedef struct worker_rows {
+    worker_row *items;
+    size_t      count;
+} worker_rows;
 
-static void put_alive(bson_t *filter)
-{
-    pawl__mongo_put_exists(filter, "beat", true);
-    put_beat(filter, "$gte");
-}
-
-static void put_dead(bson_t *filter)
-{
-    pawl__mongo_put_exists(filter, "beat", true);
-    put_beat(filter, "$lt");
-}
-
-static void put_current(bson_t *update)
-{
-    bson_t inner;
-    (void)bson_append_document_begin(update, "$currentDate", -1, &inner);
-    (void)bson_append_bool(&inner, "beat", -1, true);
-    (void)bson_append_document_end(update, &inner);
-}
-
-/* {"$unset": {name: true, ...}} */
-static void put_unset(bson_t *update, const char *const *names)
-{
-    bson_t inner;
-    (void)bson_append_document_begin(update, "$unset", -1, &inner);
-    for (; *names != NULL; names++)
-        (void)bson_append_bool(&inner, *names, -1, true);
-    (void)bson_append_document_end(update, &inner);
-}
-
-static pawl_code list_workers(pawl_store *store, const bson_t *filter, pawl_arena *arena,
-                              pawl__mongo_rows *rows, pawl_error *error)
-{
-    const pawl__mongo_find find = {.collection = "workers", .filter = filter, .sort = "_id"};
-    return pawl__mongo_read(store, &find, worker_fields, sizeof(pawl_worker_info), arena, rows,
-                            error);
-}
-
-/* ---- What a worker has --------------------------------------------------- */
-
-typedef struct holding {
-    const char *collection, *by;
-    const char *unset[4];
-    bool        has_lease;
-} holding;
-
-static const holding holdings[] = {
-    {"queue", "claimed_by", {"claimed_by", "claim", NULL}, false},
-    {"timeouts", "worker", {"worker", "owner", NULL}, true},
-    {"aggregator", "worker", {"worker", "session", NULL}, true},
-};
-
-static pawl_code free_holding(pawl_store *store, const holding *held, pawl_uuid worker,
-                              pawl_error *error)
-{
-    bson_t filter = BSON_INITIALIZER, update = BSON_INITIALIZER, set;
-    pawl__mongo_put_uuid(&filter, held->by, worker);
-    put_unset(&update, held->unset);
-    if (held->has_lease) {
-        (void)bson_append_document_begin(&update, "$set", -1, &set);
-        pawl__mongo_put_int(&set, "lease_expires", 0);
-        (void)bson_append_document_end(&update, &set);
-    }
-    pawl_code code = pawl__mongo_stamp(store, held->collection, &filter, &update, NULL, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    return code;
-}
+/* ---- What a worker has ---------------------------------------------------- */
 
 static pawl_code free_all(pawl_store *store, pawl_uuid worker, pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER;
-    pawl_code        code   = PAWL_OK;
-    pawl__mongo_bulk bulk   = pawl__mongo_bulk_begin(store, "leases");
-    pawl__mongo_put_uuid(&filter, "worker", worker);
-    pawl__mongo_remove_many(&bulk, &filter);
-    code = pawl__mongo_bulk_run(&bulk, error);
-    bson_destroy(&filter);
+    static const struct {
+        const char *collection, *text;
+    } holdings[] = {
+        {"queue", "q: {claimed_by: %u}, u: {$unset: {claimed_by: 1, claim: 1}}"},
+        {"timeouts",
+         "q: {worker: %u}, u: {$unset: {worker: 1, owner: 1}, $set: {lease_expires: 0}}"},
+        {"aggregator",
+         "q: {worker: %u}, u: {$unset: {worker: 1, session: 1}, $set: {lease_expires: 0}}"},
+    };
+    pawl_code code = pawl__mongo_write(store, "leases", PAWL__MONGO_REMOVE_MANY, NULL, error,
+                                       "q: {worker: %u}", worker);
     for (size_t i = 0; code == PAWL_OK && i < sizeof holdings / sizeof holdings[0]; i++)
-        code = free_holding(store, &holdings[i], worker, error);
+        code = pawl__mongo_write(store, holdings[i].collection, PAWL__MONGO_UPDATE_MANY, NULL,
+                                 error, holdings[i].text, worker);
     return code;
 }
 
-/* Noted in its document, so that the next one need not do it again. */
-static pawl_code note_freed(pawl_store *store, pawl_uuid worker, pawl_error *error)
-{
-    bson_t filter = BSON_INITIALIZER, update = BSON_INITIALIZER, set;
-    pawl__mongo_put_uuid(&filter, "_id", worker);
-    put_dead(&filter);
-    (void)bson_append_document_begin(&update, "$set", -1, &set);
-    (void)bson_append_bool(&set, "is_freed", -1, true);
-    (void)bson_append_document_end(&update, &set);
-    pawl_code code = pawl__mongo_stamp(store, "workers", &filter, &update, NULL, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    return code;
-}
-
+/* Noted in the documents of the dead, so that the next one need not do it again. */
 static pawl_code free_dead(pawl_store *store, pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER, inner;
-    pawl_arena      *arena  = pawl_arena_create(0);
-    pawl__mongo_rows dead   = {.count = 0};
-    (void)bson_append_document_begin(&filter, "is_freed", -1, &inner);
-    (void)bson_append_bool(&inner, "$ne", -1, true);
-    (void)bson_append_document_end(&filter, &inner);
-    put_dead(&filter);
-    pawl_code code = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
+    pawl_arena *arena = pawl_arena_create(0);
+    worker_rows dead  = {.count = 0};
+    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
     if (code == PAWL_OK)
-        code = list_workers(store, &filter, arena, &dead, error);
+        code = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
+                                "filter: {is_freed: {$ne: true}, " DEAD "}");
     for (size_t i = 0; code == PAWL_OK && i < dead.count; i++) {
-        pawl_uuid worker = ((const pawl_worker_info *)dead.items)[i].id.uuid;
+        pawl_uuid worker = dead.items[i].info.id.uuid;
         code             = free_all(store, worker, error);
         if (code == PAWL_OK)
-            code = note_freed(store, worker, error);
+            code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
+                                     "q: {_id: %u, " DEAD "}, u: {$set: {is_freed: true}}", worker);
     }
     pawl_arena_destroy(arena);
-    bson_destroy(&filter);
     return code;
 }
 
@@ -183,15 +103,9 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
     int64_t      now_ms = pawl__mongo_clock_ms();
     if (now_ms - self->beat_ms < BEAT_MS)
         return PAWL_OK;
-    static const char *const freed[] = {"is_freed", NULL};
-    bson_t                   filter = BSON_INITIALIZER, update = BSON_INITIALIZER;
-    pawl__mongo_put_uuid(&filter, "_id", store->worker.uuid);
-    pawl__mongo_put_int(&filter, "epoch", store->epoch);
-    put_current(&update);
-    put_unset(&update, freed);
-    pawl_code code = pawl__mongo_stamp(store, "workers", &filter, &update, NULL, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
+    pawl_code code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
+                                       "q: {_id: %u, epoch: %i}, u: {" BEATS "}",
+                                       store->worker.uuid, store->epoch);
     if (code == PAWL_OK)
         self->beat_ms = now_ms;
     return code == PAWL_OK ? free_dead(store, error) : code;
@@ -199,71 +113,39 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static void read_worker(const bson_t *reply, pawl_worker_info *info, pawl_uuid *last_commit,
-                        int64_t *part, bool *is_there)
+/* The document behind a change of it; false: it is not there. */
+static bool read_reply(bson_t *reply, worker_row *row)
 {
-    bson_iter_t    at;
-    const uint8_t *data = NULL;
-    uint32_t       size = 0;
-    bson_t         value;
-    *is_there = false;
-    if (!bson_iter_init_find(&at, reply, "value") || !BSON_ITER_HOLDS_DOCUMENT(&at))
-        return;
-    bson_iter_document(&at, &size, &data);
-    *is_there = bson_init_static(&value, data, size);
-    (void)pawl__mongo_get_int(&value, "epoch", &info->epoch);
-    (void)pawl__mongo_get_int(&value, "part", part);
-    (void)pawl__mongo_get_uuid(&value, "last_commit", last_commit);
+    bson_t value;
+    pawl__mongo_part(reply, "value", &value);
+    bool is_there = !bson_empty(&value);
+    /* Numbers and ids alone, which take no memory. */
+    const pawl__mongo_field numbers[] = {fields[3], fields[6], fields[7], PAWL__MONGO_END};
+    (void)pawl__mongo_decode(&value, numbers, NULL, row);
+    bson_destroy(reply);
+    return is_there;
 }
 
 /* A document that is there is taken over: another handle that has its epoch is fenced. */
-static pawl_code take_document(pawl_store *store, const pawl_worker_info *info, int64_t *epoch,
-                               pawl_error *error)
-{
-    static const char *const freed[] = {"is_freed", NULL};
-    bson_t                   filter = BSON_INITIALIZER, update = BSON_INITIALIZER, inner, reply;
-    pawl_worker_info         found = {.epoch = 0};
-    pawl_uuid                last_commit;
-    int64_t                  part;
-    bool                     is_there = false;
-    pawl__mongo_put_uuid(&filter, "_id", store->worker.uuid);
-    (void)bson_append_document_begin(&update, "$set", -1, &inner);
-    pawl__mongo_put_text(&inner, "endpoint", info->endpoint);
-    pawl__mongo_put_text(&inner, "types", info->types);
-    pawl__mongo_put_int(&inner, "pid", info->pid);
-    pawl__mongo_put_int(&inner, "seen", info->seen);
-    (void)bson_append_document_end(&update, &inner);
-    (void)bson_append_document_begin(&update, "$inc", -1, &inner);
-    pawl__mongo_put_int(&inner, "epoch", 1);
-    (void)bson_append_document_end(&update, &inner);
-    put_current(&update);
-    put_unset(&update, freed);
-    pawl_code code =
-        pawl__mongo_find_and_modify(store, "workers", &filter, &update, true, &reply, error);
-    if (code == PAWL_OK)
-        read_worker(&reply, &found, &last_commit, &part, &is_there);
-    *epoch = found.epoch;
-    bson_destroy(&reply);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    return code;
-}
-
 pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    const pawl_worker_info info = {
-        .endpoint = endpoint, .types = types, .pid = getpid(), .seen = now};
-    int64_t   epoch = 0;
-    pawl_code code  = take_document(store, &info, &epoch, error);
-    if (code == PAWL_OK && epoch > 1)
+    worker_row row = {.part = 0};
+    bson_t     reply;
+    pawl_code  code = pawl__mongo_modify(
+         store, "workers", true, &reply, error,
+         "q: {_id: %u}, u: {$set: {endpoint: %t, types: %t, pid: %i, seen: %i}, $inc: {epoch: 1}, " BEATS
+         "}",
+         store->worker.uuid, endpoint, types, (int64_t)getpid(), now);
+    (void)read_reply(&reply, &row);
+    if (code == PAWL_OK && row.info.epoch > 1)
         code = free_all(store, store->worker.uuid, error);
     if (code == PAWL_OK)
         code = free_dead(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__mongo_of(store)->beat_ms = pawl__mongo_clock_ms();
-    store->epoch                   = epoch;
+    store->epoch                   = row.info.epoch;
     store->is_attached             = true;
     return PAWL_OK;
 }
@@ -276,79 +158,44 @@ typedef struct ending {
     bool      is_ended;
 } ending;
 
-static void put_counters(bson_t *update, const pawl_counters *counters)
-{
-    bson_t                 inner;
-    const pawl_worker_info info = {.counters = *counters};
-    (void)bson_append_document_begin(update, "$inc", -1, &inner);
-    (void)pawl__mongo_encode(&inner, worker_fields + COUNTERS_FROM, &info);
-    (void)bson_append_document_end(update, &inner);
-}
-
-static pawl_code keep_counters(pawl_store *store, const pawl_counters *counters, pawl_error *error)
-{
-    static const pawl_uuid zero;
-    bson_t                 filter = BSON_INITIALIZER, update = BSON_INITIALIZER;
-    pawl__mongo_bulk       bulk = pawl__mongo_bulk_begin(store, "workers");
-    pawl__mongo_put_uuid(&filter, "_id", zero);
-    put_counters(&update, counters);
-    pawl__mongo_update(&bulk, &filter, &update, true);
-    pawl_code code = pawl__mongo_bulk_run(&bulk, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    return code;
-}
-
 /* The document goes, and its counters to that of those that ended, in one transaction. */
 static pawl_code end_document(pawl_store *store, void *context, pawl_error *error)
 {
-    ending          *end    = context;
-    bson_t           filter = BSON_INITIALIZER;
-    pawl_worker_info info   = {.epoch = 0};
-    pawl_arena      *arena  = pawl_arena_create(0);
-    pawl_code        code   = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    pawl__mongo_put_uuid(&filter, "_id", end->worker);
-    if (end->epoch != 0)
-        pawl__mongo_put_int(&filter, "epoch", end->epoch);
-    const pawl__mongo_find find = {.collection = "workers", .filter = &filter};
+    static const pawl_uuid zero;
+    ending                *end   = context;
+    worker_row             row   = {.part = 0};
+    pawl_arena            *arena = pawl_arena_create(0);
+    pawl_code              code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
     if (code == PAWL_OK)
-        code =
-            pawl__mongo_read_one(store, find, worker_fields, arena, &info, &end->is_ended, error);
+        code = pawl__mongo_read_one(store, &workers, arena, &row, &end->is_ended, error,
+                                    "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
     if (code == PAWL_OK && end->is_ended)
-        code = keep_counters(store, &info.counters, error);
-    if (code == PAWL_OK && end->is_ended) {
-        pawl__mongo_bulk bulk = pawl__mongo_bulk_begin(store, "workers");
-        pawl__mongo_remove(&bulk, &filter);
-        code = pawl__mongo_bulk_run(&bulk, error);
-    }
+        code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPSERT, NULL, error,
+                                 "q: {_id: %u}, u: {$inc: {%r}}", zero, COUNTERS, &row);
+    if (code == PAWL_OK && end->is_ended)
+        code = pawl__mongo_write(store, "workers", PAWL__MONGO_REMOVE, NULL, error, "q: {_id: %u}",
+                                 end->worker);
     pawl_arena_destroy(arena);
-    bson_destroy(&filter);
     return code;
 }
 
-/* What the worker had is freed first: a document that is gone would free nothing any more. */
+/* Claims and leases are freed first: a document that is gone would free nothing any more. */
+static pawl_code end_worker(pawl_store *store, ending *end, pawl_error *error)
+{
+    pawl_code code = free_all(store, end->worker, error);
+    return code == PAWL_OK ? pawl__mongo_transact(store, end_document, end, error) : code;
+}
+
 pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    pawl_worker_info info = {.epoch = 0};
     ending end    = {.worker = store->worker.uuid, .epoch = store->is_attached ? store->epoch : 0};
-    bson_t filter = BSON_INITIALIZER;
     bool   is_own = false;
-    pawl_arena *arena = pawl_arena_create(0);
-    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
     (void)now;
-    pawl__mongo_put_uuid(&filter, "_id", end.worker);
-    if (end.epoch != 0)
-        pawl__mongo_put_int(&filter, "epoch", end.epoch);
-    const pawl__mongo_find find = {.collection = "workers", .filter = &filter};
-    if (code == PAWL_OK)
-        code = pawl__mongo_read_one(store, find, worker_fields, arena, &info, &is_own, error);
+    pawl_code code = pawl__mongo_read_one(store, &workers, NULL, NULL, &is_own, error,
+                                          "filter: {_id: %u, epoch?: %i}", end.worker, end.epoch);
     if (code == PAWL_OK && is_own)
-        code = free_all(store, end.worker, error);
-    if (code == PAWL_OK && is_own)
-        code = pawl__mongo_transact(store, end_document, &end, error);
+        code = end_worker(store, &end, error);
     store->is_attached = false;
-    pawl_arena_destroy(arena);
-    bson_destroy(&filter);
     return code;
 }
 
@@ -356,60 +203,41 @@ pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error 
 
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error)
 {
-    static const char *const freed[] = {"is_freed", NULL};
-    pawl__mongo             *self    = pawl__mongo_of(store);
-    bson_t                   filter = BSON_INITIALIZER, update = BSON_INITIALIZER, set;
-    pawl__mongo_bulk         bulk = pawl__mongo_bulk_begin(store, "workers");
-    pawl__mongo_put_uuid(&filter, "_id", store->worker.uuid);
-    pawl__mongo_put_int(&filter, "epoch", store->epoch);
-    (void)bson_append_document_begin(&update, "$set", -1, &set);
-    pawl__mongo_put_uuid(&set, "last_commit", changes->commit_id);
-    pawl__mongo_put_int(&set, "part", self->part);
-    pawl__mongo_put_int(&set, "seen", changes->now);
-    (void)bson_append_document_end(&update, &set);
-    if (self->part == 1)
-        put_counters(&update, &changes->counters);
-    put_current(&update);
-    put_unset(&update, freed);
-    pawl__mongo_update(&bulk, &filter, &update, false);
-    int64_t   begun_ms = pawl__mongo_clock_ms();
-    pawl_code code     = pawl__mongo_bulk_run(&bulk, error);
-    bson_destroy(&filter);
-    bson_destroy(&update);
-    if (code != PAWL_OK)
-        return code;
-    if (bulk.matched == 0)
+    pawl__mongo     *self     = pawl__mongo_of(store);
+    int64_t          done     = 0;
+    int64_t          begun_ms = pawl__mongo_clock_ms();
+    const worker_row row      = {.info.counters = changes->counters};
+    /* Of the first part alone: the others are of the same set. */
+    const pawl__mongo_field *counted =
+        self->part == 1 ? COUNTERS : &fields[sizeof fields / sizeof *fields - 1];
+    pawl_code code = pawl__mongo_write(
+        store, "workers", PAWL__MONGO_UPDATE, &done, error,
+        "q: {_id: %u, epoch: %i}, u: {$set: {last_commit: %u, part: %i, seen: %i}, $inc?: {%r}, " BEATS
+        "}",
+        store->worker.uuid, store->epoch, changes->commit_id, self->part, changes->now, counted,
+        &row);
+    if (code == PAWL_OK && done == 0)
         return pawl__why_fenced(store, "mongodb", error);
-    self->beat_ms = begun_ms;
-    return PAWL_OK;
+    if (code == PAWL_OK)
+        self->beat_ms = begun_ms;
+    return code;
 }
 
 static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER, update = BSON_INITIALIZER, inner, reply;
-    pawl_worker_info found       = {.epoch = 0};
-    pawl_uuid        last_commit = {{0}};
-    int64_t          part        = 0;
-    bool             is_there    = false;
-    pawl__mongo_put_uuid(&filter, "_id", store->worker.uuid);
-    (void)bson_append_document_begin(&update, "$inc", -1, &inner);
-    pawl__mongo_put_int(&inner, "epoch", 1);
-    (void)bson_append_document_end(&update, &inner);
-    pawl_code code =
-        pawl__mongo_find_and_modify(store, "workers", &filter, &update, false, &reply, error);
-    if (code == PAWL_OK)
-        read_worker(&reply, &found, &last_commit, &part, &is_there);
-    bson_destroy(&reply);
-    bson_destroy(&filter);
-    bson_destroy(&update);
+    bson_t     reply;
+    worker_row row      = {.part = 0};
+    pawl_code  code     = pawl__mongo_modify(store, "workers", false, &reply, error,
+                                             "q: {_id: %u}, u: {$inc: {epoch: 1}}", store->worker.uuid);
+    bool       is_there = read_reply(&reply, &row);
     if (code != PAWL_OK)
         return code;
     if (!is_there)
         return pawl__why_fenced(store, "mongodb", error);
-    store->epoch = found.epoch;
-    *is_applied =
-        pawl_uuid_compare(last_commit, commit_id) == 0 && part == pawl__mongo_of(store)->part;
+    store->epoch = row.info.epoch;
+    *is_applied  = pawl_uuid_compare(row.last_commit, commit_id) == 0 &&
+                  row.part == pawl__mongo_of(store)->part;
     return PAWL_OK;
 }
 
@@ -436,13 +264,14 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER;
-    pawl__mongo_rows rows   = {.count = 0};
-    put_alive(&filter);
-    pawl_code code = list_workers(store, &filter, arena, &rows, error);
-    *items         = rows.items;
-    *count         = rows.count;
-    bson_destroy(&filter);
+    worker_rows rows = {.count = 0};
+    pawl_code   code = pawl__mongo_read(store, &workers, arena, &rows.items, &rows.count, error,
+                                        "filter: {" ALIVE "}, sort: {_id: 1}");
+    *items           = pawl_arena_take(arena, (rows.count + 1) * sizeof **items);
+    if (code == PAWL_OK && *items == NULL)
+        return pawl__mongo_no_memory(error);
+    for (*count = 0; code == PAWL_OK && *count < rows.count; ++*count)
+        (*items)[*count] = rows.items[*count].info;
     return code;
 }
 
@@ -455,55 +284,38 @@ pawl_code pawl__mongo_worker_died(pawl_store *store, pawl_arena *arena, pawl_wor
                           "mongodb: workers live by heartbeats: nothing tells that one died");
 }
 
-static void add_counters(pawl_counters *sum, const pawl_counters *counters)
-{
-    sum->messages += counters->messages;
-    sum->timeouts += counters->timeouts;
-    sum->flushes += counters->flushes;
-    sum->failures += counters->failures;
-    sum->conflicts += counters->conflicts;
-    sum->dead += counters->dead;
-}
-
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)
 {
-    bson_t           all = BSON_INITIALIZER, alive = BSON_INITIALIZER;
-    pawl_arena      *arena = pawl_arena_create(0);
-    pawl__mongo_rows rows  = {.count = 0};
-    put_alive(&alive);
-    pawl_code code = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = list_workers(store, &all, arena, &rows, error);
-    for (size_t i = 0; i < rows.count; i++)
-        add_counters(&stats->counters, &((const pawl_worker_info *)rows.items)[i].counters);
-    if (code == PAWL_OK)
-        code = pawl__mongo_count(store, "workers", &alive, &stats->workers, error);
-    pawl_arena_destroy(arena);
-    bson_destroy(&all);
-    bson_destroy(&alive);
-    return code;
+    static const pawl__mongo_table sums = {.name = "workers", .fields = COUNTERS};
+    worker_row                     row  = {.part = 0};
+    pawl_code           code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
+    pawl__mongo_reading r    = pawl__mongo_begin(
+           store, &(pawl__mongo_table){.name = "workers"}, NULL, error,
+           "pipeline: [{$group: {_id: null, messages: {$sum: '$messages'}, timeouts: {$sum: '$timeouts'}, "
+              "flushes: {$sum: '$flushes'}, failures: {$sum: '$failures'}, conflicts: {$sum: "
+              "'$conflicts'}, dead: {$sum: '$dead'}}}]");
+    if (pawl__mongo_next(&r))
+        (void)pawl__mongo_decode(r.document, sums.fields, NULL, &row);
+    stats->counters = row.info.counters;
+    pawl_code read  = pawl__mongo_end(&r);
+    return code != PAWL_OK ? code : read;
 }
 
 pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
                                    int64_t *count, bool *more, pawl_error *error)
 {
-    bson_t           filter = BSON_INITIALIZER;
-    pawl_arena      *arena  = pawl_arena_create(0);
-    pawl__mongo_rows dead   = {.count = 0};
-    pawl__mongo_put_op(&filter, "seen", "$lt", before);
-    put_dead(&filter);
-    pawl_code code = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
+    pawl_arena *arena = pawl_arena_create(0);
+    worker_rows dead  = {.count = 0};
+    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
     if (code == PAWL_OK)
-        code = list_workers(store, &filter, arena, &dead, error);
+        code = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
+                                "filter: {seen: {$lt: %i}, " DEAD "}, sort: {_id: 1}", before);
     *more |= dead.count > count_max;
     for (size_t i = 0; code == PAWL_OK && i < dead.count && i < count_max; i++) {
-        ending end = {.worker = ((const pawl_worker_info *)dead.items)[i].id.uuid};
-        code       = free_all(store, end.worker, error);
-        if (code == PAWL_OK)
-            code = pawl__mongo_transact(store, end_document, &end, error);
+        ending end = {.worker = dead.items[i].info.id.uuid};
+        code       = end_worker(store, &end, error);
         *count += end.is_ended;
     }
     pawl_arena_destroy(arena);
-    bson_destroy(&filter);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "store/mysql/mysql.h"
 
 #include "store/sql/operations.h"
+#include "store/sql/session_rows.h"
 
 #include <stdio.h>
 
@@ -45,7 +46,10 @@ const pawl__sql_session_ops pawl__mysql_session_ops = {
     .close          = pawl__mysql_close_statement,
     .execute        = pawl__mysql_execute,
     .found          = found,
-    .is_later       = pawl__mysql_is_later,
+    .fetch          = pawl__mysql_fetch,
+    .read           = pawl__mysql_read,
+    .free_rows      = pawl__mysql_free_rows,
+    .load_set       = pawl__mysql_load_set,
     .write_set      = pawl__mysql_write_set,
 };
 
@@ -69,12 +73,12 @@ static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *erro
 
 const pawl__sql_ops pawl__mysql_ops = {
     .name         = "mysql",
-    .send         = pawl__mysql_send,
-    .send_set     = pawl__mysql_send_set,
-    .next         = pawl__mysql_next,
-    .get          = pawl__mysql_get,
-    .changed      = pawl__mysql_changed,
-    .end          = pawl__mysql_end,
+    .send         = pawl__sql_request_send,
+    .send_set     = pawl__sql_request_send_set,
+    .next         = pawl__sql_request_next,
+    .get          = pawl__sql_request_get,
+    .changed      = pawl__sql_request_changed,
+    .end          = pawl__sql_request_end,
     .who_lives    = pawl__mysql_who_lives,
     .own_lock     = pawl__sql_own_lock,
     .own_unlock   = pawl__sql_own_unlock,
@@ -83,8 +87,8 @@ const pawl__sql_ops pawl__mysql_ops = {
     .session_fd   = session_fd,
     .lock_begin   = pawl__sql_session_begin,
     .write        = pawl__sql_write_looking,
-    .write_ahead  = pawl__mysql_write_ahead,
-    .settle       = pawl__mysql_settle,
+    .write_ahead  = pawl__sql_write_ahead,
+    .settle       = pawl__sql_settle,
     .begin        = pawl__sql_session_begin,
     .is_open      = is_open,
     .commit       = pawl__sql_session_commit,

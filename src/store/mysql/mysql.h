@@ -5,7 +5,6 @@
  *     wire.c         calls with deadlines and interrupts, texts
  *     request.c      prepared statements and their parameters
  *     row.c          requests of the generic store, and their rows
- *     write.c        writes sent ahead
  *     set.c          a set of them in one statement
  *     open.c         URL, hosts, connecting
  *
@@ -52,16 +51,6 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
 /* Asks the server, over a connection of its own, to end the statement that runs on this one ("query"), or
  * the session with all that it was sent ("connection"). False: it could not be asked. */
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what);
-
-/* write.c */
-/* Of pawl__sql_session_ops. */
-bool pawl__mysql_is_later(pawl__sql_session *session, const pawl__sql_prepared *statement,
-                          const pawl__sql_write *write, const void *item);
-/* Of a commit's first try (sql/connection.h). */
-pawl_code pawl__mysql_write_ahead(pawl__mysql_connection *connection, const pawl__sql_write *write,
-                                  const void *const *items, size_t count, pawl__sql_fate *fates,
-                                  size_t *failed, pawl_error *error);
-pawl_code pawl__mysql_settle(pawl_store *base, bool *is_right, pawl_error *error);
 
 /* enlist.c */
 pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes *changes,

@@ -134,6 +134,11 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
         return refused(store, connection, host, error);
     connection->session.id      = (int64_t)mysql_thread_id(made);
     connection->session.is_made = true;
+    connection->is_manual       = false;
+    connection->ahead           = (pawl__sql_ahead){.go         = pawl__mysql_go_ahead,
+                                                    .begin_call = pawl__mysql_begin_call,
+                                                    .read       = pawl__mysql_read_answer};
+    connection->session.ahead   = &connection->ahead;
     watch_peer(made);
     return PAWL_OK;
 }

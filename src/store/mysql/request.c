@@ -112,7 +112,7 @@ pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *ma
                               pawl_error *error)
 {
     pawl__mysql_statement *statement = (pawl__mysql_statement *)made;
-    pawl__mysql_set_shape(statement, template_text);
+    statement->form                  = pawl__mysql_form_of(template_text);
     statement->streams = template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM] ||
                          template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_MORE] ||
                          template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_FREE];
@@ -286,7 +286,7 @@ static pawl_code run_ahead(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
 {
     int       failed = 0;
     my_bool   skips  = 1;
-    pawl_code code   = pawl__mysql_may_send_ahead(connection, error);
+    pawl_code code   = pawl__sql_may_send_ahead(&connection->session, error);
     if (code != PAWL_OK)
         return code;
     (void)mysql_optionsv(connection->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
@@ -295,14 +295,14 @@ static pawl_code run_ahead(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     (void)mysql_optionsv(connection->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
     if (failed != 0)
         return stmt_failed(connection, stmt, error);
-    pawl__mysql_sent_ahead(connection);
+    pawl__sql_sent_ahead(&connection->session);
     return PAWL_OK;
 }
 
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error)
 {
-    if (connection->is_ahead && statement->base.column_count == 0)
+    if (pawl__sql_is_ahead(&connection->session) && statement->base.column_count == 0)
         return run_ahead(connection, statement->stmt, error);
     MYSQL_STMT *stmt   = statement->stmt;
     int         failed = 0;

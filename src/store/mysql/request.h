@@ -13,16 +13,14 @@
 #ifndef PAWL_STORE_MYSQL_REQUEST_H
 #define PAWL_STORE_MYSQL_REQUEST_H
 
+#include "store/sql/ahead.h"
 #include "store/sql/dialects/mysql_error.h"
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/mysql_sets.h"
 
 #include <mysql.h>
 
 #define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
 #define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
-/* Answers that are read later. At most 600 bytes each: together they fit into the buffers of the socket,
- * so a server that answers never waits for a client that still writes. */
-#define PAWL__MYSQL_UNREAD_MAX 64
 
 /* ---- A connection and its statements ------------------------------------ */
 
@@ -34,43 +32,22 @@ typedef struct pawl__mysql_column {
     my_bool       is_null;
 } pawl__mysql_column;
 
-typedef enum pawl__mysql_shape {
-    PAWL__MYSQL_OTHER,
-    PAWL__MYSQL_VALUES, /* an insert of values: a failed set of them leaves none */
-    PAWL__MYSQL_UPDATE,
-    PAWL__MYSQL_DELETE,
-    PAWL__MYSQL_LOAD, /* of sagas */
-} pawl__mysql_shape;
-
 typedef struct pawl__mysql_statement {
     pawl__sql_prepared            base; /* first */
     MYSQL_STMT                   *stmt; /* NULL: not prepared */
-    pawl__mysql_shape             shape;
-    const char                   *index;   /* by which a set of changes finds its rows, or NULL */
+    pawl__mysql_form              form;
     bool                          streams; /* its rows are read as they come */
     pawl__mysql_column           *columns;
     struct pawl__mysql_statement *sets; /* PAWL__MYSQL_SETS_COUNT, by rows; NULL: none yet */
 } pawl__mysql_statement;
 
-/* A statement sent ahead, whose answer is unread. */
-typedef struct pawl__mysql_unread {
-    const void *item;   /* the first that it writes */
-    unsigned    wanted; /* rows that it is to find */
-    bool        leaves; /* a row whose key exists is left, and that is as right */
-} pawl__mysql_unread;
-
 typedef struct pawl__sql_connection {
-    pawl__sql_session         session;  /* first */
-    MYSQL                    *mysql;    /* NULL: there is none */
-    int64_t                   until_ms; /* monotonic: the end of the call under way; 0: none */
-    struct pawl__sql_request *spare;    /* ended, for the next */
-    void                     *set;      /* memory for the parameters of a set */
-    size_t                    set_size;
-    pawl__mysql_unread        unread[PAWL__MYSQL_UNREAD_MAX];
-    unsigned                  unread_from; /* answers before this one are read */
-    unsigned                  unread_count;
-    bool                      is_ahead;   /* writes are sent ahead */
-    bool                      was_unlike; /* one of them failed alone, or found fewer rows */
+    pawl__sql_session session;  /* first */
+    MYSQL            *mysql;    /* NULL: there is none */
+    int64_t           until_ms; /* monotonic: the end of the call under way; 0: none */
+    void             *set;      /* memory for the parameters of a set */
+    size_t            set_size;
+    pawl__sql_ahead   ahead;
     bool is_manual; /* autocommit is off: no statement but a commit makes anything stay */
 } pawl__mysql_connection;
 
@@ -86,24 +63,12 @@ extern const pawl__sql_session_ops pawl__mysql_session_ops;
 /* Before a call: answers that are unread are read, and its deadline begins. PAWL_ELOST, PAWL_EBUSY:
  * nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
-/* Before a call whose answer is read later, and behind it. */
-pawl_code pawl__mysql_may_send_ahead(pawl__mysql_connection *connection, pawl_error *error);
-void      pawl__mysql_sent_ahead(pawl__mysql_connection *connection);
-/* About the last one that was sent. */
-static inline void pawl__mysql_expect(pawl__mysql_connection *connection, pawl__mysql_unread unread)
-{
-    connection->unread[connection->unread_count - 1] = unread;
-}
-/* Reads what is unread. A failure of a statement alone shows in `was_unlike`, that of more is the
- * code, and the store's `late` says which item's it was. */
-pawl_code pawl__mysql_read_answers(pawl__mysql_connection *connection, pawl_error *error);
-/* Whether the transaction can go on behind that failure of a statement. */
-bool pawl__mysql_may_go_on(const pawl__mysql_connection *connection, pawl_code code);
-/* Before the first write is sent ahead: autocommit is off behind it, until the transaction ends.
- * The answer is awaited. */
-pawl_code pawl__mysql_go_ahead(pawl__mysql_connection *connection, pawl_error *error);
-/* Behind a commit or a rollback that was answered. A session that cannot be made as it was is given
- * up. */
+/* Of pawl__sql_ahead. */
+pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error);
+pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, pawl_error *error);
+pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error);
+/* Behind a commit or a rollback that was answered: autocommit is on again. A session that cannot be made as
+ * it was is given up. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection);
 /* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
  * interrupt, the server is asked to end the statement; where it does not answer that either the
@@ -167,7 +132,7 @@ void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Of a put, in the order in which the statement's text has them. */
 void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
                              MYSQL_BIND *markers);
-/* Runs it with the parameters that are bound, or sends it ahead: then pawl__mysql_expect follows. */
+/* Runs it with the parameters that are bound, or sends it ahead: then pawl__sql_expect follows. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
 /* Prepares a text; `statement` says how many markers it has. */
@@ -194,31 +159,21 @@ pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 
 /* ---- Sets (set.c) --------------------------------------------------------- */
 
-/* Shape of a set of it, from its template. */
-void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *template_text);
-/* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
- * nothing was done, where they are to be written one by one. */
-pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                                const void *const *items, size_t count, size_t *taken,
-                                bool *is_done, pawl_error *error);
+/* Of pawl__sql_session_ops. */
+pawl_code           pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
+                                          const void *const *items, size_t count, pawl__sql_fate *fates,
+                                          size_t *taken, bool *is_done, pawl_error *error);
+pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
+                                         const pawl__sql_fields *fields, const void *const *items,
+                                         size_t count, pawl_code *code, pawl_error *error);
 
-/* Reads the rows of all items, the parameters of each of which are `fields`, from a saga's table.
- * NULL: see the error. */
-pawl__mysql_statement *pawl__mysql_load_set(pawl__mysql_connection *connection, int statement,
-                                            const pawl__sql_fields *fields,
-                                            const void *const *items, size_t count, pawl_code *code,
-                                            pawl_error *error);
+/* ---- Rows (row.c): of pawl__sql_session_ops -------------------------------- */
 
-/* ---- Rows (row.c): as store/sql/connection.h says -------------------------- */
-
-pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
-                           pawl__sql_request **request, pawl_error *error);
-pawl_code pawl__mysql_send_set(pawl_store *base, const pawl__sql_asked *asked,
-                               const void *const *items, size_t count, pawl_arena *arena,
-                               pawl__sql_request **request, pawl_error *error);
-bool      pawl__mysql_next(pawl__sql_request *request);
-void      pawl__mysql_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
-int64_t   pawl__mysql_changed(pawl__sql_request *request);
-pawl_code pawl__mysql_end(pawl__sql_request *request);
+pawl_code pawl__mysql_fetch(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
+                            pawl_error *error);
+pawl_code pawl__mysql_read(pawl__sql_session *session, pawl__sql_prepared *statement,
+                           unsigned column, int wire, pawl__sql_kind kind,
+                           pawl__sql_request *request, pawl__sql_got *got);
+void      pawl__mysql_free_rows(pawl__sql_session *session, pawl__sql_prepared *statement);
 
 #endif

@@ -1,10 +1,5 @@
-/* set.c - a set of items in one statement, whose text is made from that of one item.
- *
- *     MariaDB     bulk execute: the text of one item, and the parameters of all in one packet
- *     MySQL       insert ... values (...), (...)
- *                 update (values row(...), row(...)) as j (p1, p2) straight_join T set ... where ...
- *                 delete T from (values ...) as j (p1, p2) straight_join T where ...
- *     loads       with j (i, p1) as (values ...) select i, ... from j straight_join T where ...
+/* set.c - a set of items in one statement: of MariaDB a bulk execute, the text of one item and the
+ * parameters of all in one packet; of MySQL, and where sagas are loaded, rows of values (sql/dialects/mysql_sets.h).
  *
  * The server tells the sum of the rows. A set whose sum shows that each item had its row is done;
  * any other is undone, and its items are written one by one, which is exact. Undone by a
@@ -19,10 +14,9 @@
 
 #include <string.h>
 
-#define SET_MIN 4         /* fewer are as fast one by one */
-#define ROWS_MIN 8        /* the same of rows of values; of the smallest text */
-#define ROWS_MAX 256      /* of the largest */
-#define PARAMETER_SIZE 16 /* bytes of a parameter beside its text, at most */
+#define SET_MIN 4    /* fewer are as fast one by one */
+#define ROWS_MIN 8   /* the same of rows of values; of the smallest text */
+#define ROWS_MAX 256 /* of the largest */
 
 _Static_assert(ROWS_MIN << (PAWL__MYSQL_SETS_COUNT - 1) == ROWS_MAX,
                "a text for each power of two");
@@ -119,165 +113,14 @@ static bool can_bulk(const set *s)
     (void)mariadb_get_infov(s->connection->mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES,
                             &capabilities);
     return (capabilities & (MARIADB_CLIENT_STMT_BULK_OPERATIONS >> 32)) != 0 &&
-           (s->statement->shape != PAWL__MYSQL_VALUES || strstr(one, "(select ") == NULL);
-}
-
-/* ---- Texts -------------------------------------------------------------- */
-
-static bool begins(const char *text, const char *word)
-{
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
-/* A set finds its rows by the index whose first column the condition begins with: left alone the
- * server reads, and locks, all rows of a small table instead. */
-void pawl__mysql_set_shape(pawl__mysql_statement *statement, const char *template_text)
-{
-    static const char *const keys[][2] = {{" where [Id] = ", "primary"},
-                                          {" where [Seq] = ", "primary"},
-                                          {" where [SagaId] = ", "{timeouts_saga}"}};
-    if (begins(template_text, "insert ") && strstr(template_text, " values (") != NULL)
-        statement->shape = PAWL__MYSQL_VALUES;
-    if (begins(template_text, "update {"))
-        statement->shape = PAWL__MYSQL_UPDATE;
-    if (begins(template_text, "delete from {"))
-        statement->shape = PAWL__MYSQL_DELETE;
-    if (begins(template_text, "select {row}"))
-        statement->shape = PAWL__MYSQL_LOAD;
-    bool is_change =
-        statement->shape == PAWL__MYSQL_UPDATE || statement->shape == PAWL__MYSQL_DELETE;
-    for (size_t i = 0; is_change && i < sizeof keys / sizeof keys[0]; i++)
-        if (strstr(template_text, keys[i][0]) != NULL)
-            statement->index = keys[i][1];
-}
-
-/* A piece of a template as text of the server; `parameter` is how one is written. */
-static void expand(const set *s, pawl__sql_text *text, const char *parameter, pawl_text piece)
-{
-    pawl__mysql      *store   = pawl__mysql_store_of(s->connection);
-    pawl__sql_dialect dialect = *store->remote.dialect;
-    pawl__sql_text    whole   = {0};
-    dialect.parameter         = parameter;
-    dialect.row               = "i";
-    pawl__sql_append_text(&whole, piece);
-    if (whole.is_failed) {
-        text->is_failed = true;
-    } else if (s->write->is_saga) {
-        pawl__sql_saga_template saga =
-            *pawl__sql_saga_template_of((pawl__sql_saga_statement)s->write->statement);
-        saga.text = whole.data;
-        pawl__sql_saga_expand(text, &dialect, table_of(s->write, s->items[0]), &saga);
-    } else {
-        pawl__sql_expand(text, &dialect, store->remote.sql.base.system_prefix, whole.data);
-    }
-    pawl__sql_text_free(&whole);
-}
-
-/* The group of values as often as there are rows. */
-static void write_values(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
-{
-    pawl__sql_text whole = {0};
-    const char    *group = strstr(one, " values (") + strlen(" values ");
-    const char    *end   = group;
-    for (int depth = 0; depth > 0 || end == group; end++)
-        depth += (*end == '(') - (*end == ')');
-    pawl__sql_append_text(&whole, (pawl_text){.data = one, .size = (size_t)(group - one)});
-    for (unsigned i = 0; i < rows; i++) {
-        pawl__sql_append(&whole, i != 0 ? ", " : "");
-        pawl__sql_append_text(&whole, (pawl_text){.data = group, .size = (size_t)(end - group)});
-    }
-    pawl__sql_append(&whole, end);
-    expand(s, text, "?", pawl__sql_text_of(&whole));
-    text->is_failed = text->is_failed || whole.is_failed;
-    pawl__sql_text_free(&whole);
-}
-
-/* Ids are turned into their columns' character set: else no index would serve. A time says that it has
- * microseconds: else MySQL may round them away. A value to load by has a type, without which MariaDB
- * cuts it, and room for more than a column of sagas has. */
-static const char *marker_of(const set *s, const pawl__sql_field *field)
-{
-    const pawl_value *value = (const void *)((const char *)s->items[0] + field->offset);
-    bool is_id = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
-    const pawl_saga_table *table = table_of(s->write, s->items[0]);
-    /* A saga is updated with its transitional value alone. */
-    bool is_time = field->wire == PAWL__WIRE_TIME || field->wire == PAWL__WIRE_TIME_OR_NEVER ||
-                   (field->wire == PAWL__WIRE_VALUE && table != NULL &&
-                    table->transitional.type == PAWL_VALUE_TIME);
-    if (s->statement->shape != PAWL__MYSQL_LOAD)
-        return is_id ? "convert(? using ascii)" : is_time ? "cast(? as datetime(6))" : "?";
-    switch (value->type) {
-    case PAWL_VALUE_INT: return "cast(? as signed)";
-    case PAWL_VALUE_TIME: return "cast(? as datetime(6))";
-    case PAWL_VALUE_UUID: return "cast(? as char(38) character set ascii)";
-    default: return "cast(? as char(201))";
-    }
-}
-
-static void append_rows(const set *s, pawl__sql_text *text, unsigned rows)
-{
-    const pawl__sql_fields *fields = &s->write->parameters;
-    const char *open = pawl__mysql_is_mariadb(s->connection->session.remote) ? "(" : "row(";
-    for (unsigned row = 0; row < rows; row++) {
-        pawl__sql_appendf(text, "%s%s", row != 0 ? ", " : "values ", open);
-        if (s->statement->shape == PAWL__MYSQL_LOAD)
-            pawl__sql_appendf(text, "%u, ", row);
-        for (size_t i = 0; i < fields->count; i++)
-            pawl__sql_appendf(text, "%s%s", i != 0 ? ", " : "", marker_of(s, &fields->items[i]));
-        pawl__sql_append(text, ")");
-    }
-}
-
-/* The parameters of one item are columns of j in the text of the set. */
-static void write_join(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
-{
-    bool           is_update = s->statement->shape == PAWL__MYSQL_UPDATE;
-    pawl__sql_text behind    = {0};
-    const char    *table     = strchr(one, '{');
-    pawl_text      name      = {.data = table, .size = strcspn(table, " ")};
-    pawl__sql_append(text, is_update ? "update (" : "delete ");
-    if (!is_update) {
-        expand(s, text, "?", name);
-        pawl__sql_append(text, " from (");
-    }
-    append_rows(s, text, rows);
-    for (size_t i = 0; i < s->write->parameters.count; i++)
-        pawl__sql_appendf(text, "%sp%zu", i != 0 ? ", " : ") as j (", i + 1);
-    pawl__sql_append(text, ") straight_join ");
-    pawl__sql_appendf(&behind, "%.*s force index (%s)%s", PAWL_TEXT_ARGS(name), s->statement->index,
-                      table + name.size);
-    expand(s, text, "p%u", pawl__sql_text_of(&behind));
-    pawl__sql_text_free(&behind);
-}
-
-static void write_load(const set *s, pawl__sql_text *text, const char *one, unsigned rows)
-{
-    const pawl__sql_dialect *dialect = s->connection->session.remote->dialect;
-    const pawl_saga_table   *table   = table_of(s->write, s->items[0]);
-    const char              *from = strstr(one, "{saga}"), *where = strstr(one, " where ");
-    pawl_saga_key            key =
-        pawl__sql_saga_template_of((pawl__sql_saga_statement)s->write->statement)->key;
-    pawl__sql_append(text, "with j (i, p1) as (");
-    append_rows(s, text, rows);
-    pawl__sql_append(text, ") ");
-    expand(s, text, "?", (pawl_text){.data = one, .size = (size_t)(from - one)});
-    pawl__sql_append(text, "j straight_join ");
-    expand(s, text, "?", PAWL_TEXT("{saga} force index ("));
-    if (key == PAWL_SAGA_BY_ID)
-        pawl__sql_append(text, "primary");
-    else
-        pawl__sql_append_name(text, dialect, "Index_Correlation_",
-                              key == PAWL_SAGA_BY_MAIN ? table->main.property
-                                                       : table->transitional.property);
-    pawl__sql_append(text, ")");
-    expand(s, text, "p%u", pawl_text_of(where));
+           (s->statement->form.shape != PAWL__MYSQL_VALUES || strstr(one, "(select ") == NULL);
 }
 
 /* ---- Rows of values ----------------------------------------------------- */
 
 static unsigned marker_count_of(const set *s)
 {
-    bool is_join = s->statement->shape != PAWL__MYSQL_VALUES;
+    bool is_join = s->statement->form.shape != PAWL__MYSQL_VALUES;
     return is_join ? (unsigned)s->write->parameters.count : s->statement->base.marker_count;
 }
 
@@ -290,16 +133,13 @@ static pawl_code no_memory(const set *s, pawl_error *error)
 static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *made,
                          pawl_error *error)
 {
-    pawl__sql_text text = {0};
-    const char    *one =
-        pawl__sql_template_of(&s->connection->session, s->write->statement, s->write->is_saga);
-    made->base.marker_count = rows * marker_count_of(s);
-    if (s->statement->shape == PAWL__MYSQL_VALUES)
-        write_values(s, &text, one, rows);
-    else if (s->statement->shape == PAWL__MYSQL_LOAD)
-        write_load(s, &text, one, rows);
-    else
-        write_join(s, &text, one, rows);
+    pawl__sql_text        text = {0};
+    const pawl__mysql_set many = {.session = &s->connection->session,
+                                  .write   = s->write,
+                                  .form    = s->statement->form,
+                                  .item    = s->items[0]};
+    made->base.marker_count    = rows * marker_count_of(s);
+    pawl__mysql_set_text(&text, &many, rows);
     pawl_code code = pawl__mysql_prepare_text(s->connection, made, &text, error);
     pawl__sql_text_free(&text);
     return code;
@@ -340,7 +180,7 @@ static void put_rows(const set *s, unsigned rows, pawl__mysql_put *put, MYSQL_BI
     static my_bool          is_null      = 1;
     const pawl__sql_fields *fields       = &s->write->parameters;
     unsigned                marker_count = marker_count_of(s);
-    bool                    is_join      = s->statement->shape != PAWL__MYSQL_VALUES;
+    bool                    is_join      = s->statement->form.shape != PAWL__MYSQL_VALUES;
     for (unsigned row = 0; row < rows; row++, to += marker_count) {
         if (row >= s->count) {
             memcpy(to, to - marker_count, marker_count * sizeof *to);
@@ -384,34 +224,12 @@ static pawl__mysql_statement *run_rows(set *s, pawl_code *code, pawl_error *erro
 static bool can_be_set(const set *s, bool is_bulk)
 {
     bool is_join =
-        s->statement->index != NULL && !pawl__mysql_is_mariadb(s->connection->session.remote);
+        s->statement->form.index != NULL && !pawl__mysql_is_mariadb(s->connection->session.remote);
     if (!is_bulk)
-        return s->statement->shape == PAWL__MYSQL_VALUES || is_join;
+        return s->statement->form.shape == PAWL__MYSQL_VALUES || is_join;
     bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
     return counts_items && s->statement->base.column_count == 0 &&
            s->statement->base.marker_count != 0;
-}
-
-static size_t size_of(const pawl__sql_fields *fields, const void *item)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < fields->count; i++) {
-        const void       *member = (const char *)item + fields->items[i].offset;
-        const pawl_value *value  = member;
-        size += PARAMETER_SIZE;
-        switch (fields->items[i].wire) {
-        case PAWL__WIRE_TEXT:
-        case PAWL__WIRE_ERROR_TEXT:
-        case PAWL__WIRE_BYTES:
-        case PAWL__WIRE_JSON:
-        case PAWL__WIRE_JSON_TEXT: size += ((const pawl_text *)member)->size; break;
-        case PAWL__WIRE_VALUE:
-            size += value->type == PAWL_VALUE_TEXT ? value->as.text.size : PAWL_UUID_TEXT_SIZE;
-            break;
-        default: size += PAWL_UUID_TEXT_SIZE;
-        }
-    }
-    return size;
 }
 
 /* How many of the first items go together: those of one table that fit into a packet, and into a text. */
@@ -423,11 +241,11 @@ static size_t take(const set *s, size_t count, bool is_bulk)
     for (; taken < count && taken < ROWS_MAX; taken++) {
         if (table != NULL && !pawl__sql_saga_same(table, pawl__sql_saga_of(s->items[taken])))
             break;
-        size += size_of(&s->write->parameters, s->items[taken]);
+        size += pawl__mysql_size_of(&s->write->parameters, s->items[taken]);
         if (size > size_max)
             break;
     }
-    if (is_bulk || s->statement->shape != PAWL__MYSQL_VALUES)
+    if (is_bulk || s->statement->form.shape != PAWL__MYSQL_VALUES)
         return taken >= SET_MIN ? taken : 1;
     while (rows > taken)
         rows /= 2;
@@ -452,25 +270,25 @@ static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_
         return PAWL_OK;
     *is_done = code == PAWL_OK;
     if (*is_done)
-        pawl__mysql_expect(s->connection,
-                           (pawl__mysql_unread){.item   = s->items[0],
-                                                .wanted = is_counted ? (unsigned)s->count : 0});
+        pawl__sql_expect(
+            &s->connection->session,
+            (pawl__sql_unread){.item = s->items[0], .wanted = is_counted ? (unsigned)s->count : 0});
     return code;
 }
 
 /* A failure of the statement alone may be that of one item, which is found by writing it alone. */
 static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
 {
-    bool is_insert  = s->statement->shape == PAWL__MYSQL_VALUES;
-    bool is_counted = s->statement->shape == PAWL__MYSQL_UPDATE ||
+    bool is_insert  = s->statement->form.shape == PAWL__MYSQL_VALUES;
+    bool is_counted = s->statement->form.shape == PAWL__MYSQL_UPDATE ||
                       (!is_insert && pawl__sql_expects(s->write, PAWL__SQL_MISSED));
-    if (s->connection->is_ahead)
+    if (pawl__sql_is_ahead(&s->connection->session))
         return send_set_ahead(s, is_bulk, is_counted, is_done, error);
     pawl_code code =
         is_insert ? PAWL_OK : pawl__mysql_query(s->connection, "savepoint pawl_set", error);
     if (code == PAWL_OK)
         code = run(s, is_bulk, error);
-    if (code != PAWL_OK && !s->is_refused && !pawl__mysql_may_go_on(s->connection, code))
+    if (code != PAWL_OK && !s->is_refused && !pawl__sql_may_go_on(&s->connection->session, code))
         return code;
     *is_done = code == PAWL_OK && !s->is_refused && (!is_counted || s->affected >= s->count);
     if (*is_done || is_insert)
@@ -479,15 +297,17 @@ static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
 }
 
 pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                                const void *const *items, size_t count, size_t *taken,
-                                bool *is_done, pawl_error *error)
+                                const void *const *items, size_t count, pawl__sql_fate *fates,
+                                size_t *taken, bool *is_done, pawl_error *error)
 {
+    (void)fates;
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     set                     s          = {.connection = connection, .write = write, .items = items};
     pawl_code               code       = PAWL_OK;
     *taken                             = 1;
     *is_done                           = false;
-    bool is_undone = write->is_there && connection->is_ahead; /* by the first row that is there */
+    bool is_undone =
+        write->is_there && pawl__sql_is_ahead(session); /* by the first row that is there */
     if (count < SET_MIN || connection->session.is_callers || is_undone)
         return PAWL_OK;
     s.statement =
@@ -499,14 +319,15 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
     return s.count > 1 ? run_set(&s, is_bulk, is_done, error) : PAWL_OK;
 }
 
-pawl__mysql_statement *pawl__mysql_load_set(pawl__mysql_connection *connection, int statement,
-                                            const pawl__sql_fields *fields,
-                                            const void *const *items, size_t count, pawl_code *code,
-                                            pawl_error *error)
+pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
+                                         const pawl__sql_fields *fields, const void *const *items,
+                                         size_t count, pawl_code *code, pawl_error *error)
 {
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     const pawl__sql_write write = {.statement = statement, .is_saga = true, .parameters = *fields};
     set s = {.connection = connection, .write = &write, .items = items, .count = count};
     s.statement =
         pawl__mysql_prepared(connection, statement, table_of(&write, items[0]), code, error);
-    return s.statement != NULL ? run_rows(&s, code, error) : NULL;
+    pawl__mysql_statement *run = s.statement != NULL ? run_rows(&s, code, error) : NULL;
+    return run != NULL ? &run->base : NULL;
 }

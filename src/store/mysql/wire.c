@@ -50,7 +50,7 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
         return;
     }
     /* Statements of a flight that are still to be run would wait on, with the locks of those before. */
-    if (is_second && connection->unread_from + 1 < connection->unread_count)
+    if (is_second && connection->ahead.from + 1 < connection->ahead.count)
         (void)pawl__mysql_kill(connection, "connection");
     connection->until_ms = 0;
     (void)shutdown((int)mysql_get_socket(connection->mysql), SHUT_RDWR);
@@ -140,91 +140,46 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
     return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
 }
 
-bool pawl__mysql_may_go_on(const pawl__mysql_connection *connection, pawl_code code)
+pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error)
 {
-    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !connection->session.is_lost &&
-           !connection->session.is_undone && connection->session.why == PAWL_OK;
-}
-
-static pawl_code begin_call(pawl__mysql_connection *connection, pawl_error *error)
-{
-    const pawl__sql_remote *remote = connection->session.remote;
-    pawl_code               code   = pawl__sql_session_check(&connection->session, error);
+    const pawl__sql_remote *remote = session->remote;
+    pawl_code               code   = pawl__sql_session_check(session, error);
     if (code == PAWL_ELOST)
         return code;
-    connection->session.why = PAWL_OK;
-    connection->until_ms    = remote->server.until_ms != 0
-                                  ? remote->server.until_ms
-                                  : pawl__sql_clock_ms() + remote->sql.base.deadline_ms;
+    session->why = PAWL_OK;
+    pawl__mysql_connection_of(session)->until_ms =
+        remote->server.until_ms != 0 ? remote->server.until_ms
+                                     : pawl__sql_clock_ms() + remote->sql.base.deadline_ms;
     return code;
 }
 
 /* ---- Ahead -------------------------------------------------------------- */
 
 /* The answer to a statement that changes rows is the same whichever way it was sent. */
-static pawl_code read_answer(pawl__mysql_connection *connection, const pawl__mysql_unread *unread,
-                             pawl_error *error)
+pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, pawl_error *error)
 {
-    MYSQL  *mysql  = connection->mysql;
-    my_bool failed = 0;
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    MYSQL                  *mysql      = connection->mysql;
+    my_bool                 failed     = 0;
     PAWL__MYSQL_CALL(connection, failed, mysql_read_query_result, mysql, mysql);
-    connection->was_unlike |= !failed && mysql_affected_rows(mysql) < unread->wanted;
-    if (!failed)
-        return PAWL_OK;
-    pawl_code code = pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
-    if (code == PAWL_EDUPLICATE && unread->leaves)
-        return PAWL_OK;
-    connection->was_unlike = true;
-    if (pawl__mysql_may_go_on(connection, code))
-        return PAWL_OK;
-    return connection->session.why != PAWL_OK ? pawl__sql_broken_off(&connection->session, error)
-                                              : code;
-}
-
-/* All of them, also behind a failure: the next answer has to be the next statement's. Each has the whole
- * deadline, until the call is broken off. */
-pawl_code pawl__mysql_read_answers(pawl__mysql_connection *connection, pawl_error *error)
-{
-    pawl__sql_store *store = &pawl__mysql_store_of(connection)->remote.sql;
-    pawl_code        code  = PAWL_OK;
-    for (; connection->unread_from < connection->unread_count && !connection->session.is_lost;
-         connection->unread_from++) {
-        const pawl__mysql_unread *unread = &connection->unread[connection->unread_from];
-        if (connection->session.why == PAWL_OK)
-            (void)begin_call(connection, NULL);
-        pawl_code one = read_answer(connection, unread, code == PAWL_OK ? error : NULL);
-        store->late   = code == PAWL_OK && one != PAWL_OK ? unread->item : store->late;
-        code          = code == PAWL_OK ? one : code;
-    }
-    connection->unread_from = connection->unread_count = 0;
-    return code;
+    *found = mysql_affected_rows(mysql);
+    return failed ? pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error)
+                  : PAWL_OK;
 }
 
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error)
 {
-    pawl_code code = pawl__mysql_read_answers(connection, error);
-    return code == PAWL_OK ? begin_call(connection, error) : code;
-}
-
-pawl_code pawl__mysql_may_send_ahead(pawl__mysql_connection *connection, pawl_error *error)
-{
-    bool      is_full  = connection->unread_count == PAWL__MYSQL_UNREAD_MAX;
-    bool      is_ended = connection->unread_count != 0 && connection->session.why != PAWL_OK;
-    pawl_code code = is_full || is_ended ? pawl__mysql_read_answers(connection, error) : PAWL_OK;
-    return code == PAWL_OK ? begin_call(connection, error) : code;
-}
-
-void pawl__mysql_sent_ahead(pawl__mysql_connection *connection)
-{
-    connection->unread[connection->unread_count++] = (pawl__mysql_unread){.item = NULL};
+    pawl_code code = pawl__sql_read_answers(&connection->session, error);
+    return code == PAWL_OK ? pawl__mysql_begin_call(&connection->session, error) : code;
 }
 
 /* Statements behind one that was the end of its transaction (a deadlock, a commit that a cluster refuses)
  * are run by the server before anybody has read of that end. With autocommit they would be committed;
  * without, they are in a transaction that is rolled back. So nothing is sent ahead before the server has
  * said that autocommit is off: that statement may itself be the one that fails. */
-pawl_code pawl__mysql_go_ahead(pawl__mysql_connection *connection, pawl_error *error)
+pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error)
 {
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     if (connection->is_manual)
         return PAWL_OK;
     connection->is_manual = true; /* perhaps, behind a failure */
@@ -313,14 +268,9 @@ void pawl__mysql_disconnect(pawl__sql_session *session)
     pawl__sql_session_closed(session);
     if (connection->mysql != NULL && !session->is_callers)
         mysql_close(connection->mysql);
-    pawl_free(connection->spare);
     pawl_free(connection->set);
-    connection->mysql        = NULL;
-    connection->spare        = NULL;
-    connection->set          = NULL;
-    connection->set_size     = 0;
-    connection->unread_from  = 0;
-    connection->unread_count = 0;
-    connection->was_unlike   = false;
-    connection->is_manual    = false;
+    connection->mysql    = NULL;
+    connection->set      = NULL;
+    connection->set_size = 0;
+    session->ahead       = NULL;
 }

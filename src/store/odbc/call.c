@@ -4,12 +4,13 @@
  */
 #include "store/odbc/odbc.h"
 
+#include "store/odbc/wide.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_TOO_LARGE 1153
-#define NUMBER_NULL 1048
 #define STATE_NULL "23502" /* of PostgreSQL */
 #define COLUMNS_MAX 8      /* of a text that is asked */
 #define TEXT_SIZE 2000     /* of one of them, which is cut behind it */
@@ -41,8 +42,9 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     pawl__odbc_diagnose_handle(type, handle, last);
     pawl_code code = pawl__odbc_code_of(connection->driver, last, &left);
     pawl__sql_note_left(&connection->session, left);
-    connection->session.is_null =
-        last->number == NUMBER_NULL || strcmp(last->state, STATE_NULL) == 0;
+    connection->session.is_null = (connection->driver != NULL && last->number != 0 &&
+                                   last->number == connection->driver->null_number) ||
+                                  strcmp(last->state, STATE_NULL) == 0;
     connection->session.is_unsure =
         pawl__odbc_commit_code_of(connection->driver, last) == PAWL_EUNKNOWN;
     if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
@@ -60,10 +62,43 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
 
 /* ---- Texts -------------------------------------------------------------- */
 
+/* A server that cannot be asked to end a statement is left by the driver, behind the deadline. */
+SQLRETURN pawl__odbc_allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt)
+{
+    const pawl__odbc *store   = pawl__odbc_store_of(connection);
+    int64_t           seconds = store->remote.sql.base.deadline_ms / 1000 + PAWL__ODBC_SILENCE_S;
+    SQLRETURN         made    = SQLAllocHandle(SQL_HANDLE_STMT, connection->dbc, stmt);
+    if (!SQL_SUCCEEDED(made))
+        *stmt = NULL;
+    else if (store->kind->kill == NULL && !connection->session.is_callers)
+        (void)SQLSetStmtAttr(*stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds,
+                             SQL_IS_UINTEGER);
+    return made;
+}
+
 void pawl__odbc_free(SQLHSTMT rows)
 {
     if (rows != NULL)
         (void)SQLFreeHandle(SQL_HANDLE_STMT, rows);
+}
+
+/* A driver that goes back to commit by itself commits at once what is open: nothing is, behind the end of a
+ * transaction. A caller's own mode is his. */
+void pawl__odbc_set_manual(pawl__odbc_connection *connection, bool is_manual)
+{
+    if (!pawl__odbc_store_of(connection)->kind->by_words || connection->session.is_callers ||
+        connection->is_manual == is_manual)
+        return;
+    uintptr_t mode        = is_manual ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
+    connection->is_manual = is_manual;
+    (void)SQLSetConnectAttr(connection->dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode,
+                            SQL_IS_UINTEGER);
+}
+
+static bool is_begin(const pawl__odbc_connection *connection, const char *sql)
+{
+    const pawl__sql_words *words = connection->session.remote->family->words;
+    return words != NULL && words->begin != NULL && strcmp(sql, words->begin) == 0;
 }
 
 static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTMT *rows,
@@ -73,13 +108,15 @@ static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTM
     pawl_code code = pawl__odbc_call_begin(connection, error);
     if (code != PAWL_OK)
         return code;
-    SQLRETURN made = SQLAllocHandle(SQL_HANDLE_STMT, connection->dbc, rows);
-    if (!SQL_SUCCEEDED(made)) {
+    SQLRETURN ran = pawl__odbc_allocate(connection, rows);
+    if (!SQL_SUCCEEDED(ran)) {
         pawl__odbc_call_end(connection);
-        *rows = NULL;
         return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
     }
-    SQLRETURN ran = SQLExecDirect(*rows, (SQLCHAR *)(uintptr_t)sql, SQL_NTS);
+    pawl__odbc_set_manual(connection,
+                          connection->session.in_transaction || is_begin(connection, sql));
+    connection->running = *rows;
+    ran                 = SQLExecDirect(*rows, (SQLCHAR *)(uintptr_t)sql, SQL_NTS);
     pawl__odbc_call_end(connection);
     if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
         return PAWL_OK;
@@ -89,34 +126,58 @@ static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTM
     return code;
 }
 
-static pawl_text column_of(SQLHSTMT rows, SQLUSMALLINT column, char *text)
+static pawl_text column_of(SQLHSTMT rows, SQLUSMALLINT column, bool is_wide, char *text)
 {
-    SQLLEN size = SQL_NULL_DATA;
-    if (!SQL_SUCCEEDED(SQLGetData(rows, column, SQL_C_CHAR, text, TEXT_SIZE, &size)) ||
-        size == SQL_NULL_DATA)
+    uint16_t  wide[TEXT_SIZE / 4];
+    SQLLEN    size  = SQL_NULL_DATA;
+    void     *to    = is_wide ? (void *)wide : text;
+    SQLLEN    room  = is_wide ? (SQLLEN)sizeof wide : TEXT_SIZE;
+    SQLRETURN found = SQLGetData(rows, column, is_wide ? SQL_C_WCHAR : SQL_C_CHAR, to, room, &size);
+    if (!SQL_SUCCEEDED(found) || size == SQL_NULL_DATA)
         return (pawl_text){.data = NULL};
+    if (is_wide) {
+        size_t units = size >= 0 && size < room ? (size_t)size / 2 : sizeof wide / 2 - 1;
+        size         = (SQLLEN)pawl__odbc_to_narrow(wide, units, false, text);
+        text[size]   = '\0';
+    }
     return (pawl_text){.data = text,
                        .size = size >= 0 && size < TEXT_SIZE ? (size_t)size : strlen(text)};
 }
 
-pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
-                         void *context, pawl_error *error)
+/* The rows of one result. */
+static SQLRETURN read_rows(pawl__odbc_connection *connection, SQLHSTMT rows, pawl__sql_row_fn *each,
+                           void *context)
 {
-    SQLHSTMT    rows  = NULL;
-    SQLSMALLINT count = 0;
+    bool        is_wide = pawl__odbc_store_of(connection)->kind->is_wide;
+    SQLSMALLINT count   = 0;
     char        texts[COLUMNS_MAX][TEXT_SIZE];
     pawl_text   columns[COLUMNS_MAX];
-    pawl_code   code = run(pawl__odbc_connection_of(session), sql, &rows, error);
-    if (code == PAWL_OK && each != NULL)
+    if (each != NULL)
         (void)SQLNumResultCols(rows, &count);
     SQLRETURN read = count > 0 ? SQLFetch(rows) : SQL_NO_DATA;
     for (; SQL_SUCCEEDED(read); read = SQLFetch(rows)) {
         for (int i = 0; i < count && i < COLUMNS_MAX; i++)
-            columns[i] = column_of(rows, (SQLUSMALLINT)(i + 1), texts[i]);
+            columns[i] = column_of(rows, (SQLUSMALLINT)(i + 1), is_wide, texts[i]);
         each(context, columns);
     }
+    return read;
+}
+
+/* A text of several statements has several results, of which a later one may be the failure. */
+pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
+                         void *context, pawl_error *error)
+{
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    SQLHSTMT               rows       = NULL;
+    pawl_code              code       = run(connection, sql, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    SQLRETURN read = read_rows(connection, rows, each, context);
+    while (read == SQL_NO_DATA && (read = SQLMoreResults(rows)) != SQL_NO_DATA)
+        if (SQL_SUCCEEDED(read))
+            read = read_rows(connection, rows, each, context);
     if (read != SQL_NO_DATA)
-        code = pawl__odbc_failed(pawl__odbc_connection_of(session), SQL_HANDLE_STMT, rows, error);
+        code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, rows, error);
     pawl__odbc_free(rows);
     return code;
 }

@@ -4,11 +4,14 @@
  */
 #include "store/odbc/driver.h"
 
+#include "store/sql/dialects/mssql_family.h"
+#include "store/sql/dialects/oracle_family.h"
 #include "store/sql/dialects/postgres_family.h"
 
 #include <string.h>
 
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
+#define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
 
 /* OPTION 2: an update counts the rows that it found, not those that it changed. Protocol 7.4-0: the driver
@@ -19,16 +22,36 @@ const char *const pawl__odbc_attributes[pawl__odbc_dialect_count] = {
         ";Protocol=7.4-0;UseServerSidePrepare=1;UseDeclareFetch=0;LFConversion=0;BoolsAsChar=0;"
         "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
         "KeepaliveInterval=%lld",
+    [PAWL__ODBC_MSSQL]  = ";ClientCharset=UTF-8;TDS_Version=7.4",
+    [PAWL__ODBC_ORACLE] = "",
 };
 
 static const pawl__odbc_driver drivers[] = {
     /* MariaDB Connector/ODBC */
     {.library        = "libmaodbc",
      .dialect        = PAWL__ODBC_MYSQL,
+     .null_number    = 1048,
      .code_of        = pawl__mysql_code_of,
      .commit_code_of = pawl__mysql_commit_code_of},
     /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
     {.library = "psqlodbca", .dialect = PAWL__ODBC_POSTGRES, .code_of_state = pawl__pg_state_code},
+    /* FreeTDS, and Microsoft's */
+    {.library        = "libtdsodbc",
+     .dialect        = PAWL__ODBC_MSSQL,
+     .null_number    = 515,
+     .code_of        = pawl__mssql_code_of,
+     .commit_code_of = pawl__mssql_commit_code_of},
+    {.library        = "libmsodbcsql",
+     .dialect        = PAWL__ODBC_MSSQL,
+     .null_number    = 515,
+     .code_of        = pawl__mssql_code_of,
+     .commit_code_of = pawl__mssql_commit_code_of},
+    /* Oracle Instant Client */
+    {.library        = "libsqora",
+     .dialect        = PAWL__ODBC_ORACLE,
+     .null_number    = 1400,
+     .code_of        = pawl__oracle_code_of,
+     .commit_code_of = pawl__oracle_commit_code_of},
 };
 
 const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect)
@@ -58,14 +81,15 @@ static const state_row states[] = {
     {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
     {"08004", PAWL_EDENIED, CONNECTION},      /* the server refuses the connection */
     {"08", PAWL_ELOST, CONNECTION},
-    {"28", PAWL_EDENIED, CONNECTION},     /* user or password */
-    {"HY001", PAWL_ENOMEM, STATEMENT},    /* out of memory, here */
-    {"HY013", PAWL_ENOMEM, STATEMENT},    /* the same */
-    {"HYT00", PAWL_ETIMEOUT, CONNECTION}, /* a time-out of the driver: nobody knows what runs on */
-    {"HYT01", PAWL_ETIMEOUT, CONNECTION}, /* the same of the connection */
-    {"IM", PAWL_ECONFIG, CONNECTION},     /* no such data source or driver */
-    {"01000", PAWL_ECONFIG, CONNECTION},  /* a driver that could not be loaded */
-    {"22003", PAWL_EINVAL, STATEMENT},    /* number out of range */
+    {"28", PAWL_EDENIED, CONNECTION},      /* user or password */
+    {"HY001", PAWL_ENOMEM, STATEMENT},     /* out of memory, here */
+    {"HY013", PAWL_ENOMEM, STATEMENT},     /* the same */
+    {"HY008", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled */
+    {"HYT00", PAWL_ETIMEOUT, CONNECTION},  /* a time-out of the driver: nobody knows what runs on */
+    {"HYT01", PAWL_ETIMEOUT, CONNECTION},  /* the same of the connection */
+    {"IM", PAWL_EUNREACHABLE, CONNECTION}, /* no such data source or driver */
+    {"01000", PAWL_EUNREACHABLE, CONNECTION}, /* a driver that could not be loaded */
+    {"22003", PAWL_EINVAL, STATEMENT},        /* number out of range */
 };
 
 static const state_row *find_state(const char *state)

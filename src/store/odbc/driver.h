@@ -12,8 +12,9 @@
 #include "store/sql/dialects/mysql_error.h"
 
 typedef struct pawl__odbc_driver {
-    const char        *library; /* the name that it gives itself begins so */
-    pawl__odbc_dialect dialect; /* of its servers */
+    const char        *library;     /* the name that it gives itself begins so */
+    pawl__odbc_dialect dialect;     /* of its servers */
+    unsigned           null_number; /* a column that takes no null; 0: the state says it */
     /* By number; or else by state. */
     pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
     pawl_code (*commit_code_of)(unsigned number);
@@ -24,7 +25,7 @@ typedef struct pawl__odbc_driver {
  * a number of seconds, longer than any call may take. */
 extern const char *const pawl__odbc_attributes[pawl__odbc_dialect_count];
 
-/* One for that dialect: its numbers and states are those of the servers. */
+/* A driver of that dialect, whichever: numbers and states are those of the servers. */
 const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect);
 /* NULL: none of that name is known. */
 const pawl__odbc_driver *pawl__odbc_driver_find(const char *library);

@@ -4,7 +4,9 @@
  */
 #include "store/odbc/odbc.h"
 
+#include "store/sql/dialects/mssql_family.h"
 #include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/oracle_family.h"
 #include "store/sql/dialects/postgres_family.h"
 
 #include <stdio.h>
@@ -130,5 +132,34 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .check     = pawl__pg_family_check,
             .schema    = pawl__pg_family_schema,
             .diagnose  = pawl__pg_family_look_at,
+        },
+    [PAWL__ODBC_MSSQL] =
+        {
+            .family     = &pawl__mssql_family,
+            .is_wide    = true,
+            .marks      = true,
+            .is_single  = true,
+            .append_set = pawl__mssql_append_set,
+            .rest       = "select 1",
+            .begin      = pawl__mssql_begin,
+            .is_open    = pawl__mssql_is_open,
+            .who_lives  = pawl__mssql_who_lives,
+            .check      = pawl__mssql_check,
+            .schema     = pawl__mssql_schema,
+            .diagnose   = pawl__mssql_look_at,
+        },
+    [PAWL__ODBC_ORACLE] =
+        {
+            .family    = &pawl__oracle_family,
+            .by_words  = true,
+            .text_max  = 4000,
+            .bytes_max = 2000,
+            .rest      = "begin null; end;",
+            .begin     = pawl__oracle_begin,
+            .is_open   = pawl__oracle_is_open,
+            .who_lives = pawl__oracle_who_lives,
+            .check     = pawl__oracle_check,
+            .schema    = pawl__oracle_schema,
+            .diagnose  = pawl__oracle_look_at,
         },
 };

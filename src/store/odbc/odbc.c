@@ -5,6 +5,7 @@
 #include "store/odbc/odbc.h"
 
 #include "store/sql/operations.h"
+#include "store/sql/session_rows.h"
 
 static void *native(pawl_store *base)
 {
@@ -34,6 +35,10 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
 static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error)
 {
+    if (pawl__odbc_of(base)->kind == NULL) /* a script is printed without a URL */
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "odbc: a script is of a dialect, which no scheme says: print that of "
+                              "mysql, postgres, mssql or oracle");
     return pawl__odbc_of(base)->kind->schema(base, verb, spec, line, context, error);
 }
 
@@ -53,32 +58,32 @@ const pawl__sql_session_ops pawl__odbc_session_ops = {
     .close          = pawl__odbc_close_statement,
     .execute        = pawl__odbc_execute,
     .found          = pawl__odbc_found,
+    .fetch          = pawl__odbc_fetch,
+    .read           = pawl__odbc_read,
+    .free_rows      = pawl__odbc_free_rows,
     .write_set      = pawl__odbc_write_set,
+    .ended          = pawl__odbc_round_forget,
 };
 
-const pawl__sql_ops pawl__odbc_ops = {
-    .name         = "odbc",
-    .send         = pawl__odbc_send,
-    .next         = pawl__odbc_next,
-    .get          = pawl__odbc_get,
-    .changed      = pawl__odbc_changed,
-    .end          = pawl__odbc_end,
-    .who_lives    = who_lives,
-    .own_lock     = pawl__sql_own_lock,
-    .own_unlock   = pawl__sql_own_unlock,
-    .claims_leave = pawl__sql_lock_leave,
-    .rest         = pawl__sql_lock_rest,
-    .session_fd   = session_fd,
-    .lock_begin   = pawl__sql_session_begin,
-    .write        = pawl__sql_write_looking,
-    .begin        = pawl__sql_session_begin,
-    .is_open      = is_open,
-    .commit       = pawl__sql_session_commit,
-    .rollback     = pawl__sql_session_rollback,
-    .claim_check  = pawl__sql_lock_check,
-    .claims_end   = pawl__sql_lock_end,
-    .hold_back    = pawl__sql_session_hold_back,
-};
+#define OPS                                                                                       \
+    .name = "odbc", .send = pawl__sql_request_send, .next = pawl__sql_request_next,               \
+    .get = pawl__sql_request_get, .changed = pawl__sql_request_changed,                           \
+    .end = pawl__sql_request_end, .who_lives = who_lives, .own_lock = pawl__sql_own_lock,         \
+    .own_unlock = pawl__sql_own_unlock, .claims_leave = pawl__sql_lock_leave,                     \
+    .rest = pawl__sql_lock_rest, .session_fd = session_fd, .lock_begin = pawl__sql_session_begin, \
+    .write = pawl__sql_write_looking, .begin = pawl__sql_session_begin, .is_open = is_open,       \
+    .commit = pawl__sql_session_commit, .rollback = pawl__sql_session_rollback,                   \
+    .claim_check = pawl__sql_lock_check, .claims_end = pawl__sql_lock_end,                        \
+    .hold_back = pawl__sql_session_hold_back
+
+static const pawl__sql_ops plain_ops = {OPS};
+static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,
+                                        .settle = pawl__odbc_settle};
+
+const pawl__sql_ops *pawl__odbc_ops_of(const pawl__odbc_kind *kind)
+{
+    return kind->by_words ? &block_ops : &plain_ops;
+}
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 

@@ -9,7 +9,10 @@
  *     call.c         calls, failures, texts
  *     request.c      prepared statements and their parameters
  *     row.c          requests of the generic store, and their rows
+ *     column.c       values of a row
+ *     fates.c        several runs of a write as one text, with the fate of each
  *     set.c          rows of one insert that go together
+ *     round.c        the writes of a round as one block
  *     open.c         connecting, settings
  *
  * The rest is the generic store's (store/sql/session.h), and what any library says to such a server
@@ -43,8 +46,16 @@ typedef struct pawl__odbc_watch {
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
     bool                    has_casts; /* a parameter says its type in the text */
-    const char             *kill;      /* %lld is the session whose statement is ended */
-    const char             *rest;      /* asks whether the session is there */
+    bool                    is_wide;   /* texts travel in UTF-16 */
+    bool                    marks;     /* texts that end with a space have a mark (wide.h) */
+    bool                    is_single; /* one statement at a time has rows: they are read at once */
+    /* Numbers travel as texts, a character stands for the empty text, the driver commits by itself unless it
+     * is told not to, and a round is one block. */
+    bool        by_words;
+    size_t      text_max;  /* a longer text is a long value; 0: every text is */
+    size_t      bytes_max; /* the same of bytes */
+    const char *kill;      /* %lld is the session whose statement is ended; NULL: by SQLCancel */
+    const char *rest;      /* asks whether the session is there */
     /* Of a session that was just made: who the server is, and the settings that pawl needs. */
     pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
     /* Whether its transaction is open; of a caller's, whether his statements are in one. */
@@ -57,6 +68,9 @@ typedef struct pawl__odbc_kind {
                         pawl_line_fn *line, void *context, pawl_error *error);
     pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error);
+    /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of
+     * PAWL__ODBC_FATES for each item. NULL: rows of an insert go together (set.c). */
+    void (*append_set)(pawl__sql_text *to, const char *one, int count);
 } pawl__odbc_kind;
 
 /* By pawl__odbc_dialect. */
@@ -80,6 +94,11 @@ static inline pawl__odbc *pawl__odbc_of(pawl_store *store)
     return (pawl__odbc *)store;
 }
 
+static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session *session)
+{
+    return ((const pawl__odbc *)session->remote)->kind;
+}
+
 /* watch.c */
 pawl_code pawl__odbc_watch_start(pawl__odbc *store, pawl_error *error);
 void      pawl__odbc_watch_stop(pawl__odbc *store);
@@ -98,7 +117,7 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error);
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session);
 
 /* odbc.c */
-extern const pawl__sql_ops         pawl__odbc_ops;
+const pawl__sql_ops               *pawl__odbc_ops_of(const pawl__odbc_kind *kind);
 extern const pawl__sql_session_ops pawl__odbc_session_ops;
 
 /* enlist.c */

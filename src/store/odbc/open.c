@@ -4,12 +4,13 @@
  */
 #include "store/odbc/odbc.h"
 
+#include "store/sql/dialects/oracle_family.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KILL_S 2     /* of a connection that ends a statement */
-#define SILENCE_S 5  /* behind the deadline of a call a server that says nothing is given up */
 #define REST_MS 1000 /* a session that rested longer is asked whether it is there */
 #define CONNECTION_SIZE 4200
 
@@ -46,7 +47,8 @@ static SQLRETURN dial(const pawl__odbc *store, SQLHDBC dbc, int64_t seconds)
 {
     char text[CONNECTION_SIZE + 300], rest[300];
     (void)snprintf(rest, sizeof rest, pawl__odbc_attributes[store->url.dialect],
-                   (long long)seconds + SILENCE_S, (long long)seconds + SILENCE_S);
+                   (long long)seconds + PAWL__ODBC_SILENCE_S,
+                   (long long)seconds + PAWL__ODBC_SILENCE_S);
     (void)snprintf(text, sizeof text, "%s%s", store->url.connection, rest);
     (void)SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds,
                             SQL_IS_UINTEGER);
@@ -80,8 +82,9 @@ static pawl_code check_driver(pawl__odbc *store, pawl__odbc_connection *connecti
     if (connection->driver == NULL)
         return pawl_error_set(
             error, PAWL_EUNSUPPORTED,
-            "odbc: %s: the driver is '%s', whose failures pawl cannot read: MariaDB's "
-            "(libmaodbc.so) and PostgreSQL's (psqlodbca.so) are known",
+            "odbc: %s: the driver is '%s', whose failures pawl cannot read: libmaodbc.so (MariaDB), "
+            "psqlodbca.so (PostgreSQL), libtdsodbc.so and libmsodbcsql (SQL Server), and libsqora "
+            "(Oracle) are known",
             store->url.given, name);
     if ((int)connection->driver->dialect != store->url.dialect)
         return pawl_error_set(error, PAWL_ECONFIG,
@@ -114,15 +117,20 @@ void pawl__odbc_disconnect(pawl__sql_session *session)
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     handles                made       = {connection->env, connection->dbc};
+    if (connection->is_manual && !session->is_lost) /* else a goodbye may commit */
+        (void)SQLEndTran(SQL_HANDLE_DBC, connection->dbc, SQL_ROLLBACK);
     pawl__sql_session_closed(session);
     if (made.dbc != NULL && !session->is_callers)
         (void)SQLDisconnect(made.dbc);
     if (!session->is_callers)
         release(&made);
-    pawl_free(connection->spare);
-    connection->spare = NULL;
-    connection->env   = NULL;
-    connection->dbc   = NULL;
+    if (connection->round != NULL)
+        pawl__oracle_round_clear(connection->round);
+    pawl_free(connection->round);
+    connection->round     = NULL;
+    connection->is_manual = false;
+    connection->env       = NULL;
+    connection->dbc       = NULL;
 }
 
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
@@ -131,7 +139,7 @@ bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
     SQLHSTMT stmt    = NULL;
     bool     is_done = false;
     char     text[100];
-    if (session == 0 || !make_handles(&made))
+    if (store->kind->kill == NULL || session == 0 || !make_handles(&made))
         return false;
     (void)snprintf(text, sizeof text, store->kind->kill, (long long)session);
     if (SQL_SUCCEEDED(dial(store, made.dbc, KILL_S))) {
@@ -178,12 +186,14 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
 {
     pawl__odbc *store = pawl__odbc_of(base);
     pawl_code   code  = pawl__odbc_url_read(&store->url, url, error);
+    if (code == PAWL_OK && store->url.names != 0)
+        code = pawl__oracle_shorten(&store->remote, store->url.dialect == PAWL__ODBC_ORACLE, error);
     if (code == PAWL_OK) {
         store->kind          = &pawl__odbc_kinds[store->url.dialect];
         store->remote.family = store->kind->family;
         store->remote.given  = store->url.given;
-        code                 = pawl__sql_remote_open(base, &pawl__odbc_ops, &pawl__odbc_session_ops,
-                                                     &store->main.session, &store->side.session, error);
+        code = pawl__sql_remote_open(base, pawl__odbc_ops_of(store->kind), &pawl__odbc_session_ops,
+                                     &store->main.session, &store->side.session, error);
     }
     if (code == PAWL_OK)
         code = pawl__odbc_watch_start(store, error);

@@ -14,17 +14,17 @@ typedef struct remedy_row {
 
 /* The first that fits. */
 static const remedy_row remedies[] = {
+    {PAWL_EUNREACHABLE, "IM002",
+     "; 'odbcinst -q -s' lists the data sources that there are, 'odbcinst -q -d' the drivers"},
+    {PAWL_EUNREACHABLE, "01000",
+     "; install the driver, or name its file by driver= or Driver=: 'odbcinst -q -d' lists those that are "
+     "known"},
     {PAWL_EUNREACHABLE, "",
      "; see that the server runs, and that host and port of the connection string or the data "
      "source are its own"},
     {PAWL_EDENIED, "",
      "; see that user and password are right, and that the server lets this user in from here"},
     {PAWL_ENOTSTORE, "", "; make the database, or name another one by Database="},
-    {PAWL_ECONFIG, "IM002",
-     "; 'odbcinst -q -s' lists the data sources that there are, 'odbcinst -q -d' the drivers"},
-    {PAWL_ECONFIG, "01000",
-     "; install the driver, or name its file by Driver=: 'odbcinst -q -d' lists those that are "
-     "known"},
     {PAWL_ECONFIG, "", "; see that the connection string is as the driver wants it"},
 };
 

@@ -8,14 +8,20 @@
 #include "store/odbc/odbc.h"
 
 #include "base/calm.h"
+#include "store/odbc/wide.h"
 #include "store/sql/value.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PACKET_REST 4096 /* of a packet, for what is not the longer values */
 #define TIME_SIZE 26     /* "2024-01-01 12:00:00.000000" */
 #define TIME_DIGITS 6
+#define NUMBER_DIGITS 19
+#define BLOCK "declare "
+#define BLOCK_BYTES_MAX 32000 /* of a parameter of a block: what lies behind is not compared */
+#define STANDS_FOR_EMPTY '\1' /* pawl__sql_dialect.empty */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -29,6 +35,7 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
     pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
     pawl__odbc_free(statement->stmt);
     pawl__odbc_free(statement->set);
+    pawl__odbc_unkeep(&statement->kept);
     pawl_free(statement->text);
     *statement = (pawl__odbc_statement){0};
 }
@@ -40,10 +47,9 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     pawl_code code = text->is_failed ? no_memory(error) : pawl__odbc_call_begin(connection, error);
     if (code != PAWL_OK)
         return code;
-    SQLRETURN made = SQLAllocHandle(SQL_HANDLE_STMT, connection->dbc, stmt);
+    SQLRETURN made = pawl__odbc_allocate(connection, stmt);
     if (!SQL_SUCCEEDED(made)) {
         pawl__odbc_call_end(connection);
-        *stmt = NULL;
         return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
     }
     made = SQLPrepare(*stmt, (SQLCHAR *)text->data, (SQLINTEGER)text->size);
@@ -103,10 +109,16 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     pawl__odbc_statement  *statement  = (pawl__odbc_statement *)made;
     (void)which;
-    (void)template_text;
-    if (!pawl__odbc_store_of(connection)->kind->has_casts)
-        return pawl__odbc_prepare_text(connection, &statement->stmt, &made->column_count, text,
-                                       error);
+    statement->is_block = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
+    if (statement->is_block) { /* its columns are known behind its run */
+        made->column_count = 1;
+        return pawl__odbc_prepare_text(connection, &statement->stmt, NULL, text, error);
+    }
+    const pawl__odbc_kind *kind = pawl__odbc_store_of(connection)->kind;
+    statement->is_counted       = !kind->is_single;
+    if (!kind->has_casts)
+        return pawl__odbc_prepare_text(connection, &statement->stmt,
+                                       kind->is_single ? NULL : &made->column_count, text, error);
     statement->text = pawl_allocate(text->size + 1);
     if (statement->text == NULL)
         return no_memory(error);
@@ -139,17 +151,21 @@ typedef struct parameter {
         int64_t              number;
         SQL_TIMESTAMP_STRUCT time;
         char                 uuid[PAWL_UUID_TEXT_SIZE + 1];
+        char                 digits[NUMBER_DIGITS + 3];
     } as;
-    char *copy; /* of a text whose bytes had to be replaced; or NULL */
+    void *copy; /* of a text that had to be another one, or in UTF-16; or NULL */
 } parameter;
 
-static void put_text(parameter *to, pawl_text text, bool is_bytes)
+static void put_text(parameter *to, const pawl__odbc_kind *kind, pawl_text text, bool is_bytes)
 {
-    to->c_type    = is_bytes ? SQL_C_BINARY : SQL_C_CHAR;
-    to->sql_type  = is_bytes ? SQL_LONGVARBINARY : SQL_LONGVARCHAR;
-    to->size      = text.size != 0 ? text.size : 1;
-    to->data      = (void *)(uintptr_t)(text.data != NULL ? text.data : "");
-    to->indicator = (SQLLEN)text.size;
+    size_t short_max = is_bytes ? kind->bytes_max : kind->text_max;
+    bool   is_short  = short_max != 0 && text.size <= short_max;
+    to->c_type       = is_bytes ? SQL_C_BINARY : SQL_C_CHAR;
+    to->sql_type     = is_bytes ? (is_short ? SQL_VARBINARY : SQL_LONGVARBINARY)
+                                : (is_short ? SQL_VARCHAR : SQL_LONGVARCHAR);
+    to->size         = text.size != 0 ? text.size : 1;
+    to->data         = (void *)(uintptr_t)(text.data != NULL ? text.data : "");
+    to->indicator    = (SQLLEN)text.size;
 }
 
 static SQL_TIMESTAMP_STRUCT to_time(pawl_time time)
@@ -164,16 +180,26 @@ static SQL_TIMESTAMP_STRUCT to_time(pawl_time time)
                                   .fraction = date.microsecond * 1000};
 }
 
-static void put_value(parameter *to, const pawl_value *value)
+/* Oracle's driver knows no SQL_C_SBIGINT. */
+static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t number)
+{
+    to->as.number = number;
+    to->c_type    = SQL_C_SBIGINT;
+    to->sql_type  = SQL_BIGINT;
+    to->data      = &to->as;
+    to->indicator = sizeof to->as.number;
+    if (!kind->by_words)
+        return;
+    to->c_type    = SQL_C_CHAR;
+    to->sql_type  = SQL_DECIMAL;
+    to->size      = NUMBER_DIGITS;
+    to->indicator = snprintf(to->as.digits, sizeof to->as.digits, "%lld", (long long)number);
+}
+
+static void put_value(parameter *to, const pawl__odbc_kind *kind, const pawl_value *value)
 {
     switch (value->type) {
-    case PAWL_VALUE_INT:
-        to->as.number = value->as.integer;
-        to->c_type    = SQL_C_SBIGINT;
-        to->sql_type  = SQL_BIGINT;
-        to->data      = &to->as.number;
-        to->indicator = sizeof to->as.number;
-        return;
+    case PAWL_VALUE_INT: put_number(to, kind, value->as.integer); return;
     case PAWL_VALUE_TIME:
         to->as.time   = to_time(value->as.time);
         to->c_type    = SQL_C_TYPE_TIMESTAMP;
@@ -183,19 +209,19 @@ static void put_value(parameter *to, const pawl_value *value)
         to->data      = &to->as.time;
         to->indicator = sizeof to->as.time;
         return;
-    case PAWL_VALUE_TEXT: put_text(to, value->as.text, false); return;
+    case PAWL_VALUE_TEXT: put_text(to, kind, value->as.text, false); return;
     case PAWL_VALUE_UUID:
         pawl_uuid_format(value->as.uuid, to->as.uuid);
-        put_text(to, (pawl_text){.data = to->as.uuid, .size = PAWL_UUID_TEXT_SIZE}, false);
+        put_text(to, kind, (pawl_text){.data = to->as.uuid, .size = PAWL_UUID_TEXT_SIZE}, false);
         return;
     case PAWL_VALUE_NONE: break;
     }
-    put_text(to, PAWL_TEXT(""), false);
+    put_text(to, kind, PAWL_TEXT(""), false);
     to->indicator = SQL_NULL_DATA;
 }
 
 /* A copy is made where a byte is to be replaced; without memory for it the server refuses the text. */
-static void put_error_text(parameter *to, pawl_text text)
+static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text text)
 {
     size_t bad;
     to->copy = pawl_text_is_valid(text, &bad) ? NULL : pawl_allocate(text.size);
@@ -204,26 +230,67 @@ static void put_error_text(parameter *to, pawl_text text)
         pawl__make_utf8(to->copy, text.size);
         text.data = to->copy;
     }
-    put_text(to, text, false);
+    put_text(to, kind, text, false);
 }
 
-static void put_field(parameter *to, int wire, const void *member)
+/* Where the empty text is null a character stands for it, and once more before a text that begins so. */
+static void put_stand_in(parameter *to, const pawl__odbc_kind *kind)
+{
+    const char *text = to->data;
+    size_t      size = to->indicator > 0 ? (size_t)to->indicator : 0;
+    if (!kind->by_words || to->c_type != SQL_C_CHAR || to->indicator < 0 ||
+        (size != 0 && text[0] != STANDS_FOR_EMPTY))
+        return;
+    char *copy = pawl_allocate(size + 1);
+    if (copy == NULL)
+        return;
+    copy[0] = STANDS_FOR_EMPTY;
+    memcpy(copy + 1, text, size);
+    pawl_free(to->copy);
+    to->copy = copy;
+    put_text(to, kind, (pawl_text){.data = copy, .size = size + 1}, false);
+}
+
+#define NARROW_MAX 4000 /* units of a text that is not a long one */
+
+/* Without memory for it the text stays as it is, and the server refuses it. */
+static void make_wide(parameter *to, bool is_marked)
+{
+    size_t    size = 0;
+    pawl_text text = {.data = to->data, .size = to->indicator > 0 ? (size_t)to->indicator : 0};
+    uint16_t *wide = pawl__odbc_to_wide(text, is_marked, &size);
+    if (wide == NULL)
+        return;
+    bool is_long = size > NARROW_MAX * sizeof *wide;
+    pawl_free(to->copy);
+    to->copy      = wide;
+    to->data      = wide;
+    to->c_type    = SQL_C_WCHAR;
+    to->sql_type  = is_long ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
+    to->size      = is_long ? size / sizeof *wide : NARROW_MAX;
+    to->indicator = to->indicator == SQL_NULL_DATA ? SQL_NULL_DATA : (SQLLEN)size;
+}
+
+static void put_field(parameter *to, const pawl__odbc_kind *kind, int wire, const void *member)
 {
     pawl_value value = pawl__sql_value_of(wire, member);
     memset(to, 0, sizeof *to);
     if (wire == PAWL__WIRE_ERROR_TEXT)
-        put_error_text(to, value.as.text);
+        put_error_text(to, kind, value.as.text);
     else if (wire == PAWL__WIRE_BYTES)
-        put_text(to, value.as.text, true);
+        put_text(to, kind, value.as.text, true);
     else
-        put_value(to, &value);
+        put_value(to, kind, &value);
+    if (kind->is_wide && to->c_type == SQL_C_CHAR)
+        make_wide(to, kind->marks && pawl__odbc_is_marked(wire));
+    put_stand_in(to, kind);
 }
 
 /* ---- Running ------------------------------------------------------------ */
 
 static size_t size_of(const parameter *of)
 {
-    return of->c_type == SQL_C_CHAR || of->c_type == SQL_C_BINARY
+    return of->c_type == SQL_C_CHAR || of->c_type == SQL_C_BINARY || of->c_type == SQL_C_WCHAR
                ? (of->indicator > 0 ? (size_t)of->indicator : 0)
                : sizeof of->as;
 }
@@ -248,6 +315,8 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
 {
     for (unsigned i = 0; i < statement->base.marker_count; i++) {
         parameter *one = &all[statement->base.order[i] - 1];
+        if (statement->is_block && one->indicator > BLOCK_BYTES_MAX)
+            one->size = (SQLULEN)(one->indicator = BLOCK_BYTES_MAX);
         if (!SQL_SUCCEEDED(SQLBindParameter(stmt, (SQLUSMALLINT)(first + i + 1), SQL_PARAM_INPUT,
                                             one->c_type, one->sql_type, one->size, one->digits,
                                             one->data, one->indicator > 0 ? one->indicator : 0,
@@ -257,12 +326,30 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
     return PAWL_OK;
 }
 
-static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, pawl_error *error)
+/* The rows of a block are a result behind its own, which has none. */
+static SQLRETURN find_rows(SQLHSTMT stmt)
+{
+    SQLSMALLINT columns = 0;
+    SQLRETURN   found   = SQLNumResultCols(stmt, &columns);
+    while (SQL_SUCCEEDED(found) && columns == 0) {
+        found = SQLMoreResults(stmt);
+        if (SQL_SUCCEEDED(found))
+            found = SQLNumResultCols(stmt, &columns);
+    }
+    return found;
+}
+
+pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
+                         pawl_error *error)
 {
     pawl_code code = pawl__odbc_call_begin(connection, error);
     if (code != PAWL_OK)
         return code;
-    SQLRETURN ran = SQLExecute(stmt);
+    pawl__odbc_set_manual(connection, connection->session.in_transaction);
+    connection->running = stmt;
+    SQLRETURN ran       = SQLExecute(stmt);
+    if (SQL_SUCCEEDED(ran) && is_block)
+        ran = find_rows(stmt);
     pawl__odbc_call_end(connection);
     if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
         return PAWL_OK;
@@ -277,17 +364,28 @@ static pawl_code execute(pawl__odbc_connection *connection, const pawl__odbc_sta
     size_t    width = fields != NULL ? fields->count : 0;
     pawl_code code  = PAWL_OK;
     for (size_t i = 0; i < rows * width; i++)
-        put_field(&all[i], fields->items[i % width].wire,
+        put_field(&all[i], pawl__odbc_store_of(connection)->kind, fields->items[i % width].wire,
                   (const char *)items[i / width] + fields->items[i % width].offset);
     code = check_size(connection, all, rows * width, error);
     for (size_t i = 0; code == PAWL_OK && i < rows; i++)
         code = bind_all(connection, statement, stmt, (unsigned)i * statement->base.marker_count,
                         all + i * width, error);
     if (code == PAWL_OK)
-        code = run(connection, stmt, error);
+        code = pawl__odbc_run(connection, stmt, statement->is_block, error);
     for (size_t i = 0; i < rows * width; i++)
         pawl_free(all[i].copy);
     return code;
+}
+
+/* Columns are known behind the first run: before it the driver would have to ask the server. */
+static pawl_code keep(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
+                      pawl_error *error)
+{
+    SQLSMALLINT found = 0;
+    if (!statement->is_counted && SQL_SUCCEEDED(SQLNumResultCols(statement->stmt, &found)))
+        statement->base.column_count = (unsigned)found;
+    statement->is_counted = true;
+    return pawl__odbc_keep(connection, statement, error);
 }
 
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *base,
@@ -295,13 +393,16 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *bas
 {
     parameter             all[PAWL__SQL_FIELDS_MAX];
     pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
-    pawl_code             code      = PAWL_OK;
-    if (statement->stmt == NULL)
+    pawl_code             code = pawl__odbc_round_send(pawl__odbc_connection_of(session), error);
+    if (code == PAWL_OK && statement->stmt == NULL)
         code = prepare_late(pawl__odbc_connection_of(session), statement, fields, error);
     if (code != PAWL_OK)
         return code;
-    return execute(pawl__odbc_connection_of(session), statement, statement->stmt, fields, &item, 1,
+    code = execute(pawl__odbc_connection_of(session), statement, statement->stmt, fields, &item, 1,
                    all, error);
+    return code == PAWL_OK && pawl__odbc_kind_of(session)->is_single
+               ? keep(pawl__odbc_connection_of(session), statement, error)
+               : code;
 }
 
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
@@ -319,9 +420,13 @@ pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_s
 
 int64_t pawl__odbc_found(pawl__sql_prepared *statement)
 {
-    SQLHSTMT stmt  = ((pawl__odbc_statement *)statement)->stmt;
-    SQLLEN   count = 0;
-    if (statement->column_count != 0) {
+    SQLHSTMT         stmt  = ((pawl__odbc_statement *)statement)->stmt;
+    SQLLEN           count = 0;
+    pawl__odbc_kept *kept  = &((pawl__odbc_statement *)statement)->kept;
+    if (kept->arena != NULL) {
+        count = kept->count != 0;
+        pawl__odbc_unkeep(kept);
+    } else if (statement->column_count != 0) {
         SQLRETURN read = SQLFetch(stmt);
         count          = SQL_SUCCEEDED(read) ? 1 : read == SQL_NO_DATA ? 0 : -1;
         (void)SQLFreeStmt(stmt, SQL_CLOSE);

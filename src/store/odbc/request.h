@@ -14,31 +14,49 @@
 #define PAWL_STORE_ODBC_REQUEST_H
 
 #include "store/odbc/driver.h"
+#include "store/sql/dialects/oracle_round.h"
 #include "store/sql/session.h"
 
 #include <sql.h>
 #include <sqlext.h>
 
-#define PAWL__ODBC_SET_ROWS 32 /* of an insert */
+#define PAWL__ODBC_SET_ROWS 32  /* of an insert */
+#define PAWL__ODBC_SILENCE_S 5  /* behind the deadline a server that says nothing is given up */
+#define PAWL__ODBC_FATES "amdn" /* by pawl__sql_fate: applied, missed, duplicate, null */
 
 /* ---- A connection and its statements ------------------------------------ */
+
+/* The rows of a statement that has run. */
+typedef struct pawl__odbc_kept {
+    pawl_arena     *arena;
+    pawl__sql_got **rows;
+    size_t          count;
+    size_t          capacity;
+    size_t          next;
+    unsigned        width;
+} pawl__odbc_kept;
 
 typedef struct pawl__odbc_statement {
     pawl__sql_prepared base; /* first */
     SQLHSTMT           stmt; /* NULL: not prepared */
     char              *text; /* owned: until its parameters have types, at the first run; or NULL */
     SQLHSTMT           set;  /* an insert of PAWL__ODBC_SET_ROWS rows; NULL: not prepared */
+    pawl__odbc_kept    kept;
+    bool               is_counted; /* base.column_count is known */
     bool               is_looked_at;
     bool               has_set;
+    bool               is_block; /* its rows are an implicit result */
 } pawl__odbc_statement;
 
 typedef struct pawl__sql_connection {
-    pawl__sql_session         session; /* first */
-    SQLHENV                   env;
-    SQLHDBC                   dbc;    /* NULL: there is none */
-    const pawl__odbc_driver  *driver; /* NULL: not connected yet */
-    pawl__odbc_diagnosis      last;   /* of the last failure */
-    struct pawl__sql_request *spare;  /* ended, for the next */
+    pawl__sql_session        session; /* first */
+    SQLHENV                  env;
+    SQLHDBC                  dbc;       /* NULL: there is none */
+    const pawl__odbc_driver *driver;    /* NULL: not connected yet */
+    pawl__odbc_diagnosis     last;      /* of the last failure */
+    bool                     is_manual; /* the driver commits nothing by itself */
+    SQLHSTMT                 running;   /* of the call under way */
+    pawl__oracle_round      *round;     /* owned; NULL: none yet */
 } pawl__odbc_connection;
 
 static inline pawl__odbc_connection *pawl__odbc_connection_of(pawl__sql_session *session)
@@ -58,10 +76,13 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
                             pawl_error *error);
 void      pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle,
                                      pawl__odbc_diagnosis *diagnosis);
+/* Whether the driver leaves it to a text to commit what comes now. */
+void pawl__odbc_set_manual(pawl__odbc_connection *connection, bool is_manual);
 /* Of pawl__sql_session_ops. */
 pawl_code pawl__odbc_query(pawl__sql_session *session, const char *sql, pawl_error *error);
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
                          void *context, pawl_error *error);
+SQLRETURN pawl__odbc_allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt);
 void      pawl__odbc_free(SQLHSTMT rows);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
@@ -84,18 +105,62 @@ void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *state
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
                                  const pawl__sql_fields *fields, const void *const *items,
                                  pawl_error *error);
+/* Runs a statement whose parameters are bound. The rows of a block are an implicit result. */
+pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
+                         pawl_error *error);
 /* Of pawl__sql_session_ops (set.c). */
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                               const void *const *items, size_t count, size_t *taken, bool *is_done,
-                               pawl_error *error);
+                               const void *const *items, size_t count, pawl__sql_fate *fates,
+                               size_t *taken, bool *is_done, pawl_error *error);
 
-/* ---- Rows (row.c): as store/sql/connection.h says -------------------------- */
+/* ---- Rounds (round.c) ------------------------------------------------------ */
 
-pawl_code pawl__odbc_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
-                          pawl__sql_request **request, pawl_error *error);
-bool      pawl__odbc_next(pawl__sql_request *request);
-void      pawl__odbc_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
-int64_t   pawl__odbc_changed(pawl__sql_request *request);
-pawl_code pawl__odbc_end(pawl__sql_request *request);
+/* Of pawl__sql_ops. */
+pawl_code pawl__odbc_write_ahead(pawl__sql_connection *connection, const pawl__sql_write *write,
+                                 const void *const *items, size_t count, pawl__sql_fate *fates,
+                                 size_t *failed, pawl_error *error);
+pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error);
+/* Sends the block, if there is one, before anything else. */
+pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *error);
+/* Of pawl__sql_session_ops (ended). */
+void pawl__odbc_round_forget(pawl__sql_session *session);
+
+/* ---- Rows (row.c): of pawl__sql_session_ops -------------------------------- */
+
+pawl_code pawl__odbc_fetch(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
+                           pawl_error *error);
+pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *statement,
+                          unsigned column, int wire, pawl__sql_kind kind,
+                          pawl__sql_request *request, pawl__sql_got *got);
+void      pawl__odbc_free_rows(pawl__sql_session *session, pawl__sql_prepared *statement);
+
+/* The same as one text of several runs, which says what became of each (fates.c). */
+pawl_code pawl__odbc_write_fates(pawl__sql_session *session, const pawl__sql_write *write,
+                                 const void *const *items, size_t count, pawl__sql_fate *fates,
+                                 size_t *taken, bool *is_done, pawl_error *error);
+
+/* ---- Values (column.c) ----------------------------------------------------- */
+
+/* Whether such a text has a mark (wide.h): a value that sagas are found by has its exact size beside it, and
+ * documents end with a brace. */
+static inline bool pawl__odbc_is_marked(int wire)
+{
+    return wire != PAWL__WIRE_VALUE && wire != PAWL__WIRE_JSON && wire != PAWL__WIRE_JSON_TEXT;
+}
+
+typedef char *pawl__odbc_room_fn(void *context, size_t size);
+
+/* A text or bytes of any length; its mark is left out. */
+pawl_code pawl__odbc_read_pieces(SQLHSTMT stmt, unsigned column, SQLSMALLINT type, bool marks,
+                                 pawl__odbc_room_fn *room_of, void *context, pawl__sql_got *got);
+pawl_time pawl__odbc_from_time(const SQL_TIMESTAMP_STRUCT *time);
+/* Reads all rows of a statement that has run, and closes its result. */
+pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
+                          pawl_error *error);
+void      pawl__odbc_unkeep(pawl__odbc_kept *kept);
+/* A column of the row before kept->next. */
+pawl_code pawl__odbc_read_kept(const pawl__odbc_kept *kept, unsigned column, pawl__sql_kind kind,
+                               bool marks, pawl__odbc_room_fn *room_of, void *context,
+                               pawl__sql_got *got);
 
 #endif

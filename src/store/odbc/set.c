@@ -105,13 +105,16 @@ static pawl_code run_set(pawl__sql_session *session, pawl__odbc_statement *state
 }
 
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                               const void *const *items, size_t count, size_t *taken, bool *is_done,
-                               pawl_error *error)
+                               const void *const *items, size_t count, pawl__sql_fate *fates,
+                               size_t *taken, bool *is_done, pawl_error *error)
 {
     pawl_code code;
     *taken   = 1;
     *is_done = false;
-    if (count < PAWL__ODBC_SET_ROWS || write->is_saga || write->is_alone || write->is_there)
+    if (pawl__odbc_kind_of(session)->append_set != NULL)
+        return pawl__odbc_write_fates(session, write, items, count, fates, taken, is_done, error);
+    if (pawl__odbc_store_of(pawl__odbc_connection_of(session))->kind->by_words ||
+        count < PAWL__ODBC_SET_ROWS || write->is_saga || write->is_alone || write->is_there)
         return PAWL_OK;
     pawl__odbc_statement *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
         session, write->statement, NULL, &code, error);

@@ -2,9 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/odbc/url.h"
-
-#include "store/core/url_read.h"
+#include "store/odbc/url_server.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -13,8 +11,9 @@
 #define CONNECTION_SIZE_MAX 4000
 #define NOT_GIVEN (-1)
 
-static const char *const dialects[] = {"mysql", "postgres", NULL};
+static const char *const dialects[] = {"mysql", "postgres", "mssql", "oracle", NULL};
 static const char *const creates[]  = {"no", NULL};
+static const char *const names[]    = {"128", "30", NULL};
 
 #define AT(member) offsetof(pawl__odbc_url, member)
 
@@ -22,8 +21,8 @@ static const pawl__url_option options[] = {
     {"create", PAWL__URL_WORD, AT(creates), "no: a server's tables are made by 'pawl schema apply'",
      .words = creates},
     {"dialect", PAWL__URL_WORD, AT(dialect),
-     "mysql, for MySQL and MariaDB, or postgres: over ODBC pawl speaks no other one yet",
-     .words = dialects},
+     "mysql, for MySQL and MariaDB, postgres, mssql or oracle", .words = dialects},
+    {"names", PAWL__URL_WORD, AT(names), "128 or 30, of Oracle's names", .words = names},
 };
 
 static const pawl__url_kind kind = {
@@ -78,6 +77,9 @@ pawl_code pawl__odbc_url_read(pawl__odbc_url *url, const char *text, pawl_error 
                .dialect = NOT_GIVEN, .text = pawl_allocate(size), .given = pawl__url_given(text)};
     if (url->text == NULL || url->given == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "odbc: out of memory for the URL");
+    const pawl__odbc_scheme *scheme = pawl__odbc_scheme_of(text);
+    if (scheme != NULL)
+        return pawl__odbc_url_of_server(scheme, url, text, error);
     memcpy(url->text, text, size);
     char *before = strchr(url->text, ':') + 1;
     char *behind = find_options(before);
@@ -97,5 +99,6 @@ void pawl__odbc_url_free(pawl__odbc_url *url)
     pawl_free(url->text);
     pawl_free(url->connection);
     pawl_free(url->given);
+    pawl__url_free(&url->parts);
     *url = (pawl__odbc_url){0};
 }

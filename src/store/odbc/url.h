@@ -3,6 +3,7 @@
  *     odbc:DSN?dialect=mysql
  *     odbc:DSN?dialect=postgres
  *     odbc:Driver={MariaDB Unicode};Server=db;Database=shop;UID=pawl;PWD=...?dialect=mysql
+ *     mssql://..., oracle://...     (url_server.h)
  *
  * The text before the last '?' outside of braces is the name of a data source, or, where it has a '=', a
  * connection string: it goes to the driver as it stands, without any decoding.
@@ -14,20 +15,24 @@
 #ifndef PAWL_STORE_ODBC_URL_H
 #define PAWL_STORE_ODBC_URL_H
 
-#include "pawl/base.h"
+#include "store/core/url_read.h"
 
 typedef enum pawl__odbc_dialect {
     PAWL__ODBC_MYSQL,
     PAWL__ODBC_POSTGRES,
+    PAWL__ODBC_MSSQL,
+    PAWL__ODBC_ORACLE,
     pawl__odbc_dialect_count
 } pawl__odbc_dialect;
 
 typedef struct pawl__odbc_url {
-    char *text;       /* owned: the options stand in it */
-    char *connection; /* owned: the connection string, with the password */
-    char *given;      /* owned: the URL for people, without it */
-    int   dialect;    /* pawl__odbc_dialect */
-    int   creates;    /* always 0 */
+    char     *text;       /* owned: the options stand in it */
+    char     *connection; /* owned: the connection string, with the password */
+    char     *given;      /* owned: the URL for people, without it */
+    int       dialect;    /* pawl__odbc_dialect */
+    int       creates;    /* always 0 */
+    int       names;      /* 1: Oracle's have 30 bytes at most */
+    pawl__url parts;      /* of mssql:// and oracle://, else empty */
 } pawl__odbc_url;
 
 /* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be

@@ -52,7 +52,10 @@ static void look(pawl__odbc *store)
     }
     watch->is_broken               = true;
     watch->connection->session.why = why;
-    (void)pawl__odbc_kill_query(store, watch->connection->session.id);
+    if (store->kind->kill == NULL && watch->connection->running != NULL)
+        (void)SQLCancel(watch->connection->running);
+    else
+        (void)pawl__odbc_kill_query(store, watch->connection->session.id);
 }
 
 static void *run(void *context)
@@ -155,7 +158,8 @@ void pawl__odbc_call_end(pawl__odbc_connection *connection)
     if (connection->session.is_callers || !watch->is_started)
         return;
     (void)pthread_mutex_lock(&watch->mutex);
-    watch->connection = NULL;
-    watch->ended_ms   = pawl__sql_clock_ms();
+    connection->running = NULL;
+    watch->connection   = NULL;
+    watch->ended_ms     = pawl__sql_clock_ms();
     (void)pthread_mutex_unlock(&watch->mutex);
 }

@@ -253,7 +253,7 @@ static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_er
 {
     const char *encoding = PQparameterStatus(pg, "server_encoding");
     if (PQserverVersion(pg) < VERSION_MIN)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+        return pawl_error_set(error, PAWL_ENOTSTORE,
                               "postgres: %s: the server has version %d, at least 14 is needed",
                               store->given, PQserverVersion(pg) / 10000);
     if (encoding != NULL && strcmp(encoding, "UTF8") != 0)

@@ -7,6 +7,8 @@
  */
 #include "store/postgres/schema.h"
 
+#include "store/sql/dialects/postgres_schema.h"
+
 static const char *const catalog_types[] = {
     [PAWL__SQL_SERIAL]    = "bigint",
     [PAWL__SQL_INTEGER]   = "bigint",
@@ -61,33 +63,15 @@ static pawl_code begin(pawl_store *base, pawl_error *error)
     return code;
 }
 
-/* ACCESS EXCLUSIVE on the queue first, with nothing else locked: that wait is for the handlers at work,
- * and may be long. Those for the other tables are for commits, which may wait for the queue in turn: at
- * first apply gives way before the server's deadlock_timeout (1 s). Where commits come without a pause
- * it would do so for ever, so that later one of the two is ended by the server, and done again. */
 static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
                              pawl_error *error)
 {
-    pawl__sql_text text = {0};
-    pawl__sql_appendf(&text,
-                      "do $pawl$ begin perform set_config('lock_timeout', '%lldms', true); "
-                      "lock table ",
-                      (long long)patience_ms);
-    pawl__sql_append_table(&text, &pawl__pg_dialect, prefix, PAWL_TEXT("queue"));
-    pawl__sql_appendf(&text,
-                      " in access exclusive mode; perform set_config('lock_timeout', '%lldms', "
-                      "true); exception when undefined_table then null; end $pawl$",
-                      (long long)patience_ms / 2);
-    pawl_code code = text.is_failed ? pawl__pg_no_memory(error) : execute(base, text.data, error);
-    pawl__sql_text_free(&text);
-    return code;
+    return pawl__pg_limit_waits(base, execute, prefix, patience_ms, error);
 }
 
 static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
 {
-    char text[60];
-    (void)snprintf(text, sizeof text, "select pg_sleep(%.3f)", (double)ms / 1000.0);
-    return execute(base, text, error);
+    return pawl__pg_rest(base, execute, ms, error);
 }
 
 static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)

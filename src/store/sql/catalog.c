@@ -36,6 +36,7 @@ pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables
 {
     const pawl__sql_schema_ops *ops  = schema->ops;
     pawl_code                   code = PAWL_OK;
+    catalog->is_upper                = schema->dialect->is_upper;
     if (ops->look != NULL)
         return ops->look(schema->store, tables, count, arena, catalog, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {

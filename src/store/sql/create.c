@@ -27,10 +27,20 @@ static const char *correlation_prefix(const pawl__sql_dialect *dialect)
     return dialect->correlation != NULL ? dialect->correlation : "Correlation_";
 }
 
+pawl_text pawl__sql_property_of(const pawl__sql_dialect *dialect,
+                                const pawl_correlation  *correlation)
+{
+    pawl_text property = correlation->property;
+    size_t    size_max = dialect->correlation_size_max;
+    property.size      = size_max != 0 && property.size > size_max ? size_max : property.size;
+    return property;
+}
+
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                   const pawl_correlation *correlation)
 {
-    pawl__sql_append_bare(text, dialect, correlation_prefix(dialect), correlation->property);
+    pawl__sql_append_bare(text, dialect, correlation_prefix(dialect),
+                          pawl__sql_property_of(dialect, correlation));
 }
 
 static void append_hash(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text whole)
@@ -98,8 +108,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
         code = pawl__sql_name_check(name, "correlation property", PAWL__SQL_TABLE_NAME_SIZE_MAX,
                                     error);
         if (code == PAWL_OK)
-            code =
-                check_size(dialect, "column of property ", name, strlen(before) + name.size, error);
+            code = check_size(dialect, "column of property ", name,
+                              strlen(before) + pawl__sql_property_of(dialect, list[i]).size, error);
     }
     if (code == PAWL_OK)
         code = pawl__sql_saga_fits(dialect, table, error);

@@ -14,8 +14,12 @@
  *                              no index leaves rows out; nothing where the dialect has it not
  *     {seen:[Process]|?2}      the second, a time; where the database has a clock for workers without
  *                              a lock, that clock for those whose first is 0
+ *     {bits:[A]|?1}            the bits that both numbers have
+ *     {has:[Error]|?1}         whether the first text has the second one in it
  *     {epoch}                  the time 0, which stands where no time is set
- *     {empty}                  the text without characters, as it is stored
+ *     {empty}, ''              the text without characters, as it is stored
+ *     {limit:?3}               behind "order by": no more rows than that
+ *     {name:queue_due}         the index of that name, prefix put before, quoted, without a schema
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {skip}                   the same, and rows that are locked are passed over
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
@@ -110,10 +114,17 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
+    const char *bits; /* %a and %b are the numbers; NULL: (%a & %b) */
+    const char *has;  /* the same of two texts; NULL: replacing the second one changes the length */
+    const char *limit; /* %s is the number of rows; NULL: limit %s */
     const char
         *clock; /* of the server, in microseconds: a worker without a lock lives by it; or NULL */
-    const char *empty;     /* NULL: '' */
+    const char *empty;     /* stands where a template has ''; NULL: '' */
     const char *index;     /* %s is the name of an index that a statement is to use; or NULL */
+    const char *hints[3];  /* the same behind the table; NULL: "" */
+    const char *value;     /* in front of a saga's table where a text of it is looked for: %s is the
+                              parameter; NULL: the column is compared with that by '=' */
+    const char *same;      /* behind the column then, which %s is, too */
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */
@@ -136,6 +147,7 @@ typedef struct pawl__sql_dialect {
     size_t      name_chars_max;    /* characters of an identifier; 0: bytes are counted */
     int         first_version;     /* of the schema that it has had; 0: all */
     const char *add_column;        /* behind "alter table x"; NULL: " add column " */
+    size_t      correlation_size_max; /* bytes of a property in the name of its column; 0: all */
     const char *correlation;  /* before a property in the name of its column; NULL: Correlation_ */
     const char *hashed_index; /* before the hash that an index on a saga table is named by; NULL: it
                                  has a name to read */
@@ -191,6 +203,12 @@ static inline bool pawl__sql_guards(const pawl__sql_dialect *dialect, pawl__sql_
 {
     return (dialect->guards & 1U << act) != 0;
 }
+static inline const char *pawl__sql_limit_of(const pawl__sql_dialect *dialect)
+{
+    return dialect->limit != NULL ? dialect->limit : "limit %s";
+}
+/* Appends the pattern as far as its "%s" or "%u"; returns what stands behind that, NULL: it has none. */
+const char *pawl__sql_append_before(pawl__sql_text *text, const char *pattern);
 /* As the dialect writes the parameter of that number, from 1. */
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number);

@@ -1,7 +1,7 @@
 /* dialects.h - the dialects, each in a file of store/sql/dialects.
  *
  * They are apart from the drivers, so that their scripts are printed where no database's library
- * is installed; those of SQL Server and Oracle have no driver yet.
+ * is installed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -121,7 +121,8 @@ pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(dialect, table, list[i], error);
     if (code == PAWL_OK && count == 2 &&
-        pawl__sql_are_alike(dialect, list[0]->property, list[1]->property))
+        pawl__sql_are_alike(dialect, pawl__sql_property_of(dialect, list[0]),
+                            pawl__sql_property_of(dialect, list[1])))
         code = pawl_error_set(
             error, PAWL_EINVAL, "the columns of properties '%.*s' and '%.*s' have one name in %s",
             PAWL_TEXT_ARGS(list[0]->property), PAWL_TEXT_ARGS(list[1]->property), dialect->name);

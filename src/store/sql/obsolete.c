@@ -32,7 +32,7 @@ static bool has_property(const pawl__sql_dialect *dialect, const pawl_saga_table
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(saga, list);
     for (size_t i = 0; i < count; i++)
-        if (pawl__sql_are_alike(dialect, list[i]->property, property))
+        if (pawl__sql_are_alike(dialect, pawl__sql_property_of(dialect, list[i]), property))
             return true;
     return false;
 }

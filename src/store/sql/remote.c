@@ -113,9 +113,17 @@ pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *err
                           (long long)store->deadline_ms);
 }
 
+bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code)
+{
+    return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !session->is_lost &&
+           !session->is_undone && session->why == PAWL_OK;
+}
+
 void pawl__sql_session_closed(pawl__sql_session *session)
 {
     pawl__sql_prepared_close(session);
+    pawl_free(session->spare);
+    session->spare          = NULL;
     session->is_made        = false;
     session->id             = 0;
     session->is_lost        = false;

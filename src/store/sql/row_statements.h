@@ -25,11 +25,11 @@
  * once more, plainly, in the statements that use that index. */
 #define PAWL__SQL_OUTBOX_QUERY                                                                \
     "(?1 = 0 or [Id] = ?1) and (?2 is null or [DispatchId] = ?2) and [Id] > ?3 "              \
-    "and (?4 = 0 or (?4 & case [State] when 'pending' then 1 when 'held' then 2 "             \
-    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) " \
+    "and (?4 = 0 or {bits:?4|case [State] when 'pending' then 1 when 'held' then 2 "          \
+    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end} <> 0) " \
     "and (?5 = '' or [Endpoint] = ?5) and (?6 = '' or [Source] = ?6) "                        \
     "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                       \
-    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?10 order by [Id] limit ?11"
+    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?10 order by [Id] {limit:?11}"
 
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
@@ -72,40 +72,40 @@
       "[Error], " PAWL__SQL_MESSAGE                                                                   \
       ") values (?1, ?2, ?2, ?3, 0, {epoch}, '', ?4, ?5, ?6, ?7, ?8, "                                \
       "?9) {ignore:[Queue], [MessageId]}")                                                            \
-    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] limit 1")       \
+    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] {limit:1}")     \
     X(QUEUE_OLDEST,                                                                                   \
       "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                       \
-      "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq] limit ?3")               \
+      "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq] {limit:?3}")             \
     /* The inbox. */                                                                                  \
     X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
-                   "and [MessageId] between ?2 and ?3 limit ?4")                                      \
+                   "and [MessageId] between ?2 and ?3 {limit:?4}")                                    \
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
     X(INBOX_MARK,                                                                                     \
       "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) values (?1, ?2, ?3, ?4)")       \
-    X(INBOX_SWEEP, "delete from {inbox} where [At] < ?1 order by [At] limit ?2")                      \
+    X(INBOX_SWEEP, "delete from {inbox} where [At] < ?1 order by [At] {limit:?2}")                    \
     X(INBOX_DELETE, "delete from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                 \
     /* Timeouts. */                                                                                   \
     X(TIMEOUT_DUE, PAWL__SQL_TIMEOUT_ROW                                                              \
       "where [Destination] = ?1 and [Due] <= ?2 "                                                     \
-      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] limit ?4")           \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] {limit:?4}")         \
     X(TIMEOUT_DUE_ANY, PAWL__SQL_TIMEOUT_ROW                                                          \
       "where [Due] <= ?1 "                                                                            \
-      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] limit ?3")           \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] {limit:?3}")         \
     /* The same inside the transaction that stamps them. */                                           \
     X(TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_ROW                                                            \
       "{index:timeouts_due}where [Destination] = ?1 and [Due] <= ?2 "                                 \
-      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] limit ?4{skip}")     \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] {limit:?4}{skip}")   \
     X(TIMEOUT_CLAIM_ANY, PAWL__SQL_TIMEOUT_ROW                                                        \
       "where [Due] <= ?1 "                                                                            \
-      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] limit ?3{skip}")     \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] {limit:?3}{skip}")   \
     X(TIMEOUT_NEXT, "select [Due] from {timeouts} where [Destination] = ?1 and [Due] > ?2 "           \
                     "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) "                           \
-                    "order by [Due] limit 1")                                                         \
+                    "order by [Due] {limit:1}")                                                       \
     X(TIMEOUT_NEXT_ANY,                                                                               \
       "select min([Due]) from {timeouts} where [Due] > ?1 "                                           \
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) having min([Due]) is not null")           \
     X(TIMEOUT_FIRST, "select [Due] from {timeouts} where [Destination] = ?1 and [Owner] is null "     \
-                     "order by [Due] limit 1")                                                        \
+                     "order by [Due] {limit:1}")                                                      \
     X(TIMEOUT_STAMP,                                                                                  \
       "update {timeouts} set [Owner] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "                  \
       "where [Id] = ?4")                                                                              \
@@ -135,7 +135,7 @@
     /* The outbox. */                                                                                 \
     X(OUTBOX_DUE, PAWL__SQL_OUTBOX_ROW                                                                \
       "{index:outbox_pending}where [State] = 'pending' and [NextAttempt] <= ?1 "                      \
-      "and (?3 = '' or [Endpoint] = ?3) order by [Id] limit ?2")                                      \
+      "and (?3 = '' or [Endpoint] = ?3) order by [Id] {limit:?2}")                                    \
     X(OUTBOX_NEXT,                                                                                    \
       "select min([NextAttempt]) from {outbox} {index:outbox_pending}"                                \
       "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")            \
@@ -184,10 +184,10 @@
     X(HISTORY_ADD, "insert into {history} (" PAWL__SQL_HISTORY ") values "                            \
                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                             \
     X(HISTORY_SWEEP, "delete from {history} where [Id] in (select [Id] from "                         \
-                     "(select [Id], [At] from {history} order by [Id] limit ?2) as old "              \
+                     "(select [Id], [At] from {history} order by [Id] {limit:?2}) old "               \
                      "where [At] < ?1)")                                                              \
     X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \
-                    "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                    \
+                    "where [DispatchedAt] < ?1 order by [DispatchedAt] {limit:?2})")                  \
     /* The journal. */                                                                                \
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
     X(EVENT_BEHIND,                                                                                   \
@@ -195,7 +195,7 @@
     X(EVENT_TURN, "select [Version] from {schema} where [Part] = 'pawl'{lock}")                       \
     X(EVENT_POSITION, "select max([Position]) from {events}")                                         \
     X(EVENT_UNNUMBERED, "select [Seq] from {events} {index:events_unnumbered|events_position}"        \
-                        "where [Position] is null order by [Seq] limit ?1")                           \
+                        "where [Position] is null order by [Seq] {limit:?1}")                         \
     X(EVENT_NUMBER, "update {events} set [Position] = ?1 where [Seq] = ?2")                           \
     X(EVENT_INSERT,                                                                                   \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                      \
@@ -230,7 +230,7 @@
     X(AGGREGATOR_DELETE_ALL, "delete from {aggregator} where [Partition] = ?1")                       \
     X(AGGREGATOR_DELETE_OLDEST,                                                                       \
       "delete from {aggregator} where [Id] = (select [Id] from {aggregator} "                         \
-      "where [Partition] = ?1 and [CorrelationId] = ?2 order by [At], [Id] limit 1)")                 \
+      "where [Partition] = ?1 and [CorrelationId] = ?2 order by [At], [Id] {limit:1})")               \
     X(AGGREGATOR_RELEASE, "update {aggregator} set " PAWL__SQL_NO_SESSION " "                         \
                           "where [Partition] = ?1 and [Session] = ?2")                                \
     X(FLUSH_ADD,                                                                                      \
@@ -244,7 +244,7 @@
     X(FLUSH_GET,                                                                                      \
       "select [Due], [Attempts], [Dead] from {aggregator_flush} where [Partition] = ?1")              \
     X(FLUSH_FIRST, "select [Due] from {aggregator_flush} where [Name] = ?1 and [Dead] = 0 "           \
-                   "order by [Due] limit 1")                                                          \
+                   "order by [Due] {limit:1}")                                                        \
     /* Dead letters and subscriptions. */                                                             \
     X(DEAD_ADD,                                                                                       \
       "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "              \

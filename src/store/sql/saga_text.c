@@ -36,7 +36,7 @@ static void write_column(maker *m, const pawl_correlation *correlation)
     pawl__sql_append_name(m->text, m->dialect,
                           m->dialect->correlation != NULL ? m->dialect->correlation
                                                           : "Correlation_",
-                          correlation->property);
+                          pawl__sql_property_of(m->dialect, correlation));
 }
 
 static void write_key(maker *m)
@@ -45,6 +45,47 @@ static void write_key(maker *m)
         pawl__sql_append_name(m->text, m->dialect, "", PAWL_TEXT("Id"));
     else
         write_column(m, m->key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+}
+
+/* Whether the key is compared by more than '='. */
+static bool has_value(const maker *m)
+{
+    bool is_main = m->key == PAWL_SAGA_BY_MAIN;
+    if (m->dialect->value == NULL || m->key == PAWL_SAGA_BY_ID)
+        return false;
+    return (is_main ? m->table->main.type : m->table->transitional.type) == PAWL_VALUE_TEXT;
+}
+
+static void write_parameter(maker *m)
+{
+    pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
+}
+
+static void write_value(maker *m)
+{
+    if (!has_value(m))
+        return;
+    const char *rest = pawl__sql_append_before(m->text, m->dialect->value);
+    write_parameter(m);
+    pawl__sql_append(m->text, rest);
+}
+
+static void write_is(maker *m)
+{
+    if (!has_value(m)) {
+        pawl__sql_append(m->text, " = ");
+        write_parameter(m);
+        return;
+    }
+    const char *rest = pawl__sql_append_before(m->text, m->dialect->same);
+    write_key(m);
+    pawl__sql_append(m->text, rest);
+}
+
+static void write_hint(maker *m)
+{
+    const char *hint = m->dialect->hints[m->lock];
+    pawl__sql_append(m->text, hint != NULL ? hint : "");
 }
 
 static void write_columns(maker *m, const char *before, const char *before_end)
@@ -86,6 +127,13 @@ static bool is_wanted(const maker *m, pawl_text name)
 
 static void write_part(maker *m, const char *begin, const char *end);
 
+static void write_limit(maker *m, const char *begin, const char *end)
+{
+    const char *rest = pawl__sql_append_before(m->text, pawl__sql_limit_of(m->dialect));
+    write_part(m, begin, end);
+    pawl__sql_append(m->text, rest);
+}
+
 /* Writes the word between '{' and '}'. */
 static void write_token(maker *m, const char *begin, const char *end)
 {
@@ -98,11 +146,19 @@ static void write_token(maker *m, const char *begin, const char *end)
     else if (pawl_text_equal(name, PAWL_TEXT("row")))
         pawl__sql_append(m->text, m->dialect->row != NULL ? m->dialect->row : "0");
     else if (pawl_text_equal(name, PAWL_TEXT("?")))
-        pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
+        write_parameter(m);
+    else if (pawl_text_equal(name, PAWL_TEXT("value")))
+        write_value(m);
+    else if (pawl_text_equal(name, PAWL_TEXT("is")))
+        write_is(m);
+    else if (pawl_text_equal(name, PAWL_TEXT("hint")))
+        write_hint(m);
     else if (pawl_text_equal(name, PAWL_TEXT("lock")))
         pawl__sql_append(m->text, m->dialect->locks[m->lock]);
     else if (pawl_text_equal(name, PAWL_TEXT("columns")))
         write_columns(m, colon + 1, end);
+    else if (pawl_text_equal(name, PAWL_TEXT("limit")))
+        write_limit(m, colon + 1, end);
     else if (colon == NULL)
         write_column(m, &m->table->transitional);
     else if (is_wanted(m, name))
@@ -138,7 +194,7 @@ void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialec
 
 #define LOAD                                                                              \
     "select {row}, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]{columns:} " \
-    "from {saga} where {key} = {?}{lock}"
+    "from {value}{saga}{hint} where {key}{is}{lock}"
 #define LOADS(first, lock)                                                              \
     [(first) + PAWL_SAGA_BY_ID]                      = {LOAD, PAWL_SAGA_BY_ID, lock},   \
                [(first) + PAWL_SAGA_BY_MAIN]         = {LOAD, PAWL_SAGA_BY_MAIN, lock}, \

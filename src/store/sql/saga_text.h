@@ -12,7 +12,11 @@
  *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
  *     {b}              its column
  *     {?}              the next parameter
+ *     {value}          in front of the table, and behind it {is}: the rows whose {key} is the next
+ *                      parameter, compared as the dialect has to
+ *     {hint}           behind the table: the words that lock the rows, or nothing
  *     {lock}           the words that lock the rows, or nothing
+ *     {limit:{?}}      no more rows than that
  *
  * Texts may have tokens of their own. A database that has a better way for a set of rows
  * writes its own templates.
@@ -47,7 +51,7 @@ typedef enum pawl__sql_saga_statement {
 #define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                                     \
     "select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from {saga} where [Id] > " id \
     " "                                                                                         \
-    "order by [Id] limit " limit
+    "order by [Id] {limit:" limit "}"
 
 /* The parameters stand in the order of the fields in changes.c; those of a load are its one
  * value, its columns dialect->row, id, version, metadata, data, the version of the state's

@@ -19,6 +19,39 @@ static pawl_code query(pawl__sql_session *session, const char *text, pawl_error 
     return session->remote->ops->query(session, text, error);
 }
 
+/* ---- Words --------------------------------------------------------------- */
+
+static const pawl__sql_words standard = {
+    .begin    = "start transaction",
+    .commit   = "commit",
+    .rollback = "rollback",
+    .save     = "savepoint %s",
+    .release  = "release savepoint %s",
+    .undo     = "rollback to savepoint %s",
+};
+
+pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
+                        pawl_error *error)
+{
+    const pawl__sql_words *words = session->remote->family->words;
+    const char            *pattern =
+        *(const char *const *)(const void *)((const char *)(words != NULL ? words : &standard) +
+                                             which);
+    pawl__sql_text text = {0};
+    if (pattern == NULL)
+        return PAWL_OK;
+    const char *rest = pawl__sql_append_before(&text, pattern);
+    if (rest != NULL) {
+        pawl__sql_append(&text, name);
+        pawl__sql_append(&text, rest);
+    }
+    pawl_code code = text.is_failed
+                         ? pawl__sql_no_memory(&session->remote->sql.base, "a text", error)
+                         : query(session, text.data, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
 /* ---- Begin and end ------------------------------------------------------- */
 
 static void note_end(pawl__sql_session *session)
@@ -34,7 +67,7 @@ void pawl__sql_session_undo(pawl__sql_session *session)
         return;
     session->is_undone = false; /* the rollback of nothing is harmless */
     /* A node of Galera says at a rollback, too, that it undid the transaction before. */
-    if (!session->is_lost && query(session, "rollback", NULL) != PAWL_OK)
+    if (!session->is_lost && PAWL__SQL_SAY(session, rollback, "", NULL) != PAWL_OK)
         session->is_lost |= !session->is_undone;
     session->is_undone      = false;
     session->in_transaction = false;
@@ -54,7 +87,7 @@ pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
     if (session->in_transaction && !session->is_undone)
         return PAWL_OK;
     pawl__sql_session_undo(session);
-    pawl_code code = query(session, "start transaction", error);
+    pawl_code code = PAWL__SQL_SAY(session, begin, "", error);
     if (code != PAWL_OK)
         return code;
     session->in_transaction = true;
@@ -74,7 +107,7 @@ pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_err
     if (code != PAWL_OK)
         return code;
     session->is_unsure      = false;
-    code                    = query(session, "commit", error);
+    code                    = PAWL__SQL_SAY(session, commit, "", error);
     session->in_transaction = code != PAWL_OK;
     *is_unknown             = code != PAWL_OK && session->is_unsure;
     if (code == PAWL_OK)
@@ -133,13 +166,13 @@ static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_erro
 {
     pawl_code ended = PAWL_OK;
     if (code != PAWL_OK)
-        ended = query(own, "rollback to savepoint pawl_enlist", NULL);
+        ended = PAWL__SQL_SAY(own, undo, "pawl_enlist", NULL);
     if (ended == PAWL_OK)
-        ended = query(own, "release savepoint pawl_enlist", code == PAWL_OK ? error : NULL);
+        ended = PAWL__SQL_SAY(own, release, "pawl_enlist", code == PAWL_OK ? error : NULL);
     if (ended == PAWL_OK)
         return code;
     own->is_undone = false;
-    (void)query(own, "rollback", NULL);
+    (void)PAWL__SQL_SAY(own, rollback, "", NULL);
     return pawl_error_wrap(error, code != PAWL_OK ? code : ended,
                            "enlist: your transaction was rolled back");
 }
@@ -149,7 +182,7 @@ pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *c
 {
     pawl_code code = check_database(own, error);
     if (code == PAWL_OK)
-        code = query(own, "savepoint pawl_enlist", error);
+        code = PAWL__SQL_SAY(own, save, "pawl_enlist", error);
     if (code != PAWL_OK)
         return code;
     own->in_transaction = true;

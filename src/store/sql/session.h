@@ -24,6 +24,7 @@
 #include "store/sql/dialect.h"
 #include "store/sql/queue_lock.h"
 #include "store/sql/saga_text.h"
+#include "store/sql/value.h"
 
 #define PAWL__SQL_FIELDS_MAX 24  /* of an item */
 #define PAWL__SQL_MARKERS_MAX 40 /* of a statement's text */
@@ -32,6 +33,7 @@
 
 typedef struct pawl__sql_session pawl__sql_session;
 typedef struct pawl__sql_remote  pawl__sql_remote;
+typedef struct pawl__sql_ahead   pawl__sql_ahead; /* ahead.h */
 
 /* ---- Statements (prepared.c) --------------------------------------------- */
 
@@ -73,7 +75,7 @@ typedef struct pawl__sql_session_ops {
     /* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
      * and frees its locks. */
     void (*disconnect)(pawl__sql_session *session);
-    /* Before a commit is sent: what is unread is read. NULL: nothing is. */
+    /* Before a commit is sent. NULL: nothing is to be done. */
     pawl_code (*may_send)(pawl__sql_session *session, pawl_error *error);
     /* Behind a commit or a rollback that was answered. NULL: nothing. */
     void (*ended)(pawl__sql_session *session);
@@ -92,17 +94,40 @@ typedef struct pawl__sql_session_ops {
     /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. Below
      * zero: nobody can say. */
     int64_t (*found)(pawl__sql_prepared *statement);
-    /* Whether the answer to the statement, which has no rows, is read later. NULL: none is. */
-    bool (*is_later)(pawl__sql_session *session, const pawl__sql_prepared *statement,
-                     const pawl__sql_write *write, const void *item);
+    /* Steps to the next row of the last execution; `*is_row` is false behind the last one. */
+    pawl_code (*fetch)(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
+                       pawl_error *error);
+    /* Reads a column of the row, with room for its text of pawl__sql_room_of. PAWL_ENOMEM, or
+     * PAWL_EPERSIST: it could not be read whole. */
+    pawl_code (*read)(pawl__sql_session *session, pawl__sql_prepared *statement, unsigned column,
+                      int wire, pawl__sql_kind kind, pawl__sql_request *request,
+                      pawl__sql_got *got);
+    /* Frees the rows that are left. */
+    void (*free_rows)(pawl__sql_session *session, pawl__sql_prepared *statement);
+    /* Runs a statement of sagas' tables for all items, as `send_set` of connection.h. NULL: see the
+     * error. */
+    pawl__sql_prepared *(*load_set)(pawl__sql_session *session, int statement,
+                                    const pawl__sql_fields *fields, const void *const *items,
+                                    size_t count, pawl_code *code, pawl_error *error);
     /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
-     * nothing was done, where they are to be written one by one. */
+     * nothing was done, where they are to be written one by one. The fates are PAWL__SQL_APPLIED before. */
     pawl_code (*write_set)(pawl__sql_session *session, const pawl__sql_write *write,
-                           const void *const *items, size_t count, size_t *taken, bool *is_done,
-                           pawl_error *error);
+                           const void *const *items, size_t count, pawl__sql_fate *fates,
+                           size_t *taken, bool *is_done, pawl_error *error);
 } pawl__sql_session_ops;
 
 /* ---- A family ------------------------------------------------------------ */
+
+/* Texts that begin and end transactions; %s is the name of a savepoint. NULL: nothing is sent, as where a
+ * transaction begins by itself and a savepoint needs no end. */
+typedef struct pawl__sql_words {
+    const char *begin;
+    const char *commit;
+    const char *rollback;
+    const char *save;
+    const char *release;
+    const char *undo; /* to the savepoint */
+} pawl__sql_words;
 
 typedef struct pawl__sql_family {
     const char *name; /* before the identity of its stores */
@@ -113,8 +138,9 @@ typedef struct pawl__sql_family {
     int                hold_back;   /* source, after: holds pending rows back */
     int                event_count; /* of a JSON of events: how many of them are there; 0: none */
     int                event_insert_sure; /* of an event that follows one that is there */
-    pawl__sql_lock_ops lock_ops;
-    bool               undoes_all; /* a failed statement undoes its transaction to a savepoint */
+    const pawl__sql_words *words;         /* NULL: those of the standard */
+    pawl__sql_lock_ops     lock_ops;
+    bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
     /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside
      * a commit, is ended. */
     pawl_code (*worker_lock)(pawl__sql_session *session, pawl_error *error);
@@ -141,6 +167,8 @@ struct pawl__sql_session {
     bool              is_unsure; /* the last failure, of a commit, does not say how that ended */
     pawl__sql_prepared  **statements; /* by number; NULL: none yet */
     pawl__sql_saga_cache *sagas;
+    pawl__sql_request    *spare; /* ended, for the next */
+    pawl__sql_ahead      *ahead; /* NULL: each answer is awaited */
 };
 
 /* The handle of each such driver begins with it. */
@@ -190,6 +218,8 @@ void pawl__sql_session_closed(pawl__sql_session *session);
 pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error);
 /* The error of a call that was broken off: session->why. */
 pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error);
+/* Whether the transaction can go on behind that failure of a statement. */
+bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
 /* A failure's remains become the session's state. */
 void pawl__sql_note_left(pawl__sql_session *session, pawl__sql_left left);
 /* The one number that a text asks for; 0: null, or no row. */
@@ -214,6 +244,11 @@ void      pawl__sql_own_unlock(pawl_store *store);
 pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error);
 void      pawl__sql_session_rollback(pawl_store *store);
+/* The family's words for that; `which` is the offset of one in pawl__sql_words. */
+pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
+                        pawl_error *error);
+#define PAWL__SQL_SAY(session, word, name, error) \
+    pawl__sql_say((session), offsetof(pawl__sql_words, word), (name), (error))
 /* Of one session. Afterwards no transaction is open, whatever happened. */
 void pawl__sql_session_undo(pawl__sql_session *session);
 

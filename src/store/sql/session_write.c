@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/session.h"
+#include "store/sql/ahead.h"
 
 /* ---- Items -------------------------------------------------------------- */
 
@@ -34,15 +34,28 @@ static bool needs_savepoint(const pawl__sql_session *session, const pawl__sql_wr
 
 pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error)
 {
-    return session->remote->ops->query(session, "savepoint pawl_set", error);
+    return PAWL__SQL_SAY(session, save, "pawl_set", error);
 }
 
 pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error)
 {
     if (is_done)
-        return session->remote->ops->query(session, "release savepoint pawl_set", error);
+        return PAWL__SQL_SAY(session, release, "pawl_set", error);
     session->is_undone = false;
-    return session->remote->ops->query(session, "rollback to savepoint pawl_set", error);
+    return PAWL__SQL_SAY(session, undo, "pawl_set", error);
+}
+
+/* Whether the answer to the statement, which has no rows, is read later. */
+static bool is_later(pawl__sql_session *session, const pawl__sql_prepared *statement,
+                     const pawl__sql_write *write, const void *item)
+{
+    bool is_wanted = pawl__sql_expects(write, PAWL__SQL_MISSED);
+    if (!pawl__sql_is_ahead(session) || statement->column_count != 0)
+        return false;
+    pawl__sql_expect(session, (pawl__sql_unread){.item   = item,
+                                                 .wanted = is_wanted,
+                                                 .leaves = statement->ignores && !is_wanted});
+    return true;
 }
 
 static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *statement,
@@ -55,7 +68,7 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     if (code != PAWL_OK)
         return pawl__sql_is_refusal(session, statement, write, code, fate) ? PAWL_OK : code;
     *fate = PAWL__SQL_APPLIED;
-    if (ops->is_later != NULL && ops->is_later(session, statement, write, item))
+    if (is_later(session, statement, write, item))
         return PAWL_OK;
     int64_t found = ops->found(statement);
     if (found == 0)
@@ -88,15 +101,15 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
     pawl__sql_session *session = pawl__sql_session_of(connection);
     pawl_code          code    = PAWL_OK;
     *failed                    = 0;
+    for (size_t i = 0; i < count; i++)
+        fates[i] = PAWL__SQL_APPLIED;
     for (size_t at = 0, end; code == PAWL_OK && at < count; at = end) {
         size_t taken   = 1;
         bool   is_done = false;
         *failed        = at;
-        code = session->remote->ops->write_set(session, write, items + at, count - at, &taken,
-                                               &is_done, error);
+        code = session->remote->ops->write_set(session, write, items + at, count - at, fates + at,
+                                               &taken, &is_done, error);
         end  = at + taken;
-        for (size_t i = at; is_done && i < end; i++)
-            fates[i] = PAWL__SQL_APPLIED;
         for (size_t i = at; !is_done && code == PAWL_OK && i < end; i++) {
             *failed = i;
             code    = write_item(session, write, items[i], &fates[i], error);

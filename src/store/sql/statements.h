@@ -24,7 +24,7 @@
 #define PAWL__SQL_QUEUE_QUERY                                                      \
     "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) " \
     "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
-    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) order by [Due], [Seq] limit ?9"
+    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) order by [Due], [Seq] {limit:?9}"
 
 #define PAWL__SQL_TIMEOUT_ROW                                                         \
     "select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
@@ -39,7 +39,7 @@
     "[Endpoint], [Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE         \
     ", [State], [DispatchedAt] from {outbox} "
 #define PAWL__SQL_OUTBOX_IN(state) \
-    PAWL__SQL_OUTBOX_ROW "where [State] = '" state "' order by [Id] limit ?1"
+    PAWL__SQL_OUTBOX_ROW "where [State] = '" state "' order by [Id] {limit:?1}"
 
 #define PAWL__SQL_EVENT                                                                  \
     "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
@@ -57,24 +57,23 @@
     "and (?5 = '' or [CorrelationId] = ?5) "
 #define PAWL__SQL_EVENTS_AFTER(of, column)                                          \
     PAWL__SQL_EVENT_ROW "where " of " and " column " > ?2 " PAWL__SQL_EVENT_FILTERS \
-                        "order by " column " limit ?6"
+                        "order by " column " {limit:?6}"
 #define PAWL__SQL_EVENTS_BEFORE(of, column)                                         \
     PAWL__SQL_EVENT_ROW "where " of " and " column " < ?2 " PAWL__SQL_EVENT_FILTERS \
-                        "order by " column " desc limit ?6"
+                        "order by " column " desc {limit:?6}"
 
 #define PAWL__SQL_DEAD_ROW                                                \
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
 
-/* The filters of a pawl_dead_query, and its order. A text without a part of it is shorter: the
- * databases agree on no other function that looks for one. */
-#define PAWL__SQL_DEAD_QUERY                                                \
-    "(?1 = '' or [Endpoint] = ?1) and (?2 = '' or [MessageId] = ?2) "       \
-    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) "            \
-    "and (?5 = '' or length(replace([Error], ?5, '')) <> length([Error])) " \
-    "and [At] >= ?6 and [At] <= ?7 and ([At] > ?8 or ([At] = ?8 and "       \
-    "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) "       \
-    "order by [At], [Endpoint], [MessageId] limit ?11"
+/* The filters of a pawl_dead_query, and its order. */
+#define PAWL__SQL_DEAD_QUERY                                          \
+    "(?1 = '' or [Endpoint] = ?1) and (?2 = '' or [MessageId] = ?2) " \
+    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) "      \
+    "and (?5 = '' or {has:[Error]|?5}) "                              \
+    "and [At] >= ?6 and [At] <= ?7 and ([At] > ?8 or ([At] = ?8 and " \
+    "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) " \
+    "order by [At], [Endpoint], [MessageId] {limit:?11}"
 
 #define PAWL__SQL_HISTORY                                                       \
     "[Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], " \
@@ -83,7 +82,7 @@
 /* The filters of a pawl_history_query, and its order. */
 #define PAWL__SQL_HISTORY_QUERY                                                   \
     "(?1 = '' or [Source] = ?1) and (?2 = '' or [MessageId] = ?2) and [Id] > ?3 " \
-    "order by [Id] limit ?4"
+    "order by [Id] {limit:?4}"
 
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 
@@ -98,15 +97,15 @@
 /* Destinations that are the queue of no subscription, or are ?1, with the due time of the
  * first timeout that is free at ?2. Their names are found by leaping from one to the next
  * in the index. */
-#define PAWL__SQL_TIMEOUT_FOREIGN_TEXT                                                    \
-    "with recursive d (name) as (select min([Destination]) from {timeouts} union all "    \
-    "select (select min(t.[Destination]) from {timeouts} as t "                           \
-    "where t.[Destination] > d.name) from d where d.name is not null), "                  \
-    "f (name, due) as (select d.name, (select t.[Due] from {timeouts} as t "              \
-    "where t.[Destination] = d.name "                                                     \
-    "and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?2) order by t.[Due] limit 1) " \
-    "from d where d.name is not null and (d.name = ?1 or not exists "                     \
-    "(select 1 from {subscriptions} as s where s.[Queue] = d.name))) "                    \
+#define PAWL__SQL_TIMEOUT_FOREIGN_TEXT                                                      \
+    "with recursive d (name) as (select min([Destination]) from {timeouts} union all "      \
+    "select (select min(t.[Destination]) from {timeouts} t "                                \
+    "where t.[Destination] > d.name) from d where d.name is not null), "                    \
+    "f (name, due) as (select d.name, (select t.[Due] from {timeouts} t "                   \
+    "where t.[Destination] = d.name "                                                       \
+    "and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?2) order by t.[Due] {limit:1}) " \
+    "from d where d.name is not null and (d.name = ?1 or not exists "                       \
+    "(select 1 from {subscriptions} s where s.[Queue] = d.name))) "                         \
     "select name, due from f where due is not null order by name"
 
 /* name, template */
@@ -119,7 +118,7 @@
                    "[Failures] = {workers}.[Failures] + w.[Failures], "                                                          \
                    "[Conflicts] = {workers}.[Conflicts] + w.[Conflicts], "                                                       \
                    "[Dead] = {workers}.[Dead] + w.[Dead] "                                                                       \
-                   "from {workers} as w where {workers}.[Id] = ?1 and w.[Id] = ?2")                                              \
+                   "from {workers} w where {workers}.[Id] = ?1 and w.[Id] = ?2")                                                 \
     X(WORKER_DELETE, "delete from {workers} where [Id] = ?1")                                                                    \
     X(WORKER_COUNTERS,                                                                                                           \
       "select " PAWL__SQL_SUM("[Messages]") ", " PAWL__SQL_SUM("[Timeouts]") ", " PAWL__SQL_SUM("[Flushes]") ", " PAWL__SQL_SUM( \
@@ -130,11 +129,11 @@
       "order by [Id]")                                                                                                           \
     X(WORKER_LIVES, "select [Process], [Seen] from {workers} where [Epoch] > 0")                                                 \
     X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
-                 "from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                \
+                 "from {leases} l join {workers} w on w.[Id] = l.[Worker] "                                                      \
                  "where substr(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                  \
     X(LEAD_GET,                                                                                                                  \
       "select l.[Worker], l.[Epoch], l.[Expires], w.[Id], w.[Process], w.[Seen] "                                                \
-      "from {leases} as l left join {workers} as w on w.[Id] = l.[Worker] where l.[Name] = ?1")                                  \
+      "from {leases} l left join {workers} w on w.[Id] = l.[Worker] where l.[Name] = ?1")                                        \
     X(LEASE_INSERT,                                                                                                              \
       "insert into {leases} ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "                                           \
       "values (?1, ?2, ?3, ?4, ?5, ?6)")                                                                                         \
@@ -144,28 +143,29 @@
     X(LEASE_DELETE, "delete from {leases} where [Name] = ?1 and [Worker] = ?2")                                                  \
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \
-    X(QUEUE_LIST, PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] limit ?2")                               \
+    X(QUEUE_LIST,                                                                                                                \
+      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                         \
     X(QUEUE_FIND, PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_QUERY)                                                        \
     X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_QUERY)                                                      \
     X(QUEUE_RETRIED, PAWL__SQL_QUEUE_ROW_TEXT                                                                                    \
       "where [Seq] in (select [Seq] from (select [Seq], [Attempts], [Type] from {queue} "                                        \
-      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] limit ?3) looked "                                                \
-      "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] limit ?5")                                                 \
+      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
+      "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] {limit:?5}")                                               \
     X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
                    "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
                    "group by [Queue] order by [Queue]")                                                                          \
     X(QUEUE_COUNT_RETRIED,                                                                                                       \
       "select count(*), min([Placed]) from (select [Attempts], [Placed] from {queue} "                                           \
-      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] limit ?3) looked "                                                \
+      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
       "where [Attempts] > 0")                                                                                                    \
     /* The inbox. */                                                                                                             \
     X(INBOX_COUNT, "select count(*) from {inbox}")                                                                               \
     /* Timeouts. */                                                                                                              \
     X(TIMEOUT_FOREIGN, PAWL__SQL_TIMEOUT_FOREIGN_TEXT)                                                                           \
-    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "order by [Due], [Id] limit ?1")                                                       \
+    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "order by [Due], [Id] {limit:?1}")                                                     \
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
-      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " order by [Due], [Id] limit ?2")                                         \
+      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " order by [Due], [Id] {limit:?2}")                                       \
     X(TIMEOUT_STATS, "select count(case when [Due] <= ?1 then 1 end), count(*) from {timeouts}")                                 \
     /* The outbox. */                                                                                                            \
     X(OUTBOX_LIST_PENDING, PAWL__SQL_OUTBOX_IN("pending"))                                                                       \
@@ -175,7 +175,7 @@
     X(OUTBOX_LIST_DISCARDED, PAWL__SQL_OUTBOX_IN("discarded"))                                                                   \
     X(OUTBOX_PENDING,                                                                                                            \
       "select count(*), (select [At] from {outbox} "                                                                             \
-      "where [State] = 'pending' order by [Id] limit 1) from {outbox} where [State] = 'pending'")                                \
+      "where [State] = 'pending' order by [Id] {limit:1}) from {outbox} where [State] = 'pending'")                              \
     X(OUTBOX_ATTEMPTS,                                                                                                           \
       "select [Attempt], [Outcome], [Error], [At], [Duration] from {outbox_attempts} "                                           \
       "where [OutboxId] = ?1 order by [Attempt]")                                                                                \
@@ -196,12 +196,12 @@
     X(AGGREGATOR_COUNT, "select count(*) from {aggregator}")                                                                     \
     X(FLUSH_LIST,                                                                                                                \
       "select [Name], [Partition], [Due], [Attempts], [Dead], [Error] from {aggregator_flush} "                                  \
-      "where [Name] = ?1 and [Dead] = 0 and [Due] <= ?2 order by [Due], [Partition] limit ?3")                                   \
+      "where [Name] = ?1 and [Dead] = 0 and [Due] <= ?2 order by [Due], [Partition] {limit:?3}")                                 \
     X(FLUSH_DEAD, "select count(*) from {aggregator_flush} where [Dead] = 1")                                                    \
     /* Dead letters and subscriptions. */                                                                                        \
-    X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] limit ?1")                                           \
+    X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] {limit:?1}")                                         \
     X(DEAD_LIST_ENDPOINT,                                                                                                        \
-      PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] limit ?2")                                            \
+      PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] {limit:?2}")                                          \
     X(DEAD_FIND, PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_QUERY)                                                               \
     X(DEAD_FIND_ONE,                                                                                                             \
       PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_QUERY)                                 \
@@ -217,24 +217,24 @@
       PAWL__SQL_HISTORY_ROW "where [MessageId] = ?2 and " PAWL__SQL_HISTORY_QUERY)                                               \
     /* Walks over all rows of a table, page by page. */                                                                          \
     X(QUEUE_WALK, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
-                  " from {queue} where [Seq] > ?1 order by [Seq] limit ?2")                                                      \
+                  " from {queue} where [Seq] > ?1 order by [Seq] {limit:?2}")                                                    \
     X(TIMEOUT_WALK,                                                                                                              \
-      "select [Id], [Destination], [Name], [SagaType] from {timeouts} where [Id] > ?1 order by [Id] limit ?2")                   \
+      "select [Id], [Destination], [Name], [SagaType] from {timeouts} where [Id] > ?1 order by [Id] {limit:?2}")                 \
     X(FOLD_WALK,                                                                                                                 \
-      "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] limit ?2")                     \
+      "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] {limit:?2}")                   \
     X(CHECKPOINT_WALK,                                                                                                           \
-      "select [Name], [Position] from {checkpoints} where [Name] > ?1 order by [Name] limit ?2")                                 \
+      "select [Name], [Position] from {checkpoints} where [Name] > ?1 order by [Name] {limit:?2}")                               \
     X(PARTITION_WALK,                                                                                                            \
       "select f.[Partition], f.[Name], f.[Due], f.[Attempts], f.[Dead], f.[Error], "                                             \
-      "(select count(*) from {aggregator} as a where a.[Partition] = f.[Partition]), "                                           \
-      "(select min(b.[At]) from {aggregator} as b where b.[Partition] = f.[Partition]) "                                         \
-      "from {aggregator_flush} as f where f.[Partition] > ?1 and (?2 = '' or f.[Partition] = ?2) "                               \
-      "and (?3 = '' or f.[Name] = ?3) and (?4 = 0 or f.[Dead] = 1) order by f.[Partition] limit ?5")                             \
+      "(select count(*) from {aggregator} a where a.[Partition] = f.[Partition]), "                                              \
+      "(select min(b.[At]) from {aggregator} b where b.[Partition] = f.[Partition]) "                                            \
+      "from {aggregator_flush} f where f.[Partition] > ?1 and (?2 = '' or f.[Partition] = ?2) "                                  \
+      "and (?3 = '' or f.[Name] = ?3) and (?4 = 0 or f.[Dead] = 1) order by f.[Partition] {limit:?5}")                           \
     X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
-                       " from {aggregator} where [Id] > ?1 order by [Id] limit ?2")                                              \
+                       " from {aggregator} where [Id] > ?1 order by [Id] {limit:?2}")                                            \
     X(DEAD_WALK,                                                                                                                 \
       "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
-      " from {dead} where [Endpoint] > ?1 or ([Endpoint] = ?1 and [MessageId] > ?2) order by [Endpoint], [MessageId] limit ?3")
+      " from {dead} where [Endpoint] > ?1 or ([Endpoint] = ?1 and [MessageId] > ?2) order by [Endpoint], [MessageId] {limit:?3}")
 
 #define PAWL__SQL_NAME_OF(name, text) PAWL__SQL_##name,
 typedef enum pawl__sql_statement {

@@ -68,6 +68,9 @@ extern const size_t           pawl__sql_saga_column_count;
 
 /* The column type of a correlation value. */
 pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
+/* As much of the property as stands in the name of its column. */
+pawl_text pawl__sql_property_of(const pawl__sql_dialect *dialect,
+                                const pawl_correlation  *correlation);
 /* "Correlation_X", unquoted (D8, D9). */
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                   const pawl_correlation *correlation);

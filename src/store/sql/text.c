@@ -150,6 +150,9 @@ static const char *append_bracketed(pawl__sql_text *text, const pawl__sql_dialec
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const char *digits);
 
+/* Without a word of the dialect's own: no function that looks for a text is known to all. */
+#define HAS "length(replace(%a, %b, '')) <> length(%a)"
+
 /* "[A], ?1" with the dialect's quotes. */
 static void append_columns(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text list)
 {
@@ -192,8 +195,7 @@ static bool goes_without(const pawl__sql_dialect *dialect, pawl_text index)
     return name != NULL && *name != NULL;
 }
 
-/* The pattern as far as its "%s" or "%u"; returns what stands behind that, NULL: it has none. */
-static const char *append_to_marker(pawl__sql_text *text, const char *pattern)
+const char *pawl__sql_append_before(pawl__sql_text *text, const char *pattern)
 {
     size_t size = strcspn(pattern, "%");
     pawl__sql_append_text(text, (pawl_text){.data = pattern, .size = size});
@@ -211,7 +213,7 @@ static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         index.size = (size_t)(bar - index.data);
     if (dialect->index == NULL || goes_without(dialect, index))
         return;
-    const char *rest = append_to_marker(text, dialect->index);
+    const char *rest = pawl__sql_append_before(text, dialect->index);
     pawl__sql_append_table(text, dialect, prefix, index);
     pawl__sql_append(text, rest);
 }
@@ -233,6 +235,21 @@ static void append_seen(pawl__sql_text *text, const pawl__sql_dialect *dialect, 
     pawl__sql_append(text, " end");
 }
 
+/* Of "a|b" both, in the places of the pattern. */
+static void append_both(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *pattern,
+                        pawl_text token)
+{
+    const char *bar    = memchr(token.data, '|', token.size);
+    pawl_text   first  = {.data = token.data, .size = (size_t)(bar - token.data)};
+    pawl_text   second = {.data = bar + 1, .size = token.size - first.size - 1};
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern == '%')
+            append_columns(text, dialect, *++pattern == 'a' ? first : second);
+        else
+            append_char(text, *pattern);
+    }
+}
+
 /* Between '{' and '}' stands a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
@@ -244,6 +261,12 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         append_columns(text, dialect, token);
     } else if (has_word(&token, "index:")) {
         append_index(text, dialect, prefix, token);
+    } else if (has_word(&token, "bits:")) {
+        append_both(text, dialect, dialect->bits != NULL ? dialect->bits : "(%a & %b)", token);
+    } else if (has_word(&token, "has:")) {
+        append_both(text, dialect, dialect->has != NULL ? dialect->has : HAS, token);
+    } else if (has_word(&token, "name:")) {
+        pawl__sql_append_name(text, dialect, prefix, token);
     } else if (has_word(&token, "seen:")) {
         append_seen(text, dialect, token);
     } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
@@ -259,7 +282,11 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         if (!dialect->ignores_failures)
             append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {
-        const char *rest = append_to_marker(text, dialect->integer);
+        const char *rest = pawl__sql_append_before(text, dialect->integer);
+        append_columns(text, dialect, token);
+        pawl__sql_append(text, rest);
+    } else if (has_word(&token, "limit:")) {
+        const char *rest = pawl__sql_append_before(text, pawl__sql_limit_of(dialect));
         append_columns(text, dialect, token);
         pawl__sql_append(text, rest);
     } else if (pawl_text_equal(token, PAWL_TEXT("epoch"))) {
@@ -298,7 +325,7 @@ size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, siz
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number)
 {
-    const char *rest = append_to_marker(text, dialect->parameter);
+    const char *rest = pawl__sql_append_before(text, dialect->parameter);
     if (rest != NULL)
         pawl__sql_appendf(text, "%u%s", number, rest);
 }
@@ -310,6 +337,20 @@ static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *
     unsigned count = read_number(digits, &number);
     pawl__sql_append_parameter(text, dialect, number);
     return count;
+}
+
+/* A literal, of which only the empty one may be another one in the dialect; returns its last quote. */
+static const char *expand_literal(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                  const char *open)
+{
+    const char *end = open + 1;
+    while (*end != '\'' || end[1] == '\'')
+        end += *end == '\'' ? 2 : 1;
+    if (end == open + 1 && dialect->empty != NULL)
+        pawl__sql_append(text, dialect->empty);
+    else
+        pawl__sql_append_text(text, (pawl_text){.data = open, .size = (size_t)(end - open) + 1});
+    return end;
 }
 
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
@@ -325,6 +366,8 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
             at = append_bracketed(text, dialect, at);
         } else if (*at == '?') {
             at += expand_parameter(text, dialect, at + 1);
+        } else if (*at == '\'' && dialect->empty != NULL) {
+            at = expand_literal(text, dialect, at);
         } else {
             append_char(text, *at);
         }

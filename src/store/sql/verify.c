@@ -55,12 +55,20 @@ bool pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table)
     return false;
 }
 
+/* Names, or lists of them, as the catalog and as pawl writes them. */
+static bool is_name(const pawl__sql_catalog *catalog, pawl_text found, pawl_text name)
+{
+    return catalog->is_upper
+               ? found.size == name.size && strncasecmp(found.data, name.data, name.size) == 0
+               : pawl_text_equal(found, name);
+}
+
 pawl__sql_found_column *pawl__sql_find_column(const pawl__sql_catalog *catalog, pawl_text table,
                                               pawl_text name)
 {
     pawl__sql_found_column *columns = catalog->columns.items;
     for (size_t i = 0; i < catalog->columns.count; i++)
-        if (pawl_text_equal(columns[i].table, table) && pawl_text_equal(columns[i].name, name))
+        if (pawl_text_equal(columns[i].table, table) && is_name(catalog, columns[i].name, name))
             return &columns[i];
     return NULL;
 }
@@ -71,7 +79,7 @@ const pawl__sql_found_index *pawl__sql_find_index(const pawl__sql_catalog *catal
     const pawl__sql_found_index *indexes = catalog->indexes.items;
     for (size_t i = 0; i < catalog->indexes.count; i++)
         if (pawl_text_equal(indexes[i].table, table) &&
-            (name.size == 0 ? indexes[i].is_primary : pawl_text_equal(indexes[i].name, name)))
+            (name.size == 0 ? indexes[i].is_primary : is_name(catalog, indexes[i].name, name)))
             return &indexes[i];
     return NULL;
 }
@@ -176,7 +184,7 @@ static void check_index(pawl__sql_verifier *v, const expected_index *expected)
                      found->is_unique ? "unique" : "not unique");
     if (!found->is_valid)
         report_index(v, expected, "valid", "not valid: its making was broken off; drop it");
-    if (!pawl_text_equal(found->columns, expected->columns))
+    if (!is_name(&v->catalog, found->columns, expected->columns))
         report_index(v, expected, expected->columns.data, found->columns.data);
     if (found->is_partial != expected->is_partial)
         report_index(v, expected, expected->is_partial ? "a condition" : "all rows",
@@ -262,19 +270,22 @@ static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *tabl
 static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table *table,
                                    const pawl_correlation *correlation)
 {
-    pawl__sql_text text = {0};
+    pawl__sql_text text = {0}, name = {0};
     pawl__sql_correlation_index(&text, v->schema->dialect, table, correlation);
-    pawl_text index = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
-    pawl_text column =
-        pawl_arena_printf(v->arena, "Correlation_%.*s", PAWL_TEXT_ARGS(correlation->property));
+    pawl__sql_correlation_column(&name, v->schema->dialect, correlation);
+    pawl_text index  = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
+    pawl_text column = pawl_arena_text(v->arena, pawl__sql_text_of(&name));
     pawl_text quoted = pawl_arena_printf(v->arena, "%c%.*s%c", v->schema->dialect->quote_open,
                                          PAWL_TEXT_ARGS(column), v->schema->dialect->quote_close);
-    bool      is_ok  = !text.is_failed && index.data != NULL && quoted.data != NULL;
+    bool is_ok = !text.is_failed && !name.is_failed && index.data != NULL && column.data != NULL &&
+                 quoted.data != NULL;
     pawl__sql_text_free(&text);
+    pawl__sql_text_free(&name);
     if (!is_ok)
         return no_memory(v);
     check_column(v, column, pawl__sql_correlation_type(correlation->type), true);
-    check_index(v, &(expected_index){index, quoted, true, false});
+    check_index(v,
+                &(expected_index){index, quoted, true, v->schema->dialect->unique_where != NULL});
     return PAWL_OK;
 }
 

@@ -83,9 +83,9 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
     const pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code           code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__sqlite_program_alive(store->program, store->path, lives[i]->process,
-                                          &lives[i]->is_alive, error);
-    return code;
+        code = pawl__program_alive(store->program, store->path, lives[i]->process,
+                                   &lives[i]->is_alive, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "sqlite");
 }
 
 static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
@@ -93,10 +93,10 @@ static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = pawl__sqlite_join(store, error);
     if (code == PAWL_OK &&
-        (code = pawl__sqlite_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
+        (code = pawl__book_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
         code = pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
-        *number = pawl__sqlite_program_number(store->program);
+        *number = pawl__program_number(store->program);
     return code;
 }
 

@@ -26,7 +26,8 @@ static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
 static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
                           pawl_error *error)
 {
-    return pawl__sqlite_program_alive(store->program, store->path, process, alive, error);
+    pawl_code code = pawl__program_alive(store->program, store->path, process, alive, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "sqlite");
 }
 
 /* ---- The process and its queues ----------------------------------------- */
@@ -37,11 +38,10 @@ pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
         return PAWL_OK;
     pawl_code code = PAWL_OK;
     if (store->program == NULL)
-        code = pawl__sqlite_program_join(store->path, store->device, store->inode, &store->program,
-                                         error);
+        code = pawl__program_join(store->path, store->device, store->inode, &store->program, error);
     if (code != PAWL_OK)
-        return code;
-    store->book = pawl__sqlite_book_find(store->program, store->connection.prefix);
+        return pawl_error_wrap(error, code, "sqlite");
+    store->book = pawl__program_book(store->program, store->connection.prefix);
     return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
@@ -49,7 +49,7 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     (void)error;
-    pawl__sqlite_take_over_from(store->book, base->worker.uuid, store);
+    pawl__book_take_over(store->book, base->worker.uuid, store);
     return PAWL_OK;
 }
 
@@ -57,7 +57,7 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
                             pawl_error *error)
 {
-    int64_t   us    = pawl__sqlite_program_number(store->program);
+    int64_t   us    = pawl__program_number(store->program);
     bool      alive = false;
     pawl_code code  = read_lease(store, name, row, error);
     if (code == PAWL_OK && row->process != us)
@@ -87,7 +87,7 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
         code = read_lease(store, name.text, &row, error);
     if (code != PAWL_OK)
         return code;
-    int64_t us    = pawl__sqlite_program_number(store->program);
+    int64_t us    = pawl__program_number(store->program);
     bool    alive = row.process == us;
     if (!alive)
         code = is_alive(store, row.process, &alive, error);
@@ -100,7 +100,7 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
         *holder = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
         return PAWL_OK;
     }
-    if (code == PAWL_OK && (code = pawl__sqlite_queue_enter(store->book, queue, store)) != PAWL_OK)
+    if (code == PAWL_OK && (code = pawl__book_queue_enter(store->book, queue, store)) != PAWL_OK)
         return pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
         *epoch = row.epoch;
@@ -129,7 +129,7 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
     pawl__sqlite_put_text(&request, name.text);
-    pawl__sqlite_put_int(&request, pawl__sqlite_program_number(store->program));
+    pawl__sqlite_put_int(&request, pawl__program_number(store->program));
     return pawl__sql_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
 }
 
@@ -139,11 +139,11 @@ pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
     pawl_code     code  = PAWL_OK;
     if (store->book == NULL)
         return PAWL_OK;
-    pawl__sqlite_claim_end_all(store->book, store);
-    pawl__sqlite_detach(store->book, store);
+    pawl__book_claim_end_all(store->book, store);
+    pawl__book_detach(store->book, store);
     pawl_text queue;
     bool      is_last;
-    while (pawl__sqlite_queue_leave(store->book, store, &queue, &is_last)) {
+    while (pawl__book_queue_leave(store->book, store, &queue, &is_last)) {
         if (!is_last)
             continue;
         pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);

@@ -81,8 +81,7 @@ static void is_free(sqlite3_context *context, int count, sqlite3_value **values)
     (void)count;
     pawl__sqlite *store = sqlite3_user_data(context);
     int64_t       seq   = sqlite3_value_int64(values[0]);
-    sqlite3_result_int(context,
-                       store->book == NULL || pawl__sqlite_claim_is_free(store->book, seq));
+    sqlite3_result_int(context, store->book == NULL || pawl__book_claim_is_free(store->book, seq));
 }
 
 static pawl_code unreachable(const pawl__sqlite *store, const char *why, pawl_error *error)
@@ -102,7 +101,7 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     memcpy(copy, path, size);
     if (store->file == NULL &&
-        (store->file = pawl__sqlite_file_enter(status.st_dev, status.st_ino)) == NULL) {
+        (store->file = pawl__program_file_enter(status.st_dev, status.st_ino)) == NULL) {
         pawl_free(copy);
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     }
@@ -197,7 +196,7 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
     }
     if (!S_ISREG(status.st_mode))
         return unreachable(store, "is no file", error);
-    pid_t parent = pawl__sqlite_file_inherited(status.st_dev, status.st_ino);
+    pid_t parent = pawl__program_file_inherited(status.st_dev, status.st_ino);
     if (parent != 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "sqlite: %s: process %ld had it open when this one was forked, which "
@@ -395,8 +394,8 @@ void pawl__sqlite_close(pawl_store *base)
             say_goodbye(store);
         pawl__sqlite_connection_clear(&store->connection);
         (void)sqlite3_close_v2(store->connection.db);
-        pawl__sqlite_program_leave(store->program);
-        pawl__sqlite_file_leave(store->file);
+        pawl__program_leave(store->program);
+        pawl__program_file_leave(store->file);
         (void)pthread_mutex_destroy(&store->mutex);
     }
     store->connection.db = NULL;

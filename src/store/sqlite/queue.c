@@ -46,7 +46,7 @@ static void claim_row(claiming *c, pawl__sqlite_request *request)
     pawl__sqlite_get_fields(request, &pawl__sql_queue_row, row);
     if (request->code != PAWL_OK)
         return;
-    pawl_code code = pawl__sqlite_claim(c->store->book, row->seq, c->store, c->epoch);
+    pawl_code code = pawl__book_claim(c->store->book, row->seq, c->store, c->epoch);
     if (code == PAWL_OK) {
         c->rows->count++;
         c->size += PAWL_MESSAGE_SIZE(&row->message);
@@ -111,7 +111,7 @@ static pawl_code read_again(claiming *c)
         }
         code = request.code;
         if (code == PAWL_OK && !is_there)
-            pawl__sqlite_claim_end(c->store->book, seq, c->store);
+            pawl__book_claim_end(c->store->book, seq, c->store);
         kept += is_there;
     }
     if (code == PAWL_OK)
@@ -121,14 +121,13 @@ static pawl_code read_again(claiming *c)
 
 static pawl_code claim_rows(claiming *c)
 {
-    uint64_t  ended = pawl__sqlite_claims_ended(c->store->book);
+    uint64_t  ended = pawl__book_claims_ended(c->store->book);
     pawl_code code  = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK) {
         code = c->claim->seq_count != 0 ? claim_again(c) : claim_due(c);
         code = pawl__sql_read_end(&c->store->sql.base, code, c->error);
     }
-    if (code != PAWL_OK || c->rows->count == 0 ||
-        ended == pawl__sqlite_claims_ended(c->store->book))
+    if (code != PAWL_OK || c->rows->count == 0 || ended == pawl__book_claims_ended(c->store->book))
         return code;
     code = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK)
@@ -155,7 +154,7 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
         /* The caller learns of none, so it must have none; those it named it
          * may have had before. */
         for (size_t i = 0; claim->seq_count == 0 && i < rows->count; i++)
-            pawl__sqlite_claim_end(store->book, rows->items[i].seq, store);
+            pawl__book_claim_end(store->book, rows->items[i].seq, store);
         rows->count = 0;
     }
     return code;
@@ -169,7 +168,7 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     int64_t       epoch =
-        store->book != NULL ? pawl__sqlite_claim_epoch(store->book, settle->seq, store) : 0;
+        store->book != NULL ? pawl__book_claim_epoch(store->book, settle->seq, store) : 0;
     pawl_code code = PAWL_OK;
     if (epoch == 0)
         return pawl__why_not_claimed(settle, why);
@@ -212,14 +211,14 @@ void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
         return;
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         if (!is_dropped[settles[i].group])
-            pawl__sqlite_claim_end(store->book, settles[i].seq, store);
+            pawl__book_claim_end(store->book, settles[i].seq, store);
 }
 
 void pawl__sqlite_resolved(pawl_store *base, bool is_applied)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     for (size_t i = 0; is_applied && i < store->unsure_count; i++)
-        pawl__sqlite_claim_end(store->book, store->unsure[i], store);
+        pawl__book_claim_end(store->book, store->unsure[i], store);
     pawl_free(store->unsure);
     store->unsure       = NULL;
     store->unsure_count = 0;

@@ -6,7 +6,6 @@
  *     connection.c  the generic store's connection (store/sql/connection.h)
  *     transaction.c begin, commit, stamps without a sync
  *     schema.c      print, apply, verify, drop
- *     program.c     this process's number, its lock, and the books of its claims; claims.c
  *     lease.c       queue leases of processes
  *     write.c       one statement for each item of a write
  *     enlist.c      a change set in a caller's transaction
@@ -19,9 +18,9 @@
 #define PAWL_STORE_SQLITE_H
 
 #include "pawl/store_driver.h"
+#include "store/program/program.h"
 #include "store/sql/schema.h"
 #include "store/sql/transaction.h"
-#include "store/sqlite/program.h"
 #include "store/sqlite/request.h"
 
 #include <pthread.h>
@@ -49,20 +48,20 @@ typedef struct pawl__sqlite {
     dev_t                   device;
     ino_t                   inode;
     pid_t                   pid;
-    pawl__sqlite_file      *file; /* entered when it was opened first */
+    pawl__program_file     *file; /* entered when it was opened first */
     int                     busy_ms;
     int                     cache_mb;
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
     int                     may_make;    /* the URL allows that the file is made */
     int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
     pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
-    bool        is_lost; /* the connection had to be closed; the next operation makes it */
-    atomic_bool is_interrupted;
-    int64_t     data_version;
-    pawl__sqlite_program *program; /* joined by the first that needs it */
-    pawl__sqlite_book    *book;
-    pawl_text             checked_queue; /* whose lease was looked at last in this transaction */
-    int64_t               checked_epoch;
+    bool           is_lost; /* the connection had to be closed; the next operation makes it */
+    atomic_bool    is_interrupted;
+    int64_t        data_version;
+    pawl__program *program; /* joined by the first that needs it */
+    pawl__book    *book;
+    pawl_text      checked_queue; /* whose lease was looked at last in this transaction */
+    int64_t        checked_epoch;
     /* Rows that a commit of unknown outcome settled: theirs if it landed. */
     int64_t *unsure;
     size_t   unsure_count;

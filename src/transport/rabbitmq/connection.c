@@ -213,18 +213,19 @@ pawl_code pawl__rabbitmq_connect(pawl__rabbitmq *self, pawl_error *error)
 {
     size_t    count = self->url.parts.host_count;
     pawl_code code  = PAWL_EUNREACHABLE;
-    for (size_t tries = 0; tries < count && code == PAWL_EUNREACHABLE; tries++) {
+    for (size_t tries = 0; tries < count && code == PAWL_EUNREACHABLE; tries++)
         code = open_host(self, error);
-        if (code == PAWL_EUNREACHABLE)
-            self->host = (self->host + 1) % count;
-    }
     return code;
 }
 
+/* The host that failed is tried last from then on: a node that is cut off from the others answers, and does no
+ * more than that. */
 void pawl__rabbitmq_disconnect(pawl__rabbitmq *self, bool is_whole)
 {
     struct timeval wait = {.tv_sec = GOODBYE_S};
     if (self->connection != NULL) {
+        if (!is_whole)
+            self->host = (self->host + 1) % self->url.parts.host_count;
         if (is_whole && amqp_set_rpc_timeout(self->connection, &wait) == AMQP_STATUS_OK)
             (void)amqp_connection_close(self->connection, AMQP_REPLY_SUCCESS);
         (void)amqp_destroy_connection(self->connection);

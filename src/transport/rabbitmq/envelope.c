@@ -11,6 +11,7 @@
 
 #define DELAY_IGNORED PAWL_SECONDS(5) /* a runner's clock may be ahead of this one by that much */
 #define PERSISTENT 2
+#define EXPIRATION_MS_MAX INT64_C(4294967295) /* RabbitMQ takes no more */
 
 /* ---- Headers ------------------------------------------------------------------------ */
 
@@ -80,15 +81,24 @@ yyjson_alc pawl__rabbitmq_json_memory(pawl_arena *arena)
     return (yyjson_alc){json_take, json_resize, json_free, arena};
 }
 
-/* The message's own: a JSON object of strings, which the store has checked. Returns the value of
- * pawl.reply_to. */
-static pawl_text put_own(headers *to, pawl_text json)
+/* A message as AMQP and the other systems need it. */
+typedef struct letter {
+    const pawl_delivery *item;
+    pawl_text            reply_to;
+    bool                 is_publish;
+    bool                 expires;
+    pawl_time            sent_at, end; /* of its time to be processed, if it expires */
+    char                 sent[PAWL_TIME_TEXT_SIZE + 1];
+} letter;
+
+/* The message's own: a JSON object of strings, which the store has checked. Finds pawl.reply_to and
+ * pawl.expires among them. */
+static void put_own(headers *to, pawl_text json, letter *of)
 {
     yyjson_alc  memory   = pawl__rabbitmq_json_memory(to->arena);
     yyjson_doc *document = json.size > 0 ? yyjson_read_opts((char *)(uintptr_t)json.data, json.size,
                                                             YYJSON_READ_NOFLAG, &memory, NULL)
                                          : NULL;
-    pawl_text   reply_to = {.data = "", .size = 0};
     yyjson_val *key;
     size_t      i, count;
     yyjson_val *value;
@@ -102,25 +112,28 @@ static pawl_text put_own(headers *to, pawl_text json)
             continue;
         put(to, name, text);
         if (pawl_text_equal(name, PAWL_TEXT("pawl.reply_to")))
-            reply_to = text;
+            of->reply_to = text;
+        if (pawl_text_equal(name, PAWL_TEXT(PAWL_HEADER_EXPIRES)))
+            of->expires = pawl_time_parse(text, &of->end, NULL) == PAWL_OK;
     }
-    return reply_to;
 }
 
 /* ---- The headers of other systems ------------------------------------------------------- */
-
-/* A message as both systems need it. */
-typedef struct letter {
-    const pawl_delivery *item;
-    pawl_text            reply_to;
-    bool                 is_publish;
-    char                 sent[PAWL_TIME_TEXT_SIZE + 1];
-} letter;
 
 /* "2026-01-31 23:59:59:123456 Z". */
 static pawl_text nservicebus_time(const letter *of, pawl_arena *arena)
 {
     return pawl_arena_printf(arena, "%.10s %.8s:%.6s Z", of->sent, of->sent + 11, of->sent + 20);
+}
+
+/* A TimeSpan of .NET, "1.23:59:59.123456". */
+static pawl_text nservicebus_span(const letter *of, pawl_arena *arena)
+{
+    int64_t left    = of->end > of->sent_at ? of->end - of->sent_at : 0;
+    int64_t seconds = left / PAWL_SECONDS(1);
+    return pawl_arena_printf(arena, "%lld.%02d:%02d:%02d.%06d", (long long)(seconds / 86400),
+                             (int)(seconds / 3600 % 24), (int)(seconds / 60 % 60),
+                             (int)(seconds % 60), (int)(left % PAWL_SECONDS(1)));
 }
 
 static void put_nservicebus(headers *to, const letter *of)
@@ -136,6 +149,8 @@ static void put_nservicebus(headers *to, const letter *of)
     put_default(to, PAWL_TEXT("NServiceBus.RelatedTo"), message->causation_id);
     put_default(to, PAWL_TEXT("NServiceBus.ReplyToAddress"), of->reply_to);
     put_default(to, PAWL_TEXT("NServiceBus.TimeSent"), nservicebus_time(of, to->arena));
+    if (of->expires)
+        put_default(to, PAWL_TEXT("NServiceBus.TimeToBeReceived"), nservicebus_span(of, to->arena));
 }
 
 static void put_serviceconnect(headers *to, const letter *of)
@@ -173,10 +188,23 @@ static void set_text(amqp_basic_properties_t *properties, amqp_flags_t flag, amq
     *member = pawl__amqp_bytes(text);
 }
 
-static void set_properties(amqp_basic_properties_t *properties, const letter *of, pawl_time sent,
+/* The milliseconds that are left: of those RabbitMQ drops the message itself, where it lies in a queue. */
+static void set_expiration(amqp_basic_properties_t *properties, const letter *of, pawl_time now,
+                           headers *all)
+{
+    int64_t left = of->end > now ? (of->end - now) / PAWL_MILLISECONDS(1) : 0;
+    if (!of->expires || left > EXPIRATION_MS_MAX)
+        return;
+    pawl_text text  = pawl_arena_printf(all->arena, "%lld", (long long)left);
+    all->has_failed = all->has_failed || text.data == NULL;
+    set_text(properties, AMQP_BASIC_EXPIRATION_FLAG, &properties->expiration, text);
+}
+
+static void set_properties(amqp_basic_properties_t *properties, const letter *of,
                            const headers *all)
 {
     const pawl_message *message = &of->item->message;
+    pawl_time           sent    = of->sent_at;
     *properties = (amqp_basic_properties_t){._flags = AMQP_BASIC_DELIVERY_MODE_FLAG |
                                                       AMQP_BASIC_TIMESTAMP_FLAG,
                                             .delivery_mode = PERSISTENT,
@@ -253,13 +281,15 @@ pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery
     letter    of   = {.item = item, .is_publish = url->is_per_type};
     pawl_time sent = item->due > 0 ? item->due : now;
     pawl_time_format(sent, of.sent);
-    of.reply_to = put_own(&all, item->message.headers);
+    of.sent_at = sent;
+    put_own(&all, item->message.headers, &of);
     put_default(&all, PAWL_TEXT("pawl.causation_id"), item->message.causation_id);
     if (url->delay == PAWL__RABBITMQ_DELAY_HEADER)
         put_default(&all, PAWL_TEXT("pawl.due"), due_text(item->due, arena));
     put_foreign(&all, url, &of);
     address(url, item, envelope);
-    set_properties(&envelope->properties, &of, sent, &all);
+    set_properties(&envelope->properties, &of, &all);
+    set_expiration(&envelope->properties, &of, now, &all);
     *why = refusal(url, &of, &all, now, arena);
     return all.has_failed || why->data == NULL ? PAWL_ENOMEM : PAWL_OK;
 }

@@ -14,6 +14,53 @@ static pawl_text text_of(amqp_bytes_t bytes)
     return (pawl_text){.data = bytes.len > 0 ? bytes.bytes : "", .size = bytes.len};
 }
 
+/* ---- The time to be processed ------------------------------------------------------------------ */
+
+/* Reads a number of some digits, behind which `end` stands or nothing, and goes on behind it. */
+static bool take_number(pawl_text *text, char end, int64_t *number)
+{
+    size_t size = 0;
+    *number     = 0;
+    while (size < text->size && size < 10 && text->data[size] >= '0' && text->data[size] <= '9')
+        *number = *number * 10 + (text->data[size++] - '0');
+    bool has_end = size < text->size && text->data[size] == end;
+    bool is_ok   = size > 0 && (size == text->size || has_end);
+    if (is_ok)
+        *text =
+            (pawl_text){.data = text->data + size + has_end, .size = text->size - size - has_end};
+    return is_ok;
+}
+
+/* A TimeSpan of .NET, "1.23:59:59.1234567" or "00:00:10"; fractions are left out. */
+static bool span_read(pawl_text text, int64_t *span)
+{
+    int64_t   days = 0, hours = 0, minutes = 0, seconds = 0;
+    pawl_text rest = text;
+    if (!take_number(&rest, '.', &days) || rest.size == 0) {
+        days = 0;
+        rest = text;
+    }
+    if (days > 1000000 || !take_number(&rest, ':', &hours) || !take_number(&rest, ':', &minutes) ||
+        !take_number(&rest, '.', &seconds))
+        return false;
+    *span = PAWL_DAYS(days) + PAWL_HOURS(hours) + PAWL_MINUTES(minutes) + PAWL_SECONDS(seconds);
+    return true;
+}
+
+/* NServiceBus writes "2026-01-31 23:59:59:123456 Z", with a colon before the fraction. */
+static bool sent_read(pawl_text text, pawl_time *sent)
+{
+    char copy[PAWL_TIME_TEXT_SIZE + 8];
+    if (text.size < 2 || text.size >= sizeof copy)
+        return false;
+    memcpy(copy, text.data, text.size);
+    if (text.size > 19 && copy[19] == ':')
+        copy[19] = '.';
+    if (copy[text.size - 1] == 'Z' && copy[text.size - 2] == ' ')
+        copy[--text.size - 1] = 'Z';
+    return pawl_time_parse((pawl_text){.data = copy, .size = text.size}, sent, NULL) == PAWL_OK;
+}
+
 /* ---- Headers ------------------------------------------------------------------------------ */
 
 /* A header's value as a text; false: a table, a list or nothing, which no header of pawl's can be. */
@@ -98,8 +145,51 @@ static void write_entry(header_writer *to, const amqp_table_entry_t *entry, pawl
                              : PAWL_TEXT("the name of a header is no text in UTF-8");
 }
 
+/* The end of its time: when it was sent, and how long it may take, as NServiceBus and AMQP say it. False: one of
+ * both is not said. */
+static bool find_expiry(const amqp_basic_properties_t *properties, const amqp_table_t *headers,
+                        pawl_arena *arena, pawl_time *end)
+{
+    static const char *const sents[]  = {"NServiceBus.TimeSent", "TimeSent", NULL};
+    static const char *const spans[]  = {"NServiceBus.TimeToBeReceived", NULL};
+    pawl_text                millis   = text_of(properties->expiration);
+    int64_t                  span     = 0;
+    bool                     has_span = span_read(header_of(headers, spans, arena), &span);
+    if (!has_span && (properties->_flags & AMQP_BASIC_EXPIRATION_FLAG) != 0) {
+        has_span = take_number(&millis, ' ', &span);
+        span     = PAWL_MILLISECONDS(span);
+    }
+    if (!has_span)
+        return false;
+    bool has_sent = sent_read(header_of(headers, sents, arena), end);
+    if (!has_sent && (properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0 &&
+        properties->timestamp < (uint64_t)(PAWL_TIME_MAX / PAWL_SECONDS(1))) {
+        *end     = PAWL_SECONDS((int64_t)properties->timestamp);
+        has_sent = true;
+    }
+    *end = pawl_time_add(*end, span);
+    return has_sent;
+}
+
+static void write_expiry(header_writer *to, const amqp_basic_properties_t *properties,
+                         const amqp_table_t *headers)
+{
+    static const char *const own[] = {PAWL_HEADER_EXPIRES, NULL};
+    char                     text[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time                end = 0;
+    if (header_of(headers, own, to->arena).size > 0 ||
+        !find_expiry(properties, headers, to->arena, &end))
+        return;
+    pawl_time_format(end, text);
+    pawl_text kept = pawl_arena_text(to->arena, pawl_text_of(text));
+    to->has_failed = to->has_failed || kept.data == NULL;
+    if (!to->has_failed)
+        write_header(to, PAWL_TEXT(PAWL_HEADER_EXPIRES), kept);
+}
+
 /* All headers as a JSON object, with `reply_to` as pawl.reply_to unless that is there. */
-static pawl_code write_headers(const amqp_table_t *headers, pawl_text reply_to, pawl_arena *arena,
+static pawl_code write_headers(const amqp_basic_properties_t *properties,
+                               const amqp_table_t *headers, pawl_text reply_to, pawl_arena *arena,
                                pawl_taken *taken)
 {
     static const char *const own[]  = {"pawl.reply_to", NULL};
@@ -114,6 +204,7 @@ static pawl_code write_headers(const amqp_table_t *headers, pawl_text reply_to, 
         write_entry(&to, &headers->entries[i], &taken->refusal);
     if (reply_to.size > 0 && is_text(reply_to) && header_of(headers, own, arena).size == 0)
         write_header(&to, PAWL_TEXT("pawl.reply_to"), reply_to);
+    write_expiry(&to, properties, headers);
     if (to.has_failed)
         return PAWL_ENOMEM;
     if (yyjson_mut_obj_size(to.root) == 0)
@@ -205,5 +296,5 @@ pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pa
         taken->refusal = PAWL_TEXT("it has no type: neither the property of AMQP nor a header of "
                                    "NServiceBus or ServiceConnect names one");
     read_due(headers, arena, taken);
-    return write_headers(headers, reply_to, arena, taken);
+    return write_headers(properties, headers, reply_to, arena, taken);
 }

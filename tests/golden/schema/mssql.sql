@@ -23,19 +23,19 @@ if @pawl < 0
 if object_id(N'[dbo].[pawl_queue]', N'U') is null
 create table [dbo].[pawl_queue] (
     [Seq] bigint identity(1, 1) not null primary key,
-    [Queue] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Queue] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Due] datetime2(6) not null,
     [Placed] datetime2(6) not null,
     [Attempts] bigint not null,
     [Deaths] bigint not null,
     [WaitingSince] datetime2(6) not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CausationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Error] nvarchar(max) not null,
-    [History] nvarchar(max) null,
-    [Headers] nvarchar(max) not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CausationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Error] nvarchar(max) collate Latin1_General_100_BIN2 not null,
+    [History] nvarchar(max) collate Latin1_General_100_BIN2 null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     [Body] varbinary(max) not null
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_queue]', N'U')
@@ -50,19 +50,19 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 -- Messages and timeouts that were given up
 if object_id(N'[dbo].[pawl_dead]', N'U') is null
 create table [dbo].[pawl_dead] (
-    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Queue] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CausationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Code] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Queue] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CausationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Code] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Attempts] bigint not null,
     [Deaths] bigint not null,
     [At] datetime2(6) not null,
-    [Error] nvarchar(max) not null,
-    [History] nvarchar(max) not null,
-    [Headers] nvarchar(max) not null,
+    [Error] nvarchar(max) collate Latin1_General_100_BIN2 not null,
+    [History] nvarchar(max) collate Latin1_General_100_BIN2 not null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     [Body] varbinary(max) not null,
     primary key ([Endpoint], [MessageId])
 );
@@ -70,9 +70,9 @@ create table [dbo].[pawl_dead] (
 -- Ids of the messages that an endpoint has handled
 if object_id(N'[dbo].[pawl_inbox]', N'U') is null
 create table [dbo].[pawl_inbox] (
-    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Outcome] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Outcome] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [At] datetime2(6) not null,
     primary key ([Endpoint], [MessageId])
 );
@@ -82,23 +82,23 @@ if object_id(N'[dbo].[pawl_outbox]', N'U') is null
 create table [dbo].[pawl_outbox] (
     [Id] bigint identity(1, 1) not null primary key,
     [DispatchId] uniqueidentifier not null,
-    [State] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [State] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Attempts] bigint not null,
     [NextAttempt] datetime2(6) not null,
     [Due] datetime2(6) not null,
     [At] datetime2(6) not null,
     [DispatchedAt] datetime2(6) null,
-    [Source] nvarchar(401) collate Latin1_General_100_BIN2 not null,
+    [Source] nvarchar(402) collate Latin1_General_100_BIN2 not null,
     [Version] bigint not null,
     [Index] bigint not null,
-    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Destination] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Destination] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [AttemptsBefore] bigint default 0 not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CausationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Headers] nvarchar(max) not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CausationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     [Body] varbinary(max) not null
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_outbox]', N'U')
@@ -135,10 +135,10 @@ if object_id(N'[dbo].[pawl_outbox_attempts]', N'U') is null
 create table [dbo].[pawl_outbox_attempts] (
     [OutboxId] bigint not null,
     [Attempt] bigint not null,
-    [Outcome] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Outcome] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [At] datetime2(6) not null,
     [Duration] bigint not null,
-    [Error] nvarchar(max) not null,
+    [Error] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([OutboxId], [Attempt]),
     foreign key ([OutboxId]) references [dbo].[pawl_outbox] ([Id]) on delete cascade
 );
@@ -147,17 +147,17 @@ create table [dbo].[pawl_outbox_attempts] (
 if object_id(N'[dbo].[pawl_events]', N'U') is null
 create table [dbo].[pawl_events] (
     [Seq] bigint identity(1, 1) not null primary key,
-    [Stream] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Stream] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Version] bigint not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [TypeVersion] bigint not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CausationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CausationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [DispatchId] uniqueidentifier null,
     [At] datetime2(6) not null,
     [Position] bigint null,
-    [Headers] nvarchar(max) not null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     [Body] varbinary(max) not null
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_events]', N'U')
@@ -176,19 +176,19 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 -- States of streams, so that not all events are read
 if object_id(N'[dbo].[pawl_folds]', N'U') is null
 create table [dbo].[pawl_folds] (
-    [Stream] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Stream] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Version] bigint not null,
     [TypeVersion] bigint not null,
     [At] datetime2(6) not null,
-    [State] nvarchar(max) not null,
-    [Dispatches] nvarchar(max) not null,
+    [State] nvarchar(max) collate Latin1_General_100_BIN2 not null,
+    [Dispatches] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([Stream])
 );
 
 -- How far a projection has read the events
 if object_id(N'[dbo].[pawl_checkpoints]', N'U') is null
 create table [dbo].[pawl_checkpoints] (
-    [Name] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Name] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Position] bigint not null,
     [At] datetime2(6) not null,
     primary key ([Name])
@@ -200,16 +200,16 @@ create table [dbo].[pawl_timeouts] (
     [Id] uniqueidentifier not null,
     [Generation] bigint not null,
     [SagaId] uniqueidentifier null,
-    [SagaType] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Name] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Destination] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [SagaType] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Name] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Destination] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Due] datetime2(6) not null,
     [Attempts] bigint not null,
     [Owner] uniqueidentifier null,
     [LeaseExpires] datetime2(6) null,
     [LeaseWorker] uniqueidentifier null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Headers] nvarchar(max) not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([Id])
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_timeouts]', N'U')
@@ -237,18 +237,18 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 if object_id(N'[dbo].[pawl_aggregator]', N'U') is null
 create table [dbo].[pawl_aggregator] (
     [Id] bigint identity(1, 1) not null primary key,
-    [Name] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Partition] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Key] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Name] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Partition] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Key] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [At] datetime2(6) not null,
     [Session] uniqueidentifier null,
     [LeaseExpires] datetime2(6) null,
     [LeaseWorker] uniqueidentifier null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CorrelationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [CausationId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Headers] nvarchar(max) not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CorrelationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [CausationId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Headers] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     [Body] varbinary(max) not null
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_aggregator]', N'U')
@@ -267,12 +267,12 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 -- When a partition of an aggregator is due
 if object_id(N'[dbo].[pawl_aggregator_flush]', N'U') is null
 create table [dbo].[pawl_aggregator_flush] (
-    [Partition] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Name] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Partition] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Name] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Due] datetime2(6) not null,
     [Attempts] bigint not null,
     [Dead] bigint not null,
-    [Error] nvarchar(max) not null,
+    [Error] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([Partition])
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_aggregator_flush]', N'U')
@@ -287,8 +287,8 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 -- Queues that get a copy of what is published
 if object_id(N'[dbo].[pawl_subscriptions]', N'U') is null
 create table [dbo].[pawl_subscriptions] (
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Queue] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Queue] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     primary key ([Type], [Queue])
 );
 
@@ -296,7 +296,7 @@ create table [dbo].[pawl_subscriptions] (
 if object_id(N'[dbo].[pawl_workers]', N'U') is null
 create table [dbo].[pawl_workers] (
     [Id] uniqueidentifier not null,
-    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Epoch] bigint not null,
     [LastCommit] uniqueidentifier null,
     [Process] bigint not null,
@@ -308,14 +308,14 @@ create table [dbo].[pawl_workers] (
     [Failures] bigint not null,
     [Conflicts] bigint not null,
     [Dead] bigint not null,
-    [Types] nvarchar(max) not null,
+    [Types] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([Id])
 );
 
 -- Rights that only one worker or process has
 if object_id(N'[dbo].[pawl_leases]', N'U') is null
 create table [dbo].[pawl_leases] (
-    [Name] nvarchar(401) collate Latin1_General_100_BIN2 not null,
+    [Name] nvarchar(402) collate Latin1_General_100_BIN2 not null,
     [Worker] uniqueidentifier null,
     [Process] bigint not null,
     [Pid] bigint not null,
@@ -328,18 +328,18 @@ create table [dbo].[pawl_leases] (
 if object_id(N'[dbo].[pawl_history]', N'U') is null
 create table [dbo].[pawl_history] (
     [Id] bigint identity(1, 1) not null primary key,
-    [Endpoint] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Source] nvarchar(401) collate Latin1_General_100_BIN2 not null,
-    [MessageId] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Type] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Kind] nvarchar(200) collate Latin1_General_100_BIN2 not null,
-    [Outcome] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Source] nvarchar(402) collate Latin1_General_100_BIN2 not null,
+    [MessageId] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Type] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Kind] nvarchar(201) collate Latin1_General_100_BIN2 not null,
+    [Outcome] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Version] bigint not null,
     [Attempts] bigint not null,
     [Duration] bigint not null,
     [At] datetime2(6) not null,
-    [Error] nvarchar(max) not null,
-    [Out] nvarchar(max) not null
+    [Error] nvarchar(max) collate Latin1_General_100_BIN2 not null,
+    [Out] nvarchar(max) collate Latin1_General_100_BIN2 not null
 );
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_history]', N'U')
     and name = N'pawl_history_source')
@@ -353,7 +353,7 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
 -- Version of these tables
 if object_id(N'[dbo].[pawl_schema]', N'U') is null
 create table [dbo].[pawl_schema] (
-    [Part] nvarchar(200) collate Latin1_General_100_BIN2 not null,
+    [Part] nvarchar(201) collate Latin1_General_100_BIN2 not null,
     [Version] bigint not null,
     primary key ([Part])
 );

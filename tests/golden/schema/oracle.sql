@@ -8,20 +8,20 @@
 begin
     execute immediate 'create table "PAWL_QUEUE" (
     "SEQ" number(19) generated always as identity primary key,
-    "QUEUE" varchar2(200 byte) not null,
+    "QUEUE" varchar2(201 byte) not null,
     "DUE" timestamp(6) not null,
     "PLACED" timestamp(6) not null,
     "ATTEMPTS" number(19) not null,
     "DEATHS" number(19) not null,
     "WAITINGSINCE" timestamp(6) not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "TYPE" varchar2(200 byte) not null,
-    "CORRELATIONID" varchar2(200 byte) not null,
-    "CAUSATIONID" varchar2(200 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
+    "CAUSATIONID" varchar2(201 byte) not null,
     "ERROR" clob not null,
     "HISTORY" clob null,
     "HEADERS" clob not null,
-    "BODY" blob not null
+    "BODY" blob default on null empty_blob() not null
 )';
 exception when others then
     if sqlcode <> -955 then
@@ -51,20 +51,20 @@ end;
 -- Messages and timeouts that were given up
 begin
     execute immediate 'create table "PAWL_DEAD" (
-    "ENDPOINT" varchar2(200 byte) not null,
-    "QUEUE" varchar2(200 byte) not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "TYPE" varchar2(200 byte) not null,
-    "CORRELATIONID" varchar2(200 byte) not null,
-    "CAUSATIONID" varchar2(200 byte) not null,
-    "CODE" varchar2(200 byte) not null,
+    "ENDPOINT" varchar2(201 byte) not null,
+    "QUEUE" varchar2(201 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
+    "CAUSATIONID" varchar2(201 byte) not null,
+    "CODE" varchar2(201 byte) not null,
     "ATTEMPTS" number(19) not null,
     "DEATHS" number(19) not null,
     "AT" timestamp(6) not null,
     "ERROR" clob not null,
     "HISTORY" clob not null,
     "HEADERS" clob not null,
-    "BODY" blob not null,
+    "BODY" blob default on null empty_blob() not null,
     primary key ("ENDPOINT", "MESSAGEID")
 )';
 exception when others then
@@ -77,9 +77,9 @@ end;
 -- Ids of the messages that an endpoint has handled
 begin
     execute immediate 'create table "PAWL_INBOX" (
-    "ENDPOINT" varchar2(200 byte) not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "OUTCOME" varchar2(200 byte) not null,
+    "ENDPOINT" varchar2(201 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "OUTCOME" varchar2(201 byte) not null,
     "AT" timestamp(6) not null,
     primary key ("ENDPOINT", "MESSAGEID")
 )';
@@ -104,25 +104,25 @@ begin
     execute immediate 'create table "PAWL_OUTBOX" (
     "ID" number(19) generated always as identity primary key,
     "DISPATCHID" varchar2(38) not null,
-    "STATE" varchar2(200 byte) not null,
+    "STATE" varchar2(201 byte) not null,
     "ATTEMPTS" number(19) not null,
     "NEXTATTEMPT" timestamp(6) not null,
     "DUE" timestamp(6) not null,
     "AT" timestamp(6) not null,
     "DISPATCHEDAT" timestamp(6) null,
-    "SOURCE" varchar2(401 byte) not null,
+    "SOURCE" varchar2(402 byte) not null,
     "VERSION" number(19) not null,
     "INDEX" number(19) not null,
-    "ENDPOINT" varchar2(200 byte) not null,
-    "DESTINATION" varchar2(200 byte) not null,
+    "ENDPOINT" varchar2(201 byte) not null,
+    "DESTINATION" varchar2(201 byte) not null,
     "ATTEMPTSBEFORE" number(19) default 0 not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "TYPE" varchar2(200 byte) not null,
-    "CORRELATIONID" varchar2(200 byte) not null,
-    "CAUSATIONID" varchar2(200 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
+    "CAUSATIONID" varchar2(201 byte) not null,
     "HEADERS" clob not null,
-    "BODY" blob not null,
-    "HELDSOURCE" varchar2(401 byte) generated always as (case when "STATE" = ''held'' then "SOURCE" end) virtual
+    "BODY" blob default on null empty_blob() not null,
+    "HELDSOURCE" varchar2(402 byte) generated always as (case when "STATE" = ''held'' then "SOURCE" end) virtual
 )';
 exception when others then
     if sqlcode <> -955 then
@@ -172,7 +172,7 @@ begin
     execute immediate 'create table "PAWL_OUTBOX_ATTEMPTS" (
     "OUTBOXID" number(19) not null,
     "ATTEMPT" number(19) not null,
-    "OUTCOME" varchar2(200 byte) not null,
+    "OUTCOME" varchar2(201 byte) not null,
     "AT" timestamp(6) not null,
     "DURATION" number(19) not null,
     "ERROR" clob not null,
@@ -190,18 +190,18 @@ end;
 begin
     execute immediate 'create table "PAWL_EVENTS" (
     "SEQ" number(19) generated always as identity primary key,
-    "STREAM" varchar2(200 byte) not null,
+    "STREAM" varchar2(201 byte) not null,
     "VERSION" number(19) not null,
-    "TYPE" varchar2(200 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
     "TYPEVERSION" number(19) not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "CORRELATIONID" varchar2(200 byte) not null,
-    "CAUSATIONID" varchar2(200 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
+    "CAUSATIONID" varchar2(201 byte) not null,
     "DISPATCHID" varchar2(38) null,
     "AT" timestamp(6) not null,
     "POSITION" number(19) null,
     "HEADERS" clob not null,
-    "BODY" blob not null
+    "BODY" blob default on null empty_blob() not null
 )';
 exception when others then
     if sqlcode <> -955 then
@@ -231,7 +231,7 @@ end;
 -- States of streams, so that not all events are read
 begin
     execute immediate 'create table "PAWL_FOLDS" (
-    "STREAM" varchar2(200 byte) not null,
+    "STREAM" varchar2(201 byte) not null,
     "VERSION" number(19) not null,
     "TYPEVERSION" number(19) not null,
     "AT" timestamp(6) not null,
@@ -249,7 +249,7 @@ end;
 -- How far a projection has read the events
 begin
     execute immediate 'create table "PAWL_CHECKPOINTS" (
-    "NAME" varchar2(200 byte) not null,
+    "NAME" varchar2(201 byte) not null,
     "POSITION" number(19) not null,
     "AT" timestamp(6) not null,
     primary key ("NAME")
@@ -267,17 +267,17 @@ begin
     "ID" varchar2(38) not null,
     "GENERATION" number(19) not null,
     "SAGAID" varchar2(38) null,
-    "SAGATYPE" varchar2(200 byte) not null,
-    "NAME" varchar2(200 byte) not null,
-    "DESTINATION" varchar2(200 byte) not null,
+    "SAGATYPE" varchar2(201 byte) not null,
+    "NAME" varchar2(201 byte) not null,
+    "DESTINATION" varchar2(201 byte) not null,
     "DUE" timestamp(6) not null,
     "ATTEMPTS" number(19) not null,
     "OWNER" varchar2(38) null,
     "LEASEEXPIRES" timestamp(6) null,
     "LEASEWORKER" varchar2(38) null,
-    "CORRELATIONID" varchar2(200 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
     "HEADERS" clob not null,
-    "SAGANAME" varchar2(200 byte) generated always as (nullif("NAME", chr(1))) virtual,
+    "SAGANAME" varchar2(201 byte) generated always as (nullif("NAME", chr(1))) virtual,
     primary key ("ID")
 )';
 exception when others then
@@ -327,19 +327,19 @@ end;
 begin
     execute immediate 'create table "PAWL_AGGREGATOR" (
     "ID" number(19) generated always as identity primary key,
-    "NAME" varchar2(200 byte) not null,
-    "PARTITION" varchar2(200 byte) not null,
-    "KEY" varchar2(200 byte) not null,
+    "NAME" varchar2(201 byte) not null,
+    "PARTITION" varchar2(201 byte) not null,
+    "KEY" varchar2(201 byte) not null,
     "AT" timestamp(6) not null,
     "SESSION" varchar2(38) null,
     "LEASEEXPIRES" timestamp(6) null,
     "LEASEWORKER" varchar2(38) null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "TYPE" varchar2(200 byte) not null,
-    "CORRELATIONID" varchar2(200 byte) not null,
-    "CAUSATIONID" varchar2(200 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "CORRELATIONID" varchar2(201 byte) not null,
+    "CAUSATIONID" varchar2(201 byte) not null,
     "HEADERS" clob not null,
-    "BODY" blob not null
+    "BODY" blob default on null empty_blob() not null
 )';
 exception when others then
     if sqlcode <> -955 then
@@ -378,8 +378,8 @@ end;
 -- When a partition of an aggregator is due
 begin
     execute immediate 'create table "PAWL_AGGREGATOR_FLUSH" (
-    "PARTITION" varchar2(200 byte) not null,
-    "NAME" varchar2(200 byte) not null,
+    "PARTITION" varchar2(201 byte) not null,
+    "NAME" varchar2(201 byte) not null,
     "DUE" timestamp(6) not null,
     "ATTEMPTS" number(19) not null,
     "DEAD" number(19) not null,
@@ -405,8 +405,8 @@ end;
 -- Queues that get a copy of what is published
 begin
     execute immediate 'create table "PAWL_SUBSCRIPTIONS" (
-    "TYPE" varchar2(200 byte) not null,
-    "QUEUE" varchar2(200 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "QUEUE" varchar2(201 byte) not null,
     primary key ("TYPE", "QUEUE")
 )';
 exception when others then
@@ -420,7 +420,7 @@ end;
 begin
     execute immediate 'create table "PAWL_WORKERS" (
     "ID" varchar2(38) not null,
-    "ENDPOINT" varchar2(200 byte) not null,
+    "ENDPOINT" varchar2(201 byte) not null,
     "EPOCH" number(19) not null,
     "LASTCOMMIT" varchar2(38) null,
     "PROCESS" number(19) not null,
@@ -445,7 +445,7 @@ end;
 -- Rights that only one worker or process has
 begin
     execute immediate 'create table "PAWL_LEASES" (
-    "NAME" varchar2(401 byte) not null,
+    "NAME" varchar2(402 byte) not null,
     "WORKER" varchar2(38) null,
     "PROCESS" number(19) not null,
     "PID" number(19) not null,
@@ -464,12 +464,12 @@ end;
 begin
     execute immediate 'create table "PAWL_HISTORY" (
     "ID" number(19) generated always as identity primary key,
-    "ENDPOINT" varchar2(200 byte) not null,
-    "SOURCE" varchar2(401 byte) not null,
-    "MESSAGEID" varchar2(200 byte) not null,
-    "TYPE" varchar2(200 byte) not null,
-    "KIND" varchar2(200 byte) not null,
-    "OUTCOME" varchar2(200 byte) not null,
+    "ENDPOINT" varchar2(201 byte) not null,
+    "SOURCE" varchar2(402 byte) not null,
+    "MESSAGEID" varchar2(201 byte) not null,
+    "TYPE" varchar2(201 byte) not null,
+    "KIND" varchar2(201 byte) not null,
+    "OUTCOME" varchar2(201 byte) not null,
     "VERSION" number(19) not null,
     "ATTEMPTS" number(19) not null,
     "DURATION" number(19) not null,
@@ -505,7 +505,7 @@ end;
 -- Version of these tables
 begin
     execute immediate 'create table "PAWL_SCHEMA" (
-    "PART" varchar2(200 byte) not null,
+    "PART" varchar2(201 byte) not null,
     "VERSION" number(19) not null,
     primary key ("PART")
 )';

@@ -21,13 +21,12 @@ select `Id`, `Endpoint`, `Types`, `Epoch`, case when `Pid` > 0 then `Pid` else 0
 select `Process`, `Seen` from `pawl_workers` where `Epoch` > 0;
 
 -- LEAD_LIST
-select substr(l.`Name`, 6), l.`Worker`, l.`Expires`, w.`Process`, w.`Seen` from `pawl_leases` as l
-join `pawl_workers` as w on w.`Id` = l.`Worker` where substr(l.`Name`, 1, 5) = 'lead:' and
-l.`Expires` > ?;
+select substr(l.`Name`, 6), l.`Worker`, l.`Expires`, w.`Process`, w.`Seen` from `pawl_leases` l join
+`pawl_workers` w on w.`Id` = l.`Worker` where substr(l.`Name`, 1, 5) = 'lead:' and l.`Expires` > ?;
 
 -- LEAD_GET
-select l.`Worker`, l.`Epoch`, l.`Expires`, w.`Id`, w.`Process`, w.`Seen` from `pawl_leases` as l
-left join `pawl_workers` as w on w.`Id` = l.`Worker` where l.`Name` = ?;
+select l.`Worker`, l.`Epoch`, l.`Expires`, w.`Id`, w.`Process`, w.`Seen` from `pawl_leases` l left
+join `pawl_workers` w on w.`Id` = l.`Worker` where l.`Name` = ?;
 
 -- LEASE_INSERT
 insert into `pawl_leases` (`Name`, `Worker`, `Process`, `Pid`, `Epoch`, `Expires`) values (?, ?, ?,
@@ -80,11 +79,11 @@ select count(*) from `pawl_inbox`;
 
 -- TIMEOUT_FOREIGN
 with recursive d (name) as (select min(`Destination`) from `pawl_timeouts` union all select (select
-min(t.`Destination`) from `pawl_timeouts` as t where t.`Destination` > d.name) from d where d.name
-is not null), f (name, due) as (select d.name, (select t.`Due` from `pawl_timeouts` as t where
+min(t.`Destination`) from `pawl_timeouts` t where t.`Destination` > d.name) from d where d.name is
+not null), f (name, due) as (select d.name, (select t.`Due` from `pawl_timeouts` t where
 t.`Destination` = d.name and (t.`LeaseExpires` is null or t.`LeaseExpires` <= ?) order by t.`Due`
 limit 1) from d where d.name is not null and (d.name = ? or not exists (select 1 from
-`pawl_subscriptions` as s where s.`Queue` = d.name))) select name, due from f where due is not null
+`pawl_subscriptions` s where s.`Queue` = d.name))) select name, due from f where due is not null
 order by name;
 
 -- TIMEOUT_LIST
@@ -269,10 +268,10 @@ select `Name`, `Position` from `pawl_checkpoints` where `Name` > ? order by `Nam
 
 -- PARTITION_WALK
 select f.`Partition`, f.`Name`, f.`Due`, f.`Attempts`, f.`Dead`, f.`Error`, (select count(*) from
-`pawl_aggregator` as a where a.`Partition` = f.`Partition`), (select min(b.`At`) from
-`pawl_aggregator` as b where b.`Partition` = f.`Partition`) from `pawl_aggregator_flush` as f where
-f.`Partition` > ? and (? = '' or f.`Partition` = ?) and (? = '' or f.`Name` = ?) and (? = 0 or
-f.`Dead` = 1) order by f.`Partition` limit ?;
+`pawl_aggregator` a where a.`Partition` = f.`Partition`), (select min(b.`At`) from `pawl_aggregator`
+b where b.`Partition` = f.`Partition`) from `pawl_aggregator_flush` f where f.`Partition` > ? and (?
+= '' or f.`Partition` = ?) and (? = '' or f.`Name` = ?) and (? = 0 or f.`Dead` = 1) order by
+f.`Partition` limit ?;
 
 -- AGGREGATOR_WALK
 select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
@@ -567,7 +566,7 @@ insert into `pawl_history` (`Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `
 
 -- HISTORY_SWEEP
 delete from `pawl_history` where `Id` in (select `Id` from (select `Id`, `At` from `pawl_history`
-order by `Id` limit ?) as old where `At` < ?);
+order by `Id` limit ?) old where `At` < ?);
 
 -- EVENT_LAST
 select max(`Version`) from `pawl_events` where `Stream` = ?;

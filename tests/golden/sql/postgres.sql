@@ -7,7 +7,7 @@ select "Version" from "pawl_schema" where "Part" = 'pawl';
 update "pawl_workers" set "Messages" = "pawl_workers"."Messages" + w."Messages", "Timeouts" =
 "pawl_workers"."Timeouts" + w."Timeouts", "Flushes" = "pawl_workers"."Flushes" + w."Flushes",
 "Failures" = "pawl_workers"."Failures" + w."Failures", "Conflicts" = "pawl_workers"."Conflicts" +
-w."Conflicts", "Dead" = "pawl_workers"."Dead" + w."Dead" from "pawl_workers" as w where
+w."Conflicts", "Dead" = "pawl_workers"."Dead" + w."Dead" from "pawl_workers" w where
 "pawl_workers"."Id" = $1 and w."Id" = $2;
 
 -- WORKER_DELETE
@@ -28,13 +28,12 @@ select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0
 select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
 
 -- LEAD_LIST
-select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from "pawl_leases" as l
-join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
-l."Expires" > $1;
+select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from "pawl_leases" l join
+"pawl_workers" w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and l."Expires" > $1;
 
 -- LEAD_GET
-select l."Worker", l."Epoch", l."Expires", w."Id", w."Process", w."Seen" from "pawl_leases" as l
-left join "pawl_workers" as w on w."Id" = l."Worker" where l."Name" = $1;
+select l."Worker", l."Epoch", l."Expires", w."Id", w."Process", w."Seen" from "pawl_leases" l left
+join "pawl_workers" w on w."Id" = l."Worker" where l."Name" = $1;
 
 -- LEASE_INSERT
 insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") values ($1, $2,
@@ -247,10 +246,10 @@ select "Name", "Position" from "pawl_checkpoints" where "Name" > $1 order by "Na
 
 -- PARTITION_WALK
 select f."Partition", f."Name", f."Due", f."Attempts", f."Dead", f."Error", (select count(*) from
-"pawl_aggregator" as a where a."Partition" = f."Partition"), (select min(b."At") from
-"pawl_aggregator" as b where b."Partition" = f."Partition") from "pawl_aggregator_flush" as f where
-f."Partition" > $1 and ($2 = '' or f."Partition" = $2) and ($3 = '' or f."Name" = $3) and ($4 = 0 or
-f."Dead" = 1) order by f."Partition" limit $5;
+"pawl_aggregator" a where a."Partition" = f."Partition"), (select min(b."At") from "pawl_aggregator"
+b where b."Partition" = f."Partition") from "pawl_aggregator_flush" f where f."Partition" > $1 and
+($2 = '' or f."Partition" = $2) and ($3 = '' or f."Name" = $3) and ($4 = 0 or f."Dead" = 1) order by
+f."Partition" limit $5;
 
 -- AGGREGATOR_WALK
 select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from

@@ -118,10 +118,9 @@ SQLRETURN SQLEndTran(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT how)
 
 SQLRETURN SQLSetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size)
 {
-    (void)dbc;
-    (void)attribute;
-    (void)value;
     (void)size;
+    if (attribute == SQL_ATTR_AUTOCOMMIT)
+        scripted_record(dbc, "mode", (uintptr_t)value == SQL_AUTOCOMMIT_OFF ? "manual" : "auto");
     return SQL_SUCCESS;
 }
 

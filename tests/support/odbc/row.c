@@ -63,6 +63,24 @@ static void put_time(const char *text, SQL_TIMESTAMP_STRUCT *to)
                                  .fraction = of[6] * 1000};
 }
 
+#define WIDE_MAX 4100 /* of a piece */
+
+/* Characters of scripts are ASCII: each becomes two bytes. */
+static SQLRETURN put_wide(scripted_statement *statement, const script_value *value, uint16_t *to,
+                          size_t room, SQLLEN *indicator)
+{
+    char      piece[WIDE_MAX];
+    size_t    units = room / 2 < sizeof piece ? room / 2 : sizeof piece;
+    SQLRETURN put   = put_piece(statement, value, true, piece, units, indicator);
+    for (size_t i = 0; SQL_SUCCEEDED(put) && i < units; i++) {
+        to[i] = (unsigned char)piece[i];
+        if (piece[i] == '\0')
+            break;
+    }
+    *indicator *= *indicator > 0 ? 2 : 1;
+    return put;
+}
+
 static SQLRETURN get(scripted_statement *statement, const script_value *value, SQLSMALLINT c_type,
                      SQLPOINTER to, size_t room, SQLLEN *indicator)
 {
@@ -79,6 +97,8 @@ static SQLRETURN get(scripted_statement *statement, const script_value *value, S
     }
     if (c_type == SQL_C_CHAR || c_type == SQL_C_BINARY)
         return put_piece(statement, &number, c_type == SQL_C_CHAR, to, room, indicator);
+    if (c_type == SQL_C_WCHAR)
+        return put_wide(statement, &number, to, room, indicator);
     *indicator = (SQLLEN)room;
     if (c_type == SQL_C_SBIGINT)
         *(int64_t *)to = strtoll(number.text, NULL, 10);

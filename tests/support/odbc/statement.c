@@ -37,6 +37,16 @@ static int show_time(char *to, size_t size, const SQL_TIMESTAMP_STRUCT *time)
                     (unsigned)(time->fraction / 1000));
 }
 
+/* Characters of tests are ASCII in UTF-16. */
+static int show_wide(char *to, size_t size, const uint16_t *wide, SQLLEN length)
+{
+    char   text[SHOWN_MAX + 1];
+    SQLLEN units = length / 2 < SHOWN_MAX ? length / 2 : SHOWN_MAX;
+    for (SQLLEN i = 0; i < units; i++)
+        text[i] = (char)wide[i];
+    return show_bytes(to, size, text, units);
+}
+
 static int show(char *to, size_t size, const scripted_parameter *one)
 {
     SQLLEN length = one->indicator != NULL ? *one->indicator : SQL_NTS;
@@ -46,6 +56,8 @@ static int show(char *to, size_t size, const scripted_parameter *one)
         return snprintf(to, size, " %lld", (long long)*(const int64_t *)one->data);
     if (one->c_type == SQL_C_TYPE_TIMESTAMP)
         return show_time(to, size, one->data);
+    if (one->c_type == SQL_C_WCHAR)
+        return show_wide(to, size, one->data, length);
     return show_bytes(to, size, one->data, length == SQL_NTS ? (SQLLEN)strlen(one->data) : length);
 }
 
@@ -162,6 +174,23 @@ SQLRETURN SQLNumResultCols(SQLHSTMT stmt, SQLSMALLINT *count)
     const scripted_statement *statement = stmt;
     *count = (SQLSMALLINT)(statement->answer != NULL ? statement->answer->column_count
                                                      : statement->prepared_columns);
+    return SQL_SUCCESS;
+}
+
+/* All columns are texts. */
+SQLRETURN SQLDescribeCol(SQLHSTMT stmt, SQLUSMALLINT column, SQLCHAR *name, SQLSMALLINT room,
+                         SQLSMALLINT *size, SQLSMALLINT *type, SQLULEN *width, SQLSMALLINT *digits,
+                         SQLSMALLINT *may_be_null)
+{
+    (void)stmt;
+    (void)column;
+    if (room > 0)
+        name[0] = '\0';
+    *size        = 0;
+    *type        = SQL_VARCHAR;
+    *width       = 4000;
+    *digits      = 0;
+    *may_be_null = SQL_NULLABLE;
     return SQL_SUCCESS;
 }
 

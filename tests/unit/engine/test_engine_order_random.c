@@ -276,7 +276,7 @@ static void e26_messages_of_a_key_keep_their_order(const char *url)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e26_messages_of_a_key_keep_their_order),
+        ON_ALL_STORES_IN_TIME(e26_messages_of_a_key_keep_their_order),
     };
     if (argc > 1)
         seed_first = strtoull(argv[1], NULL, 10);

@@ -545,7 +545,7 @@ static void the_store_holds_what_the_model_holds(const char *url)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(the_store_holds_what_the_model_holds),
+        ON_ALL_STORES_IN_TIME(the_store_holds_what_the_model_holds),
     };
     if (argc > 1)
         seed_first = strtoull(argv[1], NULL, 10);

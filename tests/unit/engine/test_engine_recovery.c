@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
+#include "support/native.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -458,7 +458,7 @@ int main(void)
         ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded),
         ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history),
         ON_ALL_STORES(e37_a_timeout_is_named_by_its_name),
-        ON_ALL_STORES(e37_with_own_sql_the_same),
+        ON_SQL_STORES(e37_with_own_sql_the_same),
         /* On a server the row is locked from the third conflict on, and the other worker, a step
          * in the same thread, would wait for it. */
         ON_STORES(e37_conflicts_are_reloaded_whatever_the_rows_say),

@@ -112,6 +112,21 @@ static pawl_projection_row far_projections[] = {
 };
 #define PROJECTIONS(array) .projections = {.items = array, .count = sizeof array / sizeof array[0]}
 
+static pawl_alarm late_alarms[] = {
+    {.endpoint = PAWL_TEXT_INIT("bank"),
+     .what     = PAWL_TEXT_INIT("breaker"),
+     .since    = NOW - SECOND + 1},
+    {.endpoint = PAWL_TEXT_INIT("mail"),
+     .what     = PAWL_TEXT_INIT("breaker"),
+     .since    = NOW - 5 * SECOND},
+    {.endpoint = PAWL_TEXT_INIT("bank"),
+     .what     = PAWL_TEXT_INIT("breaker"),
+     .since    = NOW - 2 * SECOND},
+    {.endpoint = PAWL_TEXT_INIT("post"),
+     .what     = PAWL_TEXT_INIT("retention"),
+     .since    = NOW - 7 * SECOND},
+};
+
 /* Each check at its default limit, and just below it (reason NULL). */
 static const struct {
     const char         *name;
@@ -165,6 +180,14 @@ static const struct {
     {"queue_paused",
      {.paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND},
      "queue mail: has messages and is paused for 600 s, the limit is 600 s"},
+    {"breaker_open", {.alarms = {late_alarms, 1}}, NULL},
+    {"breaker_open",
+     {.alarms = {late_alarms, 3}},
+     "endpoint mail: its breaker has been open for 5 s, the limit is 1 s"},
+    {"retention_failing", {.alarms = {late_alarms, 2}}, NULL},
+    {"retention_failing",
+     {.alarms = {late_alarms, 4}},
+     "endpoint post: its clean-up fails again and again for 7 s, the limit is 1 s"},
     {"clock_offset", {.clock_offset = SECOND - 1}, NULL},
     {"clock_offset",
      {.clock_offset = 7 * SECOND},
@@ -210,6 +233,7 @@ static void o23_own_limits_of_every_check(void **state)
                                                                    .dead         = 5},
                                                .timeout_first   = NOW - 5,
                                                .paused_since    = NOW - 5,
+                                               .alarms          = {late_alarms, 4},
                                                .clock_offset    = 5 * SECOND,
                                                .transaction_age = 600 * SECOND,
                                                PROJECTIONS(far_projections),
@@ -236,7 +260,11 @@ static void o23_own_limits_of_every_check(void **state)
                                                .open_degraded        = 1,
                                                .open_unhealthy       = 5,
                                                .paused_degraded      = 1,
-                                               .paused_unhealthy     = 5};
+                                               .paused_unhealthy     = 5,
+                                               .breaker_degraded     = 1,
+                                               .breaker_unhealthy    = 5,
+                                               .cleaning_degraded    = 1,
+                                               .cleaning_unhealthy   = 5};
     static const pawl_health_options off    = {.held_degraded       = -1,
                                                .retried_degraded    = -1,
                                                .queue_age_degraded  = -1,
@@ -248,7 +276,9 @@ static void o23_own_limits_of_every_check(void **state)
                                                .failing_degraded    = -1,
                                                .clock_degraded      = -1,
                                                .open_degraded       = -1,
-                                               .paused_degraded     = -1};
+                                               .paused_degraded     = -1,
+                                               .breaker_degraded    = -1,
+                                               .cleaning_degraded   = -1};
     pawl_health                      health;
     (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);

@@ -1,6 +1,5 @@
-/* test_runtime_sinks.c - sinks that a route names: an application's own function, and
- * a queue of the same store by way of the outbox. In which order, in how many calls,
- * and under whose leadership rows reach them. O8 to O16, O19 to O21, O30.
+/* test_runtime_sinks.c - sinks that a route names: an application's own function, and a queue of the same store by way of
+ * the outbox. In which order, in how many calls, and under whose leadership rows reach them. O8 to O16, O19 to O21, O30.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -168,6 +167,18 @@ static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
     world_go_machine(&it, PAWL_MINUTES(1));
     assert_heard("a7 |a8 |");
     assert_counts(&it, 0, 0, 10, 0);
+    world_close(&it);
+}
+
+static void few_rows_are_no_pass(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.outbox_batch = 8});
+    for (char name[] = "g"; name[0] < 'p'; name[0]++)
+        world_post(&it, NULL, PAWL_MESSAGE(advance, .name = pawl_text_of(name)));
+    plan_g = "aa", plan = "a";
+    world_drain(&it);
+    assert_heard("a0 a0 a0 a0 a0 a0 a0 |a1 a0 a0 |");
     world_close(&it);
 }
 
@@ -565,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_sink),
         ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source),
+        ON_ALL_STORES(few_rows_are_no_pass),
         ON_ALL_STORES(o14_a_rejected_row_holds_nothing_back),
         ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once),
         /* The text is made before it is stored; two stores for it are cheap here. */

@@ -8,6 +8,7 @@
 #include "support/gate.h"
 #include "support/observed.h"
 
+#include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>
@@ -461,6 +462,51 @@ static void health_and_metrics_tell_of_it(const char *url)
     world_close(&p.it);
 }
 
+static void note_critical(void *context, const char *what, const pawl_error *error)
+{
+    world_note(context, "%s: %s", what, error->text);
+}
+
+static pawl_alarm_rows alarms_of(world *it)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_alarm_rows rows  = {.count = 0};
+    world_ok(pawl_store_alarms(it->store, it->arena, &rows, &error), &error);
+    return rows;
+}
+
+/* Other processes see it in the store, until it is closed. */
+static void the_store_and_the_critical_action_are_told(const char *url)
+{
+    world                 it;
+    static world_log      told;
+    pawl_endpoint_options options = half_of_ten;
+    options.critical              = note_critical;
+    options.critical_context      = &told;
+    world_forget(&told);
+    open_world(&it, url, options);
+    world_drain(&it);
+    assert_int_equal(alarms_of(&it).count, 0);
+    trip(&it);
+    pawl_alarm_rows rows = alarms_of(&it);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].endpoint.data, "working");
+    assert_string_equal(rows.items[0].what.data, "breaker");
+    assert_string_equal(rows.items[0].text.data, "work: EUNREACHABLE: the bank is closed");
+    assert_int_equal(rows.items[0].since, WORLD_START);
+    world_go_both(&it, PAUSE); /* a probe fails: nothing new */
+    assert_int_equal(alarms_of(&it).count, 1);
+    assert_string_equal(told.text, "breaker: the breaker of endpoint working is open: work: "
+                                   "EUNREACHABLE: the bank is closed ");
+    atomic_store(&is_down, false);
+    post(&it, "well", 3);
+    world_go_both(&it, 3 * PAUSE);
+    assert_int_equal(state_of(&it), PAWL__BREAKER_CLOSED);
+    assert_int_equal(alarms_of(&it).count, 0);
+    assert_int_equal(world_events(&it, PAWL_ALARM_STREAMS "/working").count, 2);
+    world_close(&it);
+}
+
 static void no_breaker_is_no_check(const char *url)
 {
     static const pawl_observe_options served  = {.options_size = sizeof served,
@@ -468,7 +514,7 @@ static void no_breaker_is_no_check(const char *url)
     pawl_endpoint_options             options = {.observe = &served};
     observed                          p       = {.target = ""};
     open_world(&p.it, url, options);
-    assert_false(world_says(observed_ask(&p, "/readyz").body, "breaker"));
+    assert_false(world_says(observed_ask(&p, "/readyz").body, "\"breaker\""));
     world_close(&p.it);
 }
 
@@ -532,6 +578,7 @@ int main(void)
         ON_STORES(a_message_that_says_nothing_is_no_probe),
         ON_STORES(one_probe_is_one_unit),
         ON_MODULE(health_and_metrics_tell_of_it, "memory"),
+        ON_MODULE(the_store_and_the_critical_action_are_told, "memory"),
         ON_MODULE(no_breaker_is_no_check, "memory"),
         ON_STORES(workers_share_it_and_go_on),
     };

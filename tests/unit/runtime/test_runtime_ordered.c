@@ -149,7 +149,7 @@ static void e34_the_order_outlives_a_process(const char *url)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e27_the_order_holds_with_many_threads_and_programs),
+        ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs),
         ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
         ON_STORE(e34_the_order_outlives_a_process, "postgres"),
         ON_STORE(e34_the_order_outlives_a_process, "mariadb"),

@@ -117,6 +117,36 @@ static void properties_say_what_the_message_is(void **state)
     end(&s);
 }
 
+static void an_end_of_its_time_is_the_expiration(void **state)
+{
+    static const struct {
+        const char *headers, *expiration;
+    } cases[] = {{"{\"pawl.expires\":\"2026-01-01T09:00:01.623456Z\"}", "1500"},
+                 {"{\"pawl.expires\":\"2026-01-01T09:00:00.123456Z\"}", "0"},
+                 {"{\"pawl.expires\":\"2020-01-01T09:00:00.000000Z\"}", "0"},
+                 {"{\"pawl.expires\":\"2026-02-20T02:02:47.418456Z\"}", "4294967295"},
+                 {"{\"pawl.expires\":\"2026-02-20T02:02:47.419456Z\"}", NULL},
+                 {"{\"pawl.expires\":\"soon\"}", NULL},
+                 {"", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sample s;
+        begin(&s, "amqp://broker?headers=nservicebus");
+        s.item.message.headers = pawl_text_of(cases[i].headers);
+        make(&s);
+        bool has = (s.envelope.properties._flags & AMQP_BASIC_EXPIRATION_FLAG) != 0;
+        assert_int_equal(has, cases[i].expiration != NULL);
+        if (has)
+            is(s.envelope.properties.expiration, cases[i].expiration);
+        if (i == 0) {
+            const amqp_table_t *all = &s.envelope.properties.headers;
+            is(all->entries[all->num_entries - 1].key, "NServiceBus.TimeToBeReceived");
+            is(all->entries[all->num_entries - 1].value.value.bytes, "0.00:00:01.500000");
+        }
+        end(&s);
+    }
+}
+
 static void what_a_message_does_not_have_is_left_out(void **state)
 {
     sample s;
@@ -252,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties_say_what_the_message_is),
+        cmocka_unit_test(an_end_of_its_time_is_the_expiration),
         cmocka_unit_test(what_a_message_does_not_have_is_left_out),
         cmocka_unit_test(an_exchange_takes_its_own_key_or_the_route_s_queue),
         cmocka_unit_test(the_headers_of_nservicebus),

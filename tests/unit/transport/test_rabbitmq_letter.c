@@ -264,6 +264,53 @@ static void a_due_time_is_read_and_one_that_is_none_refused(void **state)
     end(&m);
 }
 
+static void expires(made *m, const char *expected)
+{
+    char text[200];
+    snprintf(text, sizeof text, "\"pawl.expires\":\"%s\"", expected);
+    read_it(m);
+    is(m->taken.refusal, "");
+    if (expected[0] != '\0' ? strstr(m->taken.message.headers.data, text) == NULL
+                            : m->taken.message.headers.size > 0 &&
+                                  strstr(m->taken.message.headers.data, "pawl.expires") != NULL)
+        fail_msg("'%.*s' has not %s", PAWL_TEXT_ARGS(m->taken.message.headers), text);
+}
+
+static void a_time_to_be_processed_becomes_its_end(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, EXPIRATION, expiration, "1500");
+    expires(&m, ""); /* nobody says since when; RabbitMQ has dropped it by then itself */
+    m.message.properties._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
+    m.message.properties.timestamp = 1767258000;
+    expires(&m, "2026-01-01T09:00:01.500000Z");
+    header(&m, "NServiceBus.TimeSent", "2026-01-31 23:59:50:123456 Z");
+    expires(&m, "2026-01-31T23:59:51.623456Z");
+    header(&m, "NServiceBus.TimeToBeReceived", "1.00:00:10");
+    expires(&m, "2026-02-02T00:00:00.123456Z");
+    header(&m, "pawl.expires", "2030-01-01T00:00:00.000000Z");
+    expires(&m, "2030-01-01T00:00:00.000000Z");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
+    header(&m, "NServiceBus.TimeToBeReceived", "00:00:09.9999999");
+    expires(&m, "2026-01-31T23:59:59.500000Z");
+    end(&m);
+    static const char *const odd[] = {"", "x", "10", "00:10", "00:00:x", "-00:00:01", "1.2"};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        make(&m, "{}");
+        PROPERTY(&m, TYPE, type, "ping");
+        header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
+        header(&m, "NServiceBus.TimeToBeReceived", odd[i]);
+        expires(&m, "");
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +323,7 @@ int main(void)
         cmocka_unit_test(values_become_texts),
         cmocka_unit_test(e28_a_header_that_is_no_text_is_left_out_and_told),
         cmocka_unit_test(a_due_time_is_read_and_one_that_is_none_refused),
+        cmocka_unit_test(a_time_to_be_processed_becomes_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,15 @@
  * be outside of the transaction that the first had begun. Statements on what the batch itself has
  * made are compiled when they are run, inside exec.
  *
- * Texts are compared byte for byte but for spaces at their end, under every collation: 'a' = 'a '. A
- * column beside each text that sagas are found by has its size, and the unique index has both.
+ * Texts are compared byte for byte but for spaces at their end, under every collation: 'a' = 'a '. So a
+ * text of pawl's own tables that ends with one has a mark behind it. A column beside each text that
+ * sagas are found by has its size, and the unique index has both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/dialects.h"
 
+/* A text that ends with a space is stored with a character behind it (sql/value.h). */
 #define EXACT " collate Latin1_General_100_BIN2"
 
 /* ---- Guards ------------------------------------------------------------- */
@@ -119,10 +121,10 @@ const pawl__sql_dialect pawl__mssql_dialect = {
             [PAWL__SQL_SERIAL]    = "bigint identity(1, 1) not null primary key",
             [PAWL__SQL_INTEGER]   = "bigint",
             [PAWL__SQL_TIME]      = "datetime2(6)",
-            [PAWL__SQL_NAME]      = "nvarchar(200)" EXACT,
-            [PAWL__SQL_LONG_NAME] = "nvarchar(401)" EXACT,
+            [PAWL__SQL_NAME]      = "nvarchar(201)" EXACT,
+            [PAWL__SQL_LONG_NAME] = "nvarchar(402)" EXACT,
             [PAWL__SQL_UUID]      = "uniqueidentifier",
-            [PAWL__SQL_TEXT]      = "nvarchar(max)",
+            [PAWL__SQL_TEXT]      = "nvarchar(max)" EXACT,
             [PAWL__SQL_BODY]      = "varbinary(max)",
             [PAWL__SQL_JSON]      = "nvarchar(max)",
             [PAWL__SQL_METADATA]  = "nvarchar(max)",
@@ -135,6 +137,14 @@ const pawl__sql_dialect pawl__mssql_dialect = {
     .parameter        = "?",
     .integer          = "cast(%s as bigint)",
     .epoch            = "'1970-01-01'",
+    .has              = "charindex(%b, %a) > 0",
+    .clock            = "sysutcdatetime()",
+    .limit            = "offset 0 rows fetch next %s rows only",
+    .locks            = {"", "", ""},
+    .hints            = {"", " with (updlock, rowlock)", " with (updlock, readpast, rowlock)"},
+    .value            = "(select %s as [v]) as k, ",
+    .same             = " = k.[v] and datalength(%s) = datalength(k.[v])",
+    .ignores_failures = true,
     .ignore           = "",
     .table_end        = "",
     .keyed_end        = "",

@@ -33,7 +33,7 @@ pawl_code pawl__mysql_check_version(pawl__sql_remote *remote, const char *versio
     if (major * 10000 + minor * 100 + patch >=
         (is_mariadb ? MARIADB_VERSION_MIN : MYSQL_VERSION_MIN))
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+    return pawl_error_set(error, PAWL_ENOTSTORE,
                           "%s: %s: the server is %s %s, at least %s is needed (skip locked)",
                           remote->sql.base.scheme, remote->given, is_mariadb ? "MariaDB" : "MySQL",
                           version, is_mariadb ? "10.6" : "8.0.1");

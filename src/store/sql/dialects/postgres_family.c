@@ -9,6 +9,8 @@
  */
 #include "store/sql/dialects/postgres_family.h"
 
+#include "store/sql/dialects/postgres_schema.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +168,7 @@ pawl_code pawl__pg_ask_session(pawl__sql_session *session, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     if (remote->version < VERSION_MIN)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+        return pawl_error_set(error, PAWL_ENOTSTORE,
                               "%s: %s: the server is PostgreSQL %lld, at least 14 is needed: name "
                               "another server",
                               remote->sql.base.scheme, remote->given,
@@ -333,7 +335,7 @@ static pawl_code number(pawl_store *base, const char *select, int64_t *number, p
     return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
 }
 
-/* One transaction, behind the lock of the printed script; search_path is the schema alone. */
+/* The schema is made in a transaction, behind the lock of the printed script; search_path is the schema alone. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(base);
@@ -357,31 +359,15 @@ static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
     return code;
 }
 
-/* ACCESS EXCLUSIVE on the queue first, with nothing else locked, as store/postgres does it. */
 static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
                              pawl_error *error)
 {
-    pawl__sql_text text = {0};
-    pawl__sql_appendf(&text,
-                      "do $pawl$ begin perform set_config('lock_timeout', '%lldms', true); "
-                      "lock table ",
-                      (long long)patience_ms);
-    pawl__sql_append_table(&text, &pawl__pg_dialect, prefix, PAWL_TEXT("queue"));
-    pawl__sql_appendf(&text,
-                      " in access exclusive mode; perform set_config('lock_timeout', '%lldms', "
-                      "true); exception when undefined_table then null; end $pawl$",
-                      (long long)patience_ms / 2);
-    pawl_code code = text.is_failed ? pawl__sql_no_memory(base, "a text", error)
-                                    : execute(base, text.data, error);
-    pawl__sql_text_free(&text);
-    return code;
+    return pawl__pg_limit_waits(base, execute, prefix, patience_ms, error);
 }
 
 static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
 {
-    char text[60];
-    (void)snprintf(text, sizeof text, "select pg_sleep(%.3f)", (double)ms / 1000.0);
-    return execute(base, text, error);
+    return pawl__pg_rest(base, execute, ms, error);
 }
 
 static const pawl__sql_schema_ops schema_ops = {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/claims.h"
+#include "store/program/claims.h"
 
 #include <assert.h>
 
@@ -11,17 +11,17 @@
 
 /* Rows of one batch follow one another; the factor spreads them (2^64 divided
  * by the golden ratio). */
-static size_t home_of(const pawl__sqlite_claims *claims, int64_t seq)
+static size_t home_of(const pawl__claims *claims, int64_t seq)
 {
     return (size_t)(((uint64_t)seq * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (claims->capacity - 1);
 }
 
-pawl__sqlite_claim_row *pawl__sqlite_claims_find(const pawl__sqlite_claims *claims, int64_t seq)
+pawl__claim_row *pawl__claims_find(const pawl__claims *claims, int64_t seq)
 {
     if (claims->count == 0)
         return NULL;
     for (size_t at = home_of(claims, seq);; at = (at + 1) & (claims->capacity - 1)) {
-        pawl__sqlite_claim_row *row = &claims->rows[at];
+        pawl__claim_row *row = &claims->rows[at];
         if (row->seq == seq)
             return row;
         if (row->seq == 0)
@@ -29,7 +29,7 @@ pawl__sqlite_claim_row *pawl__sqlite_claims_find(const pawl__sqlite_claims *clai
     }
 }
 
-static void put(pawl__sqlite_claims *claims, pawl__sqlite_claim_row row)
+static void put(pawl__claims *claims, pawl__claim_row row)
 {
     size_t at = home_of(claims, row.seq);
     while (claims->rows[at].seq != 0)
@@ -38,11 +38,10 @@ static void put(pawl__sqlite_claims *claims, pawl__sqlite_claim_row row)
     claims->count++;
 }
 
-static pawl_code enlarge(pawl__sqlite_claims *claims)
+static pawl_code enlarge(pawl__claims *claims)
 {
-    pawl__sqlite_claims larger = {NULL, claims->capacity != 0 ? claims->capacity * 2 : CAPACITY_MIN,
-                                  0};
-    larger.rows                = pawl_allocate(larger.capacity * sizeof *larger.rows);
+    pawl__claims larger = {NULL, claims->capacity != 0 ? claims->capacity * 2 : CAPACITY_MIN, 0};
+    larger.rows         = pawl_allocate(larger.capacity * sizeof *larger.rows);
     if (larger.rows == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < claims->capacity; i++)
@@ -53,13 +52,12 @@ static pawl_code enlarge(pawl__sqlite_claims *claims)
     return PAWL_OK;
 }
 
-pawl_code pawl__sqlite_claims_add(pawl__sqlite_claims *claims, int64_t seq, const void *owner,
-                                  int64_t epoch)
+pawl_code pawl__claims_add(pawl__claims *claims, int64_t seq, const void *owner, int64_t epoch)
 {
     assert(seq != 0);
     if (claims->count * 2 >= claims->capacity && enlarge(claims) != PAWL_OK)
         return PAWL_ENOMEM;
-    put(claims, (pawl__sqlite_claim_row){seq, owner, epoch});
+    put(claims, (pawl__claim_row){seq, owner, epoch});
     return PAWL_OK;
 }
 
@@ -70,9 +68,9 @@ static bool may_move(size_t hole, size_t home, size_t at)
     return hole <= at ? (home <= hole || home > at) : (home <= hole && home > at);
 }
 
-void pawl__sqlite_claims_remove(pawl__sqlite_claims *claims, int64_t seq)
+void pawl__claims_remove(pawl__claims *claims, int64_t seq)
 {
-    pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(claims, seq);
+    pawl__claim_row *row = pawl__claims_find(claims, seq);
     if (row == NULL)
         return;
     size_t mask = claims->capacity - 1;
@@ -83,11 +81,11 @@ void pawl__sqlite_claims_remove(pawl__sqlite_claims *claims, int64_t seq)
         claims->rows[hole] = claims->rows[at];
         hole               = at;
     }
-    claims->rows[hole] = (pawl__sqlite_claim_row){0, NULL, 0};
+    claims->rows[hole] = (pawl__claim_row){0, NULL, 0};
     claims->count--;
 }
 
-void pawl__sqlite_claims_remove_owner(pawl__sqlite_claims *claims, const void *owner)
+void pawl__claims_remove_owner(pawl__claims *claims, const void *owner)
 {
     size_t i = 0;
     while (claims->count != 0 && i < claims->capacity) {
@@ -95,15 +93,15 @@ void pawl__sqlite_claims_remove_owner(pawl__sqlite_claims *claims, const void *o
          * compared again. A row that moves here from the table's start was passed
          * before and belongs to others. */
         if (claims->rows[i].seq != 0 && claims->rows[i].owner == owner) {
-            pawl__sqlite_claims_remove(claims, claims->rows[i].seq);
+            pawl__claims_remove(claims, claims->rows[i].seq);
             continue;
         }
         i++;
     }
 }
 
-void pawl__sqlite_claims_free(pawl__sqlite_claims *claims)
+void pawl__claims_free(pawl__claims *claims)
 {
     pawl_free(claims->rows);
-    *claims = (pawl__sqlite_claims){0};
+    *claims = (pawl__claims){0};
 }

@@ -7,9 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/program.h"
+#include "store/program/program.h"
 
-#include "store/sqlite/claims.h"
+#include "store/program/claims.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,44 +41,44 @@ typedef struct attached {
     const void      *owner;
 } attached;
 
-struct pawl__sqlite_book {
-    pawl__sqlite_book    *next;
-    pawl__sqlite_program *program;
-    queue                *queues;
-    attached             *workers;
-    pawl__sqlite_claims   claims;
-    uint64_t              ended; /* claims that ended so far */
-    char                  prefix[];
+struct pawl__book {
+    pawl__book    *next;
+    pawl__program *program;
+    queue         *queues;
+    attached      *workers;
+    pawl__claims   claims;
+    uint64_t       ended; /* claims that ended so far */
+    char           prefix[];
 };
 
-struct pawl__sqlite_program {
-    pawl__sqlite_program *next;
-    dev_t                 device;
-    ino_t                 inode;
-    unsigned              users; /* handles; guarded by the registry's mutex */
-    int                   lock_file;
-    int64_t               number;
-    pthread_mutex_t       mutex; /* guards the books */
-    pawl__sqlite_book    *books;
+struct pawl__program {
+    pawl__program  *next;
+    dev_t           device;
+    ino_t           inode;
+    unsigned        users; /* handles; guarded by the registry's mutex */
+    int             lock_file;
+    int64_t         number;
+    pthread_mutex_t mutex; /* guards the books */
+    pawl__book     *books;
 };
 
-struct pawl__sqlite_file {
-    pawl__sqlite_file *next;
-    dev_t              device;
-    ino_t              inode;
-    pid_t              pid;
+struct pawl__program_file {
+    pawl__program_file *next;
+    dev_t               device;
+    ino_t               inode;
+    pid_t               pid;
 };
 
-static pthread_mutex_t       registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pawl__sqlite_program *registry;
-static pawl__sqlite_file    *files;
-static pthread_once_t        fork_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t     registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pawl__program      *registry;
+static pawl__program_file *files;
+static pthread_once_t      fork_once = PTHREAD_ONCE_INIT;
 
 /* Runs in the child, where only calls that are safe in a signal handler are
  * allowed; the objects stay, as handles still point to them. */
 static void close_in_child(void)
 {
-    for (pawl__sqlite_program *program = registry; program != NULL; program = program->next)
+    for (pawl__program *program = registry; program != NULL; program = program->next)
         close(program->lock_file);
 }
 
@@ -93,11 +93,11 @@ static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_err
 {
     char name[PATH_MAX + 8];
     if (snprintf(name, sizeof name, "%s-pawl", path) >= (int)sizeof name)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: the path has %zu bytes, limit %d",
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "the path has %zu bytes, limit %d",
                               strlen(path), PATH_MAX);
     *file = open(name, flags | O_CLOEXEC, 0666);
     if (*file < 0 && errno != ENOENT)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s: %s", name, strerror(errno));
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: %s", name, strerror(errno));
     return PAWL_OK;
 }
 
@@ -108,7 +108,7 @@ static struct flock one_byte(short type, int64_t number)
 }
 
 /* Draws a number and locks its byte. */
-static pawl_code take_number(pawl__sqlite_program *program, const char *path, pawl_error *error)
+static pawl_code take_number(pawl__program *program, const char *path, pawl_error *error)
 {
     for (int i = 0; i < LOCK_TRIES_MAX; i++) {
         uint64_t drawn = 0;
@@ -121,7 +121,7 @@ static pawl_code take_number(pawl__sqlite_program *program, const char *path, pa
         if (errno != EAGAIN && errno != EACCES)
             break;
     }
-    return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s-pawl: cannot lock: %s", path,
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "%s-pawl: cannot lock: %s", path,
                           strerror(errno));
 }
 
@@ -130,14 +130,14 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
 {
     struct flock lock = one_byte(F_WRLCK, number);
     if (fcntl(file, F_OFD_GETLK, &lock) != 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "sqlite: %s-pawl: cannot look at locks: %s",
-                              path, strerror(errno));
+        return pawl_error_set(error, PAWL_EPERSIST, "%s-pawl: cannot look at locks: %s", path,
+                              strerror(errno));
     *is_alive = lock.l_type != F_UNLCK;
     return PAWL_OK;
 }
 
-pawl_code pawl__sqlite_program_alive(const pawl__sqlite_program *program, const char *path,
-                                     int64_t number, bool *is_alive, pawl_error *error)
+pawl_code pawl__program_alive(const pawl__program *program, const char *path, int64_t number,
+                              bool *is_alive, pawl_error *error)
 {
     *is_alive = program != NULL && number == program->number;
     if (*is_alive || number == 0)
@@ -155,19 +155,18 @@ pawl_code pawl__sqlite_program_alive(const pawl__sqlite_program *program, const 
 
 /* ---- Objects ------------------------------------------------------------ */
 
-static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlite_program **program,
+static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__program **program,
                         pawl_error *error)
 {
-    pawl__sqlite_program *made = pawl_allocate(sizeof *made);
+    pawl__program *made = pawl_allocate(sizeof *made);
     if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     made->device    = device;
     made->inode     = inode;
     made->lock_file = -1;
     pawl_code code  = open_lock_file(path, O_RDWR | O_CREAT, &made->lock_file, error);
     if (code == PAWL_OK && made->lock_file < 0)
-        code =
-            pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s-pawl: %s", path, strerror(errno));
+        code = pawl_error_set(error, PAWL_EUNREACHABLE, "%s-pawl: %s", path, strerror(errno));
     if (code == PAWL_OK)
         code = take_number(made, path, error);
     if (code != PAWL_OK) {
@@ -181,12 +180,12 @@ static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlit
     return PAWL_OK;
 }
 
-pawl_code pawl__sqlite_program_join(const char *path, dev_t device, ino_t inode,
-                                    pawl__sqlite_program **program, pawl_error *error)
+pawl_code pawl__program_join(const char *path, dev_t device, ino_t inode, pawl__program **program,
+                             pawl_error *error)
 {
     (void)pthread_once(&fork_once, register_fork);
     pthread_mutex_lock(&registry_mutex);
-    pawl__sqlite_program *found = registry;
+    pawl__program *found = registry;
     while (found != NULL && (found->device != device || found->inode != inode))
         found = found->next;
     pawl_code code = PAWL_OK;
@@ -214,11 +213,11 @@ static void free_users(queue *it)
     }
 }
 
-static void destroy(pawl__sqlite_program *program)
+static void destroy(pawl__program *program)
 {
     while (program->books != NULL) {
-        pawl__sqlite_book *book = program->books;
-        program->books          = book->next;
+        pawl__book *book = program->books;
+        program->books   = book->next;
         while (book->queues != NULL) {
             queue *it    = book->queues;
             book->queues = it->next;
@@ -230,7 +229,7 @@ static void destroy(pawl__sqlite_program *program)
             book->workers   = first->next;
             pawl_free(first);
         }
-        pawl__sqlite_claims_free(&book->claims);
+        pawl__claims_free(&book->claims);
         pawl_free(book);
     }
     close(program->lock_file);
@@ -238,13 +237,13 @@ static void destroy(pawl__sqlite_program *program)
     pawl_free(program);
 }
 
-void pawl__sqlite_program_leave(pawl__sqlite_program *program)
+void pawl__program_leave(pawl__program *program)
 {
     if (program == NULL)
         return;
     pthread_mutex_lock(&registry_mutex);
     if (--program->users == 0) {
-        pawl__sqlite_program **link = &registry;
+        pawl__program **link = &registry;
         while (*link != program)
             link = &(*link)->next;
         *link = program->next;
@@ -253,15 +252,15 @@ void pawl__sqlite_program_leave(pawl__sqlite_program *program)
     pthread_mutex_unlock(&registry_mutex);
 }
 
-int64_t pawl__sqlite_program_number(const pawl__sqlite_program *program)
+int64_t pawl__program_number(const pawl__program *program)
 {
     return program->number;
 }
 
-pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const char *prefix)
+pawl__book *pawl__program_book(pawl__program *program, const char *prefix)
 {
     pthread_mutex_lock(&program->mutex);
-    pawl__sqlite_book *book = program->books;
+    pawl__book *book = program->books;
     while (book != NULL && strcmp(book->prefix, prefix) != 0)
         book = book->next;
     size_t size = strlen(prefix) + 1;
@@ -277,24 +276,24 @@ pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_program *program, const c
 
 /* ---- Files -------------------------------------------------------------- */
 
-pawl__sqlite_file *pawl__sqlite_file_enter(dev_t device, ino_t inode)
+pawl__program_file *pawl__program_file_enter(dev_t device, ino_t inode)
 {
-    pawl__sqlite_file *made = pawl_allocate(sizeof *made);
+    pawl__program_file *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return NULL;
     pthread_mutex_lock(&registry_mutex);
-    *made = (pawl__sqlite_file){files, device, inode, getpid()};
+    *made = (pawl__program_file){files, device, inode, getpid()};
     files = made;
     pthread_mutex_unlock(&registry_mutex);
     return made;
 }
 
-void pawl__sqlite_file_leave(pawl__sqlite_file *file)
+void pawl__program_file_leave(pawl__program_file *file)
 {
     if (file == NULL)
         return;
     pthread_mutex_lock(&registry_mutex);
-    pawl__sqlite_file **link = &files;
+    pawl__program_file **link = &files;
     while (*link != file)
         link = &(*link)->next;
     *link = file->next;
@@ -302,11 +301,11 @@ void pawl__sqlite_file_leave(pawl__sqlite_file *file)
     pawl_free(file);
 }
 
-pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode)
+pid_t pawl__program_file_inherited(dev_t device, ino_t inode)
 {
     pid_t own = getpid(), found = 0;
     pthread_mutex_lock(&registry_mutex);
-    for (const pawl__sqlite_file *file = files; file != NULL && found == 0; file = file->next)
+    for (const pawl__program_file *file = files; file != NULL && found == 0; file = file->next)
         if (file->pid != own && file->device == device && file->inode == inode)
             found = file->pid;
     pthread_mutex_unlock(&registry_mutex);
@@ -315,7 +314,7 @@ pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode)
 
 /* ---- Queues ------------------------------------------------------------- */
 
-static queue *find_or_add(pawl__sqlite_book *book, pawl_text name)
+static queue *find_or_add(pawl__book *book, pawl_text name)
 {
     queue *it = book->queues;
     while (it != NULL && !pawl_text_equal(it->name, name))
@@ -338,7 +337,7 @@ static user **find_user(queue *it, const void *owner)
     return link;
 }
 
-pawl_code pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name, const void *owner)
+pawl_code pawl__book_queue_enter(pawl__book *book, pawl_text name, const void *owner)
 {
     pawl_code code = PAWL_OK;
     user     *made = NULL;
@@ -355,8 +354,7 @@ pawl_code pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name, cons
     return code;
 }
 
-bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, const void *owner, pawl_text *name,
-                              bool *is_last)
+bool pawl__book_queue_leave(pawl__book *book, const void *owner, pawl_text *name, bool *is_last)
 {
     user *left = NULL;
     pthread_mutex_lock(&book->program->mutex);
@@ -375,7 +373,7 @@ bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, const void *owner, pawl_t
 
 /* ---- Workers ------------------------------------------------------------ */
 
-static attached **find_attached(pawl__sqlite_book *book, const void *owner)
+static attached **find_attached(pawl__book *book, const void *owner)
 {
     attached **link = &book->workers;
     while (*link != NULL && (*link)->owner != owner)
@@ -383,7 +381,7 @@ static attached **find_attached(pawl__sqlite_book *book, const void *owner)
     return link;
 }
 
-pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
+pawl_code pawl__book_attach(pawl__book *book, pawl_uuid worker, const void *owner)
 {
     pawl_code code = PAWL_OK;
     pthread_mutex_lock(&book->program->mutex);
@@ -402,7 +400,7 @@ pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const v
     return code;
 }
 
-void pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner)
+void pawl__book_detach(pawl__book *book, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
     attached **link = find_attached(book, owner);
@@ -414,7 +412,7 @@ void pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner)
 }
 
 /* Another handle that is the worker, or NULL. */
-static const void *find_other(const pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
+static const void *find_other(const pawl__book *book, pawl_uuid worker, const void *owner)
 {
     for (const attached *it = book->workers; it != NULL; it = it->next)
         if (it->owner != owner && pawl_uuid_compare(it->worker, worker) == 0)
@@ -422,12 +420,12 @@ static const void *find_other(const pawl__sqlite_book *book, pawl_uuid worker, c
     return NULL;
 }
 
-void pawl__sqlite_take_over_from(pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
+void pawl__book_take_over(pawl__book *book, pawl_uuid worker, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
     const void *other = find_other(book, worker, owner);
     if (other != NULL) {
-        pawl__sqlite_claims_remove_owner(&book->claims, other);
+        pawl__claims_remove_owner(&book->claims, other);
         book->ended++;
     }
     for (queue *it = book->queues; other != NULL && it != NULL; it = it->next)
@@ -438,13 +436,13 @@ void pawl__sqlite_take_over_from(pawl__sqlite_book *book, pawl_uuid worker, cons
 
 /* ---- Claims ------------------------------------------------------------- */
 
-pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *owner, int64_t epoch)
+pawl_code pawl__book_claim(pawl__book *book, int64_t seq, const void *owner, int64_t epoch)
 {
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_claim_row *row  = pawl__sqlite_claims_find(&book->claims, seq);
-    pawl_code               code = PAWL_OK;
+    pawl__claim_row *row  = pawl__claims_find(&book->claims, seq);
+    pawl_code        code = PAWL_OK;
     if (row == NULL)
-        code = pawl__sqlite_claims_add(&book->claims, seq, owner, epoch);
+        code = pawl__claims_add(&book->claims, seq, owner, epoch);
     else if (row->owner == owner)
         row->epoch = epoch;
     else
@@ -453,42 +451,42 @@ pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *o
     return code;
 }
 
-bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq)
+bool pawl__book_claim_is_free(pawl__book *book, int64_t seq)
 {
     pthread_mutex_lock(&book->program->mutex);
-    bool is_free = pawl__sqlite_claims_find(&book->claims, seq) == NULL;
+    bool is_free = pawl__claims_find(&book->claims, seq) == NULL;
     pthread_mutex_unlock(&book->program->mutex);
     return is_free;
 }
 
-int64_t pawl__sqlite_claim_epoch(pawl__sqlite_book *book, int64_t seq, const void *owner)
+int64_t pawl__book_claim_epoch(pawl__book *book, int64_t seq, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_claim_row *row   = pawl__sqlite_claims_find(&book->claims, seq);
-    int64_t                 epoch = row != NULL && row->owner == owner ? row->epoch : 0;
+    pawl__claim_row *row   = pawl__claims_find(&book->claims, seq);
+    int64_t          epoch = row != NULL && row->owner == owner ? row->epoch : 0;
     pthread_mutex_unlock(&book->program->mutex);
     return epoch;
 }
 
-void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner)
+void pawl__book_claim_end(pawl__book *book, int64_t seq, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(&book->claims, seq);
+    pawl__claim_row *row = pawl__claims_find(&book->claims, seq);
     if (row != NULL && row->owner == owner)
-        pawl__sqlite_claims_remove(&book->claims, seq);
+        pawl__claims_remove(&book->claims, seq);
     book->ended++;
     pthread_mutex_unlock(&book->program->mutex);
 }
 
-void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner)
+void pawl__book_claim_end_all(pawl__book *book, const void *owner)
 {
     pthread_mutex_lock(&book->program->mutex);
-    pawl__sqlite_claims_remove_owner(&book->claims, owner);
+    pawl__claims_remove_owner(&book->claims, owner);
     book->ended++;
     pthread_mutex_unlock(&book->program->mutex);
 }
 
-uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book)
+uint64_t pawl__book_claims_ended(pawl__book *book)
 {
     pthread_mutex_lock(&book->program->mutex);
     uint64_t ended = book->ended;

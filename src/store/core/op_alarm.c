@@ -1,0 +1,159 @@
+/* op_alarm.c - alarms of endpoints' processes, as events in a stream of the endpoint.
+ *
+ * The last event of a worker for a kind says whether the alarm stands; an alarm whose worker is gone
+ * stands no more, so that nobody has to end it.
+ *
+ *     pawl.alarm/billing   1 raised (a, breaker)   2 raised (b, breaker)   3 ended (a, breaker) <- b's stands
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/action.h"
+
+#include "pawl/store_alarm.h"
+#include "pawl/store_calls.h"
+
+#define TRIES_MAX 5
+
+/* ---- Writing -------------------------------------------------------------- */
+
+static pawl_code write_once(pawl_store *store, const pawl__action *action, pawl_text what,
+                            pawl_time now, pawl_arena *arena, pawl_error *error)
+{
+    pawl_event_append event;
+    pawl_changes      changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
+    yyjson_mut_doc   *headers = pawl__object_begin();
+    if (headers != NULL && !pawl__object_put(headers, "what", what)) {
+        yyjson_mut_doc_free(headers);
+        headers = NULL;
+    }
+    pawl_code code = pawl__action_event(store, action, headers, now, arena, &event, error);
+    return code == PAWL_OK ? pawl_store_commit(store, &changes, NULL, error) : code;
+}
+
+static pawl_code write_alarm(pawl_store *store, const pawl_alarm *alarm, const char *type,
+                             pawl_error *error)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(alarm->worker.uuid, id);
+    const pawl__action action = {PAWL_ALARM_STREAMS, "alarm of endpoint", alarm->endpoint, type,
+                                 pawl_text_of(id),   alarm->text};
+    pawl_code          code   = pawl__action_check(&action, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = PAWL_ECONFLICT;
+    for (int tries = 0; tries < TRIES_MAX && code == PAWL_ECONFLICT; tries++)
+        code = write_once(store, &action, alarm->what, alarm->since, arena, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl_store_alarm_raise(pawl_store *store, const pawl_alarm *alarm, pawl_error *error)
+{
+    return write_alarm(store, alarm, PAWL_ALARM_RAISED, error);
+}
+
+pawl_code pawl_store_alarm_end(pawl_store *store, const pawl_alarm *alarm, pawl_error *error)
+{
+    return write_alarm(store, alarm, PAWL_ALARM_ENDED, error);
+}
+
+/* ---- Reading -------------------------------------------------------------- */
+
+typedef struct seen {
+    const pawl_worker_info *workers;
+    size_t                  worker_count;
+    pawl_arena             *arena;
+    pawl_alarm_rows         told; /* the last event of each worker and kind, ended ones too */
+    size_t                  capacity, told_from; /* of the endpoint at hand */
+} seen;
+
+static bool lives(const seen *it, pawl_worker_id id)
+{
+    for (size_t i = 0; i < it->worker_count; i++)
+        if (pawl_uuid_compare(it->workers[i].id.uuid, id.uuid) == 0)
+            return true;
+    return false;
+}
+
+static bool is_told(const seen *it, const pawl_alarm *alarm)
+{
+    for (size_t i = it->told_from; i < it->told.count; i++)
+        if (pawl_uuid_compare(it->told.items[i].worker.uuid, alarm->worker.uuid) == 0 &&
+            pawl_text_equal(it->told.items[i].what, alarm->what))
+            return true;
+    return false;
+}
+
+/* An ended one is kept with `since` 0, for the events before it. Headers that another program wrote are
+ * passed over. */
+static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *event,
+                            pawl_error *error)
+{
+    yyjson_doc *doc   = pawl__object_read(event->headers);
+    yyjson_val *root  = yyjson_doc_get_root(doc);
+    bool        is_up = pawl_text_equal(event->type, PAWL_TEXT(PAWL_ALARM_RAISED));
+    pawl_text   by    = pawl__object_text(root, "by", it->arena);
+    pawl_alarm  alarm = {.endpoint = endpoint,
+                         .what     = pawl__object_text(root, "what", it->arena),
+                         .text     = pawl__object_text(root, "reason", it->arena),
+                         .since    = is_up ? event->at : 0};
+    yyjson_doc_free(doc);
+    if (by.data == NULL || alarm.what.data == NULL ||
+        pawl_uuid_parse(by, &alarm.worker.uuid, NULL) != PAWL_OK || is_told(it, &alarm) ||
+        !lives(it, alarm.worker))
+        return PAWL_OK;
+    pawl_alarm *grown =
+        pawl_arena_grow(it->arena, it->told.items, it->told.count, &it->capacity, sizeof *grown);
+    if (grown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for alarms");
+    it->told.items                   = grown;
+    it->told.items[it->told.count++] = alarm;
+    return PAWL_OK;
+}
+
+static pawl_code read_endpoint(pawl_store *store, seen *it, pawl_text endpoint, pawl_error *error)
+{
+    const pawl_event_query query = {
+        .stream      = pawl__action_stream(PAWL_ALARM_STREAMS, endpoint, it->arena),
+        .is_backward = true,
+        .count_max   = PAWL_ALARM_EVENTS_MAX};
+    pawl_event_rows rows = {.count = 0};
+    if (query.stream.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
+    pawl_code code = pawl_store_event_list(store, &query, it->arena, &rows, error);
+    it->told_from  = it->told.count;
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        code = take_event(it, endpoint, &rows.items[i].event, error);
+    return code;
+}
+
+static bool is_first_of_endpoint(const seen *it, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (pawl_text_equal(it->workers[i].endpoint, it->workers[at].endpoint))
+            return false;
+    return it->workers[at].endpoint.size > 0;
+}
+
+pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_rows *rows,
+                            pawl_error *error)
+{
+    pawl_worker_info *workers = NULL;
+    seen              it      = {.arena = arena};
+    *rows                     = (pawl_alarm_rows){.count = 0};
+    pawl_code code = pawl_store_worker_list(store, arena, &workers, &it.worker_count, error);
+    it.workers     = workers;
+    for (size_t i = 0; i < it.worker_count && code == PAWL_OK; i++)
+        if (is_first_of_endpoint(&it, i))
+            code = read_endpoint(store, &it, workers[i].endpoint, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < it.told.count; i++)
+        if (it.told.items[i].since != 0)
+            it.told.items[rows->count++] = it.told.items[i];
+    rows->items = it.told.items;
+    return PAWL_OK;
+}

@@ -1,0 +1,421 @@
+/* runs.c - kinds of change, run by run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mongo/kinds.h"
+
+#include <string.h>
+
+static const pawl__mongo_way *const ways[pawl_change_kind_count] = {
+#define ROW(name, is_refusable) [pawl_change_##name] = &pawl__mongo_##name##_way,
+    PAWL_CHANGE_KINDS(ROW)
+#undef ROW
+};
+
+/* ---- For the kinds ------------------------------------------------------- */
+
+pawl_code pawl__mongo_known(const void *change, pawl_error *why)
+{
+    (void)change, (void)why;
+    return PAWL_OK;
+}
+
+pawl_code pawl__mongo_refuse(const pawl__mongo_run *r, size_t index, const pawl_error *why)
+{
+    pawl__mongo_writer *writer = r->writer;
+    r->is_out[index]           = true;
+    if (pawl__refuse(writer->refused, writer->kind, r->items[index], why) == PAWL_OK)
+        return PAWL_OK;
+    return pawl__mongo_no_memory(writer->error);
+}
+
+pawl_code pawl__mongo_mismatch(const pawl__mongo_run *r, int64_t done, size_t expected)
+{
+    pawl__mongo_of(r->writer->store)->is_mismatch = true;
+    return pawl_error_set(r->writer->error, PAWL_EBUSY,
+                          "mongodb: %s: %lld documents were written, not %zu",
+                          pawl_change_kind_name(r->writer->kind), (long long)done, expected);
+}
+
+static pawl_text saga_of(const pawl__mongo_run *r)
+{
+    return r->scope.table != NULL ? r->scope.table->name : PAWL_TEXT("");
+}
+
+bool pawl__mongo_is_there(const pawl__mongo_run *r, const void *change, const char *filter)
+{
+    const pawl__mongo_table table  = {.name = r->way->collection, .saga = saga_of(r)};
+    pawl__mongo_scope       scope  = r->scope;
+    bson_t                  wanted = BSON_INITIALIZER;
+    bool                    is     = false;
+    scope.change                   = change;
+    if (pawl__mongo_put_scope(&wanted, filter, &scope))
+        (void)pawl__mongo_read_one(r->writer->store, &table, NULL, NULL, &is, r->writer->error,
+                                   "filter: %d, projection: {_id: 1}", &wanted);
+    bson_destroy(&wanted);
+    return is;
+}
+
+/* ---- Looking ------------------------------------------------------------- */
+
+static bool is_equal(const pawl__mongo_field *left, const void *left_row,
+                     const pawl__mongo_field *right, const void *right_row)
+{
+    const void *a = (const char *)left_row + left->offset;
+    const void *b = (const char *)right_row + right->offset;
+    switch (left->type) {
+    case PAWL__MONGO_INT: return *(const int64_t *)a == *(const int64_t *)b;
+    case PAWL__MONGO_UUID:
+        return pawl_uuid_compare(*(const pawl_uuid *)a, *(const pawl_uuid *)b) == 0;
+    default: return pawl_text_equal(*(const pawl_text *)a, *(const pawl_text *)b);
+    }
+}
+
+static pawl_text next_name(const char **at, const char *ends)
+{
+    pawl_text name = {.data = *at, .size = strcspn(*at, ends)};
+    *at += name.size;
+    *at += **at != '\0';
+    return name;
+}
+
+/* The row that the change is about: of "a=b,c=d" the fields of each, in pairs. */
+static const void *find_row(const pawl__mongo_run *r, const pawl__mongo_table *table,
+                            const void *change)
+{
+    const pawl__mongo_field *pairs[2][2];
+    size_t                   count = 0;
+    for (const char *at = r->way->match; at != NULL && *at != '\0'; count++) {
+        pairs[count][0] = pawl__mongo_field_of(r->way->fields, next_name(&at, "="));
+        pairs[count][1] = pawl__mongo_field_of(table->fields, next_name(&at, ","));
+    }
+    for (size_t i = 0; count != 0 && i < r->row_count; i++) {
+        const void *row  = r->rows + i * table->row_size;
+        size_t      same = 0;
+        while (same < count && is_equal(pairs[same][0], change, pairs[same][1], row))
+            same++;
+        if (same == count)
+            return row;
+    }
+    return NULL;
+}
+
+static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
+{
+    bson_t              asked  = BSON_INITIALIZER;
+    pawl__mongo_writer *writer = r->writer;
+    r->scope.change            = r->items[0];
+    pawl_code code             = PAWL_OK;
+    if (pawl__mongo_put_scope(&asked, r->way->look, &r->scope))
+        code = pawl__mongo_read(writer->store, table, writer->arena, &r->rows, &r->row_count,
+                                writer->error, "%m", &asked);
+    else
+        code = pawl__mongo_no_memory(writer->error);
+    bson_destroy(&asked);
+    return code;
+}
+
+static pawl__why_fn *judge(const pawl__mongo_run *r, const void *change, const void *row)
+{
+    pawl__why_fn *why = row != NULL ? r->way->if_there : r->way->if_missing;
+    return why == NULL && r->way->judge != NULL ? r->way->judge(r, change, row) : why;
+}
+
+/* Refuses what the documents forbid. The first event of a stream tells for those behind it. */
+static pawl_code look(pawl__mongo_run *r)
+{
+    const pawl__mongo_table saga = {
+        .fields = pawl__mongo_saga_fields, .row_size = sizeof(pawl_saga_row), .saga = saga_of(r)};
+    const pawl__mongo_table *table = r->way->table != NULL ? r->way->table : &saga;
+    pawl_code                code  = PAWL_OK;
+    if (r->way->look != NULL)
+        code = read_rows(r, table);
+    for (size_t i = 0; code == PAWL_OK && i < r->count; i++) {
+        pawl_error    text = PAWL_ERROR_INIT;
+        pawl__why_fn *why  = judge(r, r->items[i], find_row(r, table, r->items[i]));
+        r->is_out[i]       = why != NULL;
+        if (why == NULL || why == pawl__mongo_known)
+            continue;
+        (void)why(r->items[i], &text);
+        code = pawl__mongo_refuse(r, i, &text);
+    }
+    return code;
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+/* A write as it is read from its text. */
+typedef struct sentence {
+    pawl__mongo_op           op;
+    bool                     is_counted;
+    const pawl__mongo_field *by; /* or NULL */
+    const char              *text;
+} sentence;
+
+static sentence read_sentence(const pawl__mongo_way *of, int number)
+{
+    static const char *const words[] = {
+        [PAWL__MONGO_REMOVE] = "remove ",       [PAWL__MONGO_REMOVE_MANY] = "removes ",
+        [PAWL__MONGO_UPDATE] = "update ",       [PAWL__MONGO_UPSERT] = "upsert ",
+        [PAWL__MONGO_UPDATE_MANY] = "updates ", [PAWL__MONGO_INSERT] = "insert "};
+    sentence s = {.text = of->writes[number], .is_counted = true};
+    if (strncmp(s.text, "maybe ", 6) == 0) {
+        s.is_counted = false;
+        s.text += 6;
+    }
+    if (strncmp(s.text, "by ", 3) == 0) {
+        s.text += 3;
+        s.by = pawl__mongo_field_of(of->fields, next_name(&s.text, " "));
+    }
+    while (strncmp(s.text, words[s.op], strlen(words[s.op])) != 0)
+        s.op++;
+    s.text += strlen(words[s.op]);
+    return s;
+}
+
+typedef struct writing {
+    pawl__mongo_run *run;
+    pawl__mongo_bulk bulk;
+    int             *chosen; /* by item; NOTHING once it is written */
+    size_t           expected;
+    bool             is_counted;
+} writing;
+
+/* Adds the write of the change, or that of all from it on that chose the same and are alike. */
+static void add_write(writing *w, size_t first, const sentence *s)
+{
+    pawl__mongo_run  *r     = w->run;
+    pawl__mongo_scope scope = r->scope;
+    bson_t            made  = BSON_INITIALIZER;
+    int               own   = w->chosen[first];
+    const void      **alike = pawl_arena_take(r->writer->arena, r->count * sizeof *alike);
+    scope.change            = r->items[first];
+    scope.count             = 0;
+    for (size_t i = first; alike != NULL && i < (s->by != NULL ? r->count : first + 1); i++)
+        if (w->chosen[i] == own &&
+            (s->by == NULL || is_equal(s->by, r->items[i], s->by, scope.change))) {
+            alike[scope.count++] = r->items[i];
+            w->chosen[i]         = PAWL__MONGO_NOTHING;
+        }
+    scope.changes = alike;
+    w->expected += scope.count;
+    bool is_ok = alike != NULL && pawl__mongo_put_scope(&made, s->text, &scope);
+    pawl__mongo_add_document(&w->bulk, s->op, &made, is_ok);
+    bson_destroy(&made);
+}
+
+/* Fills `chosen`. */
+static pawl_code choose(const pawl__mongo_run *r, int *chosen)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        chosen[i] = r->is_out[i] ? PAWL__MONGO_NOTHING : 0;
+        if (!r->is_out[i] && r->way->choose != NULL)
+            chosen[i] = r->way->choose(r, r->items[i]);
+        if (chosen[i] == PAWL__MONGO_FAILED)
+            return r->writer->error != NULL ? r->writer->error->code : PAWL_EPERSIST;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code write_all(pawl__mongo_run *r)
+{
+    pawl__mongo_writer *writer = r->writer;
+    writing             w      = {.run    = r,
+                                  .chosen = pawl_arena_take(writer->arena, r->count * sizeof *w.chosen),
+                                  .bulk = pawl__mongo_bulk_begin(writer->store, r->way->collection, saga_of(r)),
+                                  .is_counted = true};
+    pawl_code code = w.chosen != NULL ? choose(r, w.chosen) : pawl__mongo_no_memory(writer->error);
+    for (size_t i = 0; code == PAWL_OK && i < r->count; i++)
+        if (w.chosen[i] != PAWL__MONGO_NOTHING) {
+            const sentence s = read_sentence(r->way, w.chosen[i]);
+            w.is_counted &= s.is_counted;
+            add_write(&w, i, &s);
+        }
+    pawl_code wrote = pawl__mongo_bulk_run(&w.bulk, writer->error);
+    if (code != PAWL_OK)
+        return code;
+    if (wrote == PAWL_OK && w.is_counted && w.bulk.done != (int64_t)w.expected)
+        return pawl__mongo_mismatch(r, w.bulk.done, w.expected);
+    return wrote == PAWL_OK
+               ? wrote
+               : pawl_error_wrap(writer->error, wrote, "%s", pawl_change_kind_name(writer->kind));
+}
+
+/* Without care only what no count tells: a kind that says so, and counted writes beside others. */
+static bool is_looked_at(const pawl__mongo_run *r)
+{
+    size_t loose = 0, all = 0;
+    if (r->way->look == NULL && r->way->judge == NULL)
+        return false;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->way->is_looked_at != NULL && r->way->is_looked_at(r->items[i]))
+            return true;
+        int number = r->way->choose != NULL ? r->way->choose(r, r->items[i]) : 0;
+        all += number >= 0;
+        loose += number >= 0 && !read_sentence(r->way, number).is_counted;
+    }
+    return r->writer->is_careful || (loose != 0 && loose != all);
+}
+
+/* The items of one collection. */
+static pawl_code write_some(pawl__mongo_run *r)
+{
+    r->scope.fields  = r->way->fields;
+    r->scope.changes = r->items;
+    r->scope.count   = r->count;
+    r->scope.worker  = r->writer->store->worker.uuid;
+    r->scope.number  = &r->writer->number;
+    r->is_out        = pawl_arena_take(r->writer->arena, r->count);
+    if (r->is_out == NULL)
+        return pawl__mongo_no_memory(r->writer->error);
+    memset(r->is_out, 0, r->count);
+    if (r->way->apply != NULL)
+        return r->way->apply(r);
+    pawl_code code = is_looked_at(r) ? look(r) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = write_all(r);
+    if (code != PAWL_OK || r->way->also == NULL)
+        return code;
+    r->way          = r->way->also;
+    r->scope.fields = r->way->fields;
+    return write_all(r);
+}
+
+/* Each change of sagas begins so. */
+typedef struct saga_change {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+} saga_change;
+
+static const pawl_saga_table *table_of(const void *change)
+{
+    return ((const saga_change *)change)->table;
+}
+
+/* Changes of sagas table by table: a bulk is of one collection. */
+static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_way *of,
+                           const void **items, size_t count)
+{
+    pawl_code code = PAWL_OK;
+    if (of->collection != NULL || of->apply != NULL)
+        return write_some(
+            &(pawl__mongo_run){.writer = writer, .way = of, .items = items, .count = count});
+    const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
+    while (alike != NULL && code == PAWL_OK && count != 0) {
+        const pawl_saga_table *table = table_of(items[0]);
+        size_t                 taken = 0, left = 0;
+        for (size_t i = 0; i < count; i++)
+            if (pawl_text_equal(table_of(items[i])->name, table->name))
+                alike[taken++] = items[i];
+            else
+                items[left++] = items[i];
+        count                = left;
+        pawl__mongo_run some = {.writer = writer, .way = of, .items = alike, .count = taken};
+        some.scope.table     = table;
+        code                 = write_some(&some);
+    }
+    return alike != NULL ? code : pawl__mongo_no_memory(writer->error);
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+/* Two keys with one bit end a run early, which costs a round trip and nothing else. */
+#define KEY_BITS 65536
+#define KEYS_MAX 3
+
+typedef struct gather {
+    const void **items;
+    size_t       count;
+    uint64_t     bits[KEY_BITS / 64];
+} gather;
+
+/* FNV-1a */
+static uint32_t hash(uint32_t from, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        from = (from ^ bytes[i]) * UINT32_C(16777619);
+    return from;
+}
+
+static uint32_t hash_field(uint32_t from, const pawl__mongo_field *field, const void *at)
+{
+    const pawl_text *text  = at;
+    uint64_t         value = 0;
+    switch (field->type) {
+    case PAWL__MONGO_INT: return hash(from, at, sizeof(int64_t));
+    case PAWL__MONGO_UUID: return hash(from, at, sizeof(pawl_uuid));
+    case PAWL__MONGO_VALUE: value = pawl_value_hash(at); return hash(from, &value, sizeof value);
+    default: return hash(from, text->data, text->size);
+    }
+}
+
+/* Hashes of the documents that a change is about. A key with an empty part is none; all changes meet whose keys
+ * are "". */
+static size_t keys_of(const pawl__mongo_way *of, const void *change, uint32_t keys[KEYS_MAX])
+{
+    size_t      count = 0;
+    const char *at    = of->keys;
+    if (at == NULL)
+        return 0;
+    do {
+        uint32_t key     = (uint32_t)(at - of->keys) + 1;
+        bool     is_none = false;
+        for (bool is_last = *at == '\0'; !is_last;) {
+            size_t                   size = strcspn(at, ",;");
+            const pawl__mongo_field *field =
+                pawl__mongo_field_of(of->fields, (pawl_text){.data = at, .size = size});
+            const void *value = (const char *)change + field->offset;
+            is_none |= pawl__mongo_is_empty(field->type, value);
+            key     = hash_field(key, field, value);
+            is_last = at[size] != ',';
+            at += size + (at[size] != '\0');
+        }
+        if (!is_none)
+            keys[count++] = key % KEY_BITS;
+    } while (*at != '\0');
+    return count;
+}
+
+/* A change whose documents may be those of one of the run begins another run. */
+static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__mongo_way *of,
+                            const void *change)
+{
+    uint32_t  keys[KEYS_MAX];
+    size_t    count = keys_of(of, change, keys);
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; g->count != 0 && i < count; i++)
+        if ((g->bits[keys[i] / 64] & UINT64_C(1) << keys[i] % 64) != 0) {
+            code     = write_run(writer, of, g->items, g->count);
+            g->count = 0;
+            memset(g->bits, 0, sizeof g->bits);
+        }
+    for (size_t i = 0; i < count; i++)
+        g->bits[keys[i] / 64] |= UINT64_C(1) << keys[i] % 64;
+    g->items[g->count++] = change;
+    return code;
+}
+
+pawl_code pawl__mongo_apply(pawl__mongo_writer *writer, pawl_change_kind kind)
+{
+    size_t      count = pawl__change_count(writer->changes, kind);
+    const char *item  = pawl__change_items(writer->changes, kind);
+    pawl_code   code  = PAWL_OK;
+    if (count == 0)
+        return PAWL_OK;
+    if (kind == pawl_change_queue_settle && writer->is_enlisted)
+        return pawl__why_not_enlisted(item, writer->error);
+    gather *g    = pawl_arena_take(writer->arena, sizeof *g);
+    writer->kind = kind;
+    if (g != NULL) {
+        memset(g, 0, sizeof *g);
+        g->items = pawl_arena_take(writer->arena, count * sizeof *g->items);
+    }
+    if (g == NULL || g->items == NULL)
+        return pawl__mongo_no_memory(writer->error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++, item += pawl__kinds[kind].size)
+        if (!writer->is_dropped[pawl__change_group(item)])
+            code = add_change(writer, g, ways[kind], item);
+    return code == PAWL_OK && g->count != 0 ? write_run(writer, ways[kind], g->items, g->count)
+                                            : code;
+}

@@ -1,0 +1,75 @@
+/* template.h - documents from a text with holes, as MongoDB's own pages write them.
+ *
+ *     pawl__mongo_put(&filter, "queue: %t, due: {$lte: %i}, claimed_by: {$exists: false}", queue, now);
+ *
+ * Members stand without quotes around their names, texts in '...', numbers are int64. Holes take the arguments in
+ * their order:
+ *
+ *     %t pawl_text   %c const char *   %i int64_t   %n int   %b bool   %u pawl_uuid   %v const pawl_value *
+ *     %d const bson_t *, a sub-document       %a const bson_t *, an array      %k const char *, the name of a member
+ *     %l const pawl__mongo_list *, an array   %r const pawl__mongo_field *, const void *: all members of that row
+ *     %m const bson_t *: all its members
+ *
+ * Of a change, by the names of its fields: @seq its value, @@seq an array of those of all changes of the run, @* all
+ * members; @worker, @number, the next one, @same, the last of these, and @before, the number before its version. @@{...}
+ * is an array of such a document for each change of the run. In the name of a member, and only there, @main and
+ * @transitional are the names of the saga's properties. A name with ? behind it is left out where its value is empty: a text or a
+ * document without anything in it, 0, a zero id, no value; so is an item of an array with ? before it.
+ *
+ * Threads: plain data. Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_MONGO_TEMPLATE_H
+#define PAWL_MONGO_TEMPLATE_H
+
+#include "pawl/message.h"
+#include "store/mongo/document.h"
+
+#include <stdarg.h>
+
+#define PAWL__MONGO_PATH_SIZE 300 /* of a member */
+
+/* The values of one member of structs: `stride` apart, or those behind an array of pointers where it is 0. */
+typedef struct pawl__mongo_list {
+    const void      *items;
+    size_t           stride, count, offset;
+    pawl__mongo_type type;
+} pawl__mongo_list;
+
+#define PAWL__MONGO_LIST(items_, count_, row, member, type_) \
+    (&(pawl__mongo_list){.items  = (items_),                 \
+                         .stride = sizeof(row),              \
+                         .count  = (count_),                 \
+                         .offset = offsetof(row, member),    \
+                         .type   = PAWL__MONGO_##type_})
+/* Of an array of values. */
+#define PAWL__MONGO_VALUES(items_, count_, type_)    \
+    (&(pawl__mongo_list){.items  = (items_),         \
+                         .stride = sizeof *(items_), \
+                         .count  = (count_),         \
+                         .type   = PAWL__MONGO_##type_})
+
+/* The values that the names of a template stand for. */
+typedef struct pawl__mongo_scope {
+    const pawl__mongo_field *fields;
+    const void              *change;
+    const void *const       *changes; /* of the run */
+    size_t                   count;
+    const pawl_saga_table   *table; /* NULL: of no saga */
+    pawl_uuid                worker;
+    int64_t                 *number; /* raised by each use */
+} pawl__mongo_scope;
+
+/* Appends the members. False when out of memory, or when a JSON text is none that a document can hold. */
+bool pawl__mongo_put(bson_t *document, const char *text, ...);
+bool pawl__mongo_put_arguments(bson_t *document, const char *text, va_list arguments);
+bool pawl__mongo_put_scope(bson_t *document, const char *text, const pawl__mongo_scope *scope);
+/* Appends a value to an array that has `count` of them. */
+bool pawl__mongo_push(bson_t *array, uint32_t *count, const char *text, ...);
+/* "OrderRef", as it stands in the name of a member; "-" for a property that the saga has not. */
+void pawl__mongo_property(const pawl_correlation *correlation, char name[PAWL__MONGO_PATH_SIZE]);
+/* The document or array of a member, without a copy; empty where there is none. */
+void pawl__mongo_part(const bson_t *document, const char *key, bson_t *part);
+
+#endif

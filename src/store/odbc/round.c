@@ -1,0 +1,119 @@
+/* round.c - the writes of a round in one trip, where the server takes a block of them (dialects/oracle_round.h).
+ *
+ * Until its answer is there each item is said to be applied. Where one was not, or a statement of the block
+ * failed, the round is undone and done again item by item. A statement that is no part of the block, or waits
+ * for an answer, has the block sent before it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/odbc/odbc.h"
+
+#include <string.h>
+
+#define ANSWER_SIZE (PAWL__ORACLE_ITEMS_MAX + 1)
+
+/* An item that is missed, though it is not to be, or an answer that is too short. */
+static bool is_like(const pawl__oracle_round *round, const char *answer)
+{
+    bool is_right = strlen(answer) == round->item_count;
+    for (unsigned i = 0; is_right && i < round->item_count; i++)
+        is_right = answer[i] != PAWL__ORACLE_MISSED || !round->is_wanted[i];
+    return is_right;
+}
+
+static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, char *answer,
+                     pawl_error *error)
+{
+    pawl__oracle_round *round = connection->round;
+    SQLLEN              sizes[PAWL__ORACLE_SETS_MAX], size = 0;
+    pawl_code           code = PAWL_OK;
+    for (unsigned i = 0; code == PAWL_OK && i < round->set_count; i++) {
+        pawl__sql_text *set = &round->sets[i];
+        sizes[i]            = (SQLLEN)set->size;
+        if (!SQL_SUCCEEDED(SQLBindParameter(stmt, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT,
+                                            SQL_C_CHAR, SQL_LONGVARCHAR, set->size, 0, set->data,
+                                            sizes[i], &sizes[i])))
+            code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    }
+    if (code == PAWL_OK)
+        code = pawl__odbc_run(connection, stmt, true, error);
+    if (code == PAWL_OK &&
+        (!SQL_SUCCEEDED(SQLFetch(stmt)) ||
+         !SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, answer, ANSWER_SIZE, &size))))
+        code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    return code;
+}
+
+/* A failure of a statement alone is found once more by the item whose it is. */
+static bool is_alone(const pawl__sql_session *session, pawl_code code)
+{
+    return !session->is_lost && !session->is_undone && code != PAWL_EBUSY && code != PAWL_ENOMEM &&
+           code != PAWL_ETIMEOUT && code != PAWL_EINTERRUPTED;
+}
+
+pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *error)
+{
+    pawl__oracle_round *round               = connection->round;
+    pawl__sql_text      text                = {0};
+    SQLHSTMT            stmt                = NULL;
+    char                answer[ANSWER_SIZE] = "";
+    if (round == NULL || round->set_count == 0)
+        return PAWL_OK;
+    pawl__oracle_round_text(round, &text);
+    pawl_code code = pawl__odbc_prepare_text(connection, &stmt, NULL, &text, error);
+    if (code == PAWL_OK)
+        code = run(connection, stmt, answer, error);
+    bool was_unlike = round->was_unlike || (code == PAWL_OK ? !is_like(round, answer)
+                                                            : is_alone(&connection->session, code));
+    if (was_unlike && is_alone(&connection->session, code))
+        code = PAWL_OK;
+    pawl__odbc_free(stmt);
+    pawl__sql_text_free(&text);
+    pawl__oracle_round_clear(round);
+    round->was_unlike = was_unlike;
+    return code;
+}
+
+pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write *write,
+                                 const void *const *items, size_t count, pawl__sql_fate *fates,
+                                 size_t *failed, pawl_error *error)
+{
+    pawl__odbc_connection *connection = (pawl__odbc_connection *)to;
+    bool                   is_added   = false;
+    *failed                           = 0;
+    if (connection->round == NULL)
+        connection->round = pawl_allocate(sizeof *connection->round);
+    if (connection->round == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "odbc: out of memory for a round");
+    pawl_code code = pawl__oracle_round_add(connection->round, connection->session.remote, write,
+                                            items, count, &is_added, error);
+    for (size_t i = 0; i < count; i++)
+        fates[i] = PAWL__SQL_APPLIED;
+    if (code != PAWL_OK || is_added)
+        return code;
+    bool was_full = connection->round->set_count != 0;
+    code          = pawl__odbc_round_send(connection, error);
+    if (code == PAWL_OK && was_full)
+        code = pawl__oracle_round_add(connection->round, connection->session.remote, write, items,
+                                      count, &is_added, error);
+    if (code != PAWL_OK || is_added)
+        return code;
+    return pawl__sql_write_looking(to, write, items, count, fates, failed, error);
+}
+
+pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error)
+{
+    pawl__odbc_connection *connection =
+        pawl__odbc_connection_of(pawl__sql_session_of(((pawl__sql_store *)store)->connection));
+    pawl_code code = pawl__odbc_round_send(connection, error);
+    *is_right      = connection->round == NULL || !connection->round->was_unlike;
+    pawl__odbc_round_forget(&connection->session);
+    return code;
+}
+
+void pawl__odbc_round_forget(pawl__sql_session *session)
+{
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    if (connection->round != NULL)
+        pawl__oracle_round_clear(connection->round);
+}

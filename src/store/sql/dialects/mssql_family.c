@@ -1,0 +1,307 @@
+/* mssql_family.c - sessions of SQL Server: settings, transactions, and the lock that a worker lives by.
+ *
+ * Inside of a transaction of pawl implicit_transactions is on: when the server ends the transaction in the
+ * middle (a deadlock), the statements behind it are in a new one that is not committed, where with
+ * autocommit each would be at once. A commit looks whether its transaction is the one that was begun.
+ * Outside of one it is off. Both ends are texts without parameters, so that no batch with parameters
+ * changes the number of open transactions (266).
+ *
+ * A living worker has an application lock of its session, which is gone with the session. To ask for such
+ * locks no right is needed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialects/mssql_family.h"
+
+#include "store/sql/dialects/mssql_statements.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION_MIN 13 /* 2016 */
+#define LEVEL_MIN 130
+#define LIVES_AT_ONCE 100 /* in one statement */
+#define DEAD_MICROSECONDS "15000000"
+
+/* ---- Transactions --------------------------------------------------------- */
+
+static const pawl__sql_words words = {
+    .begin    = "set implicit_transactions off; if @@trancount > 0 rollback transaction; "
+                "begin transaction; set implicit_transactions on; "
+                "declare @pawl bigint = current_transaction_id(); "
+                "exec sp_set_session_context N'pawl', @pawl",
+    .commit   = "if @@trancount <> 1 or coalesce(cast(session_context(N'pawl') as bigint), 0) <> "
+                "current_transaction_id() throw 50001, N'pawl: the transaction is another one than "
+                "was begun', 1; commit transaction; set implicit_transactions off",
+    .rollback = "if @@trancount > 0 rollback transaction; "
+                "if session_context(N'pawl') is not null set implicit_transactions off",
+    .save     = "save transaction %s",
+    .undo     = "rollback transaction %s",
+};
+
+/* Of an application's: whether the statements of a change set can go into its transaction. */
+#define OPTION(bit, is_on) "case when @@options & " #bit " = " #is_on " then 0 else 1 end"
+
+static pawl_code check_callers(pawl__sql_session *session, pawl_error *error)
+{
+    static const struct {
+        const char *text; /* gives 1 where it is otherwise */
+        const char *setting;
+    } needed[] = {
+        {"select " OPTION(16384, 0), "xact_abort off"},
+        {"select " OPTION(512, 0), "nocount off"},
+        {"select " OPTION(256, 256), "quoted_identifier on"},
+        {"select " OPTION(64, 64), "arithabort on"},
+    };
+    int64_t   is_other = 0;
+    pawl_code code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof needed / sizeof needed[0]; i++) {
+        code = pawl__sql_ask_number(session, needed[i].text, &is_other, error);
+        if (code == PAWL_OK && is_other != 0)
+            code = pawl_error_set(error, PAWL_EINVAL, "enlist: the connection needs 'set %s' first",
+                                  needed[i].setting);
+    }
+    return code;
+}
+
+pawl_code pawl__mssql_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error)
+{
+    int64_t   state = 0;
+    pawl_code code  = pawl__sql_ask_number(session, "select xact_state()", &state, error);
+    *is_open        = code == PAWL_OK && state == 1;
+    return *is_open && session->is_callers ? check_callers(session, error) : code;
+}
+
+/* ---- The session --------------------------------------------------------- */
+
+typedef struct server_row {
+    int64_t version;
+    int64_t level;
+    int64_t session;
+    char    database[PAWL__SQL_DATABASE_SIZE];
+} server_row;
+
+static int64_t number_in(pawl_text column)
+{
+    return column.data != NULL ? strtoll(column.data, NULL, 10) : 0;
+}
+
+static void take_server(void *context, const pawl_text *columns)
+{
+    server_row *row = context;
+    row->version    = number_in(columns[0]);
+    row->session    = number_in(columns[1]);
+    row->level      = number_in(columns[2]);
+    (void)snprintf(row->database, sizeof row->database, "%.*s", PAWL_TEXT_ARGS(columns[3]));
+}
+
+/* Azure says 12 of every server, and has what 2016 has. */
+static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
+{
+    pawl__sql_remote *remote = session->remote;
+    server_row        row    = {0};
+    pawl_code         code   = remote->ops->ask(
+                  session,
+                  "select case when cast(serverproperty('EngineEdition') as int) in (5, 8) then 99 "
+                            "else cast(parsename(cast(serverproperty('ProductVersion') as nvarchar(128)), 4) as int) "
+                            "end, @@spid, compatibility_level, name from sys.databases where database_id = db_id()",
+                  take_server, &row, error);
+    remote->dialect = &pawl__mssql_dialect;
+    remote->version = row.version;
+    session->id     = row.session;
+    (void)snprintf(remote->database, sizeof remote->database, "dbo");
+    if (code == PAWL_OK && row.version < VERSION_MIN)
+        return pawl_error_set(error, PAWL_ENOTSTORE,
+                              "%s: %s: the server is SQL Server of version %" PRId64
+                              ", at least 13 (2016) is needed: name another server",
+                              remote->sql.base.scheme, remote->given, row.version);
+    if (code == PAWL_OK && row.level < LEVEL_MIN)
+        return pawl_error_set(error, PAWL_ENOTSTORE,
+                              "%s: %s: the database has compatibility level %" PRId64
+                              ", at least 130 is needed: alter database [%s] set "
+                              "compatibility_level = 130",
+                              remote->sql.base.scheme, remote->given, row.level, row.database);
+    return code;
+}
+
+/* Indexes that leave rows out want the first eight; the rest makes the session independent of what the
+ * login or the driver has set. */
+pawl_code pawl__mssql_begin(pawl__sql_session *session, pawl_error *error)
+{
+    char      text[900];
+    long long wait = (long long)session->remote->sql.base.deadline_ms + 1000;
+    pawl_code code = ask_server(session, error);
+    (void)snprintf(
+        text, sizeof text,
+        "set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; "
+        "set arithabort on; set concat_null_yields_null on; set numeric_roundabort off; "
+        "set ansi_null_dflt_on on; set nocount off; set xact_abort off; "
+        "set implicit_transactions off; set cursor_close_on_commit off; set rowcount 0; "
+        "set textsize 2147483647; set dateformat ymd; set deadlock_priority normal; "
+        "set transaction isolation level read committed; set lock_timeout %lld",
+        wait);
+    return code == PAWL_OK ? session->remote->ops->query(session, text, error) : code;
+}
+
+static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
+                             pawl_error *error)
+{
+    return pawl__sql_ask_text(session,
+                              "select convert(char(32), hashbytes('MD5', concat("
+                              "cast(service_broker_guid as char(36)), '/', name)), 2) "
+                              "from sys.databases where database_id = db_id()",
+                              id, PAWL__SQL_DATABASE_ID_SIZE, error);
+}
+
+/* ---- The lock ------------------------------------------------------------ */
+
+typedef struct lock_name {
+    char text[120];
+} lock_name;
+
+/* A prefix has letters, digits and '_' alone; the lock is of the database. */
+static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
+{
+    lock_name name;
+    (void)snprintf(name.text, sizeof name.text, "%.80s/%016" PRIx64, remote->sql.base.system_prefix,
+                   (uint64_t)number);
+    return name;
+}
+
+static int64_t own_number(const pawl__sql_session *session)
+{
+    const pawl__sql_remote *remote = session->remote;
+    return session == remote->main ? remote->lock_number : remote->lock_number - 1;
+}
+
+/* An older session of the worker that has it frees it when the server sees that it is gone: to end it would
+ * need a right that few logins have. */
+static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
+{
+    const pawl__sql_remote *remote = session->remote;
+    lock_name               name   = name_of(remote, own_number(session));
+    int64_t                 got    = 0;
+    char                    text[300];
+    (void)snprintf(text, sizeof text,
+                   "declare @pawl int; exec @pawl = sp_getapplock @Resource = N'%s', "
+                   "@LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = %" PRId64
+                   "; select @pawl",
+                   name.text, remote->sql.base.deadline_ms * 9 / 10);
+    pawl_code code = pawl__sql_ask_number(session, text, &got, error);
+    if (code == PAWL_OK && got < 0)
+        code = pawl_error_set(error, PAWL_EBUSY,
+                              "%s: another session of this worker keeps its lock %s: it is in a "
+                              "statement that does not end",
+                              remote->sql.base.scheme, name.text);
+    return code;
+}
+
+static void worker_unlock(pawl__sql_session *session)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text,
+                   "exec sp_releaseapplock @Resource = N'%s', @LockOwner = N'Session'",
+                   name_of(session->remote, own_number(session)).text);
+    (void)session->remote->ops->query(session, text, NULL);
+}
+
+/* ---- Who lives ----------------------------------------------------------- */
+
+/* The application lock of a worker, this session's own among them, or its heartbeat. */
+static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
+                        const pawl__sql_life *life)
+{
+    if (life->process != 0) {
+        lock_name name = name_of(remote, life->process);
+        pawl__sql_appendf(
+            text,
+            "case when applock_test(N'public', N'%s', N'Exclusive', N'Session') = 0 "
+            "or applock_mode(N'public', N'%s', N'Session') <> N'NoLock' then 1 else 0 "
+            "end",
+            name.text, name.text);
+        return;
+    }
+    pawl__sql_appendf(
+        text,
+        "case when datediff_big(microsecond, '1970-01-01', sysutcdatetime()) < %" PRId64
+        " + " DEAD_MICROSECONDS " then 1 else 0 end",
+        life->seen);
+}
+
+static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    char           digits[LIVES_AT_ONCE + 1] = "";
+    pawl__sql_text text                      = {0};
+    pawl__sql_append(&text, "select concat(''");
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(&text, ", ");
+        append_life(remote, &text, lives[i]);
+    }
+    pawl__sql_append(&text, ", '')");
+    pawl_code code =
+        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
+                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
+    for (size_t i = 0; i < count; i++)
+        lives[i]->is_alive = strlen(digits) > i && digits[i] == '1';
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+pawl_code pawl__mssql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
+        code = ask_lives(pawl__sql_remote_of(store), lives + at,
+                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
+    return code;
+}
+
+/* ---- Sets ---------------------------------------------------------------- */
+
+/* The text of a round: each statement's own end is a letter, by @@rowcount, or by the number of a failure
+ * that undid it alone. With parameters the counts inside of a text show in no other way. */
+void pawl__mssql_append_set(pawl__sql_text *to, const char *one, int count)
+{
+    pawl__sql_append(to, "set nocount on; declare @f varchar(200) = '', @c int; ");
+    for (int i = 0; i < count; i++) {
+        pawl__sql_append(to, "begin try ");
+        pawl__sql_append(to, one);
+        pawl__sql_append(
+            to, "; set @c = @@rowcount; set @f += case when @c = 0 then 'm' else 'a' end; "
+                "end try begin catch if xact_state() <> 1 or "
+                "error_number() not in (515, 2601, 2627) throw; "
+                "set @f += case error_number() when 515 then 'n' else 'd' end; end catch; ");
+    }
+    pawl__sql_append(to, "set nocount off; select @f");
+}
+
+/* ---- The family ---------------------------------------------------------- */
+
+const pawl__sql_family pawl__mssql_family = {
+    .name            = "mssql",
+    .templates       = pawl__mssql_templates,
+    .overrides       = pawl__mssql_overrides,
+    .statement_count = PAWL__MSSQL_STATEMENT_COUNT,
+    .hold_back       = PAWL__MSSQL_OUTBOX_HOLD_BACK,
+    .words           = &words,
+    .lock_ops =
+        {
+            .claim       = PAWL__MSSQL_QUEUE_CLAIM,
+            .claim_more  = PAWL__MSSQL_QUEUE_CLAIM_MORE,
+            .claim_free  = PAWL__MSSQL_QUEUE_CLAIM_MORE, /* of a cluster, which there is none of */
+            .claim_again = PAWL__MSSQL_QUEUE_CLAIM_AGAIN,
+            .count_due   = PAWL__MSSQL_QUEUE_COUNT_DUE,
+            .lock        = PAWL__MSSQL_QUEUE_LOCK,
+            .is_open     = pawl__sql_main_is_open,
+            .rollback    = pawl__sql_main_rollback,
+            .aside       = pawl__sql_aside,
+            .back        = pawl__sql_back,
+        },
+    .worker_lock   = worker_lock,
+    .worker_unlock = worker_unlock,
+    .database_id   = database_id,
+};

@@ -1,0 +1,146 @@
+/* mssql_statements.h - what SQL Server says in another way than the shared statements: the words that lock
+ * rows stand behind their table, not at the end; there is no `on conflict`, and no subquery in VALUES.
+ * Counted on from the shared ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_DIALECTS_MSSQL_STATEMENTS_H
+#define PAWL_STORE_SQL_DIALECTS_MSSQL_STATEMENTS_H
+
+#include "store/sql/row_statements.h"
+
+/* Rows are locked for a write, one by one, and those that others have locked are passed over; also where
+ * reads see versions of rows (read_committed_snapshot). The index is named: by a scan of the table
+ * every row would be locked. */
+#define PAWL__MSSQL_TAKEN "with (updlock, readpast, rowlock) "
+#define PAWL__MSSQL_TAKEN_BY(index) "with (updlock, readpast, rowlock, index({name:" index "})) "
+#define PAWL__MSSQL_LOCKED "with (updlock, rowlock) "
+/* No other transaction makes the row until this one ends. */
+#define PAWL__MSSQL_ALONE "with (updlock, holdlock, rowlock) "
+
+#define PAWL__MSSQL_DUE "where [Queue] = ?1 and [Due] <= ?2 "
+#define PAWL__MSSQL_IN_ORDER "order by [Due], [Seq] {limit:?3}"
+#define PAWL__MSSQL_NOT_OF \
+    "and [Seq] not in (select cast(value as bigint) from string_split(?4, ',')) "
+#define PAWL__MSSQL_FREE_AT(time) "([LeaseExpires] is null or [LeaseExpires] <= " time ") "
+
+#define PAWL__MSSQL_SUM(counter) "t." counter " = t." counter " + w." counter
+#define PAWL__MSSQL_NEW(column) "t." column " = k." column
+
+/* TIMEOUT_FOREIGN: a recursive part may have neither an aggregate nor a top, but may number rows. */
+#define PAWL__MSSQL_FOREIGN_TEXT                                                  \
+    "with d (name) as (select min([Destination]) from {timeouts} union all "      \
+    "select r.name from (select t.[Destination] as name, "                        \
+    "row_number() over (order by t.[Destination]) as place from {timeouts} as t " \
+    "join d on t.[Destination] > d.name) as r where r.place = 1), "               \
+    "f (name, due) as (select d.name, (select min(t.[Due]) from {timeouts} as t " \
+    "where t.[Destination] = d.name "                                             \
+    "and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?2)) "                  \
+    "from d where d.name is not null and (d.name = ?1 or not exists "             \
+    "(select 1 from {subscriptions} as s where s.[Queue] = d.name))) "            \
+    "select name, due from f where due is not null order by name option (maxrecursion 0)"
+
+/* Oldest rows first, as many as are asked for; locked ones wait for the next sweep. Its callers ask for
+ * 2,000 at most: from 5,000 locks on a statement locks the whole table. */
+#define PAWL__MSSQL_SWEEP(table, condition, order)                                                 \
+    "with old as (select top (?2) [At] from {" table "} with (readpast, rowlock) where " condition \
+    " order by " order ") delete from old"
+
+/* name, template */
+#define PAWL__MSSQL_STATEMENTS(X)                                                                                                                                                                                         \
+    X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN_BY("queue_due")                                                                                                                                             \
+                       PAWL__MSSQL_DUE PAWL__MSSQL_IN_ORDER)                                                                                                                                                              \
+    X(QUEUE_CLAIM_MORE, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN_BY("queue_due")                                                                                                                                        \
+                            PAWL__MSSQL_DUE PAWL__MSSQL_NOT_OF PAWL__MSSQL_IN_ORDER)                                                                                                                                      \
+    X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN                                                                                                                                                       \
+      "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3")                                                                                                                                                                \
+    X(QUEUE_COUNT_DUE,                                                                                                                                                                                                    \
+      "select count(*) from (select [Seq] from {queue} with (readpast) " PAWL__MSSQL_DUE                                                                                                                                  \
+          PAWL__MSSQL_IN_ORDER ") as d")                                                                                                                                                                                  \
+    X(QUEUE_LOCK,                                                                                                                                                                                                         \
+      "select [Seq] from {queue} " PAWL__MSSQL_TAKEN "where [Seq] = ?1 and [Due] = ?2")                                                                                                                                   \
+    X(QUEUE_FIRST, "select [Due] from {queue} " PAWL__MSSQL_TAKEN_BY(                                                                                                                                                     \
+                       "queue_due") "where [Queue] = ?1 order by [Due] {limit:1}")                                                                                                                                        \
+    X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                                                                                                                 \
+                        "and [Id] > ?2 and [Source] = ?1")                                                                                                                                                                \
+    X(WORKER_FOLD,                                                                                                                                                                                                        \
+      "update t set " PAWL__MSSQL_SUM("[Messages]") ", " PAWL__MSSQL_SUM("[Timeouts]") ", " PAWL__MSSQL_SUM("[Flushes]") ", " PAWL__MSSQL_SUM(                                                                            \
+          "[Failures]") ", " PAWL__MSSQL_SUM("[Conflicts]") ", " PAWL__MSSQL_SUM("[Dead]") " from {workers} as t join {workers} as w on w.[Id] = ?2 "                                                                     \
+                                                                                           "where t.[Id] = ?1")                                                                                                           \
+    X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                                                                        \
+                   "[Seen], " PAWL__SQL_COUNTERS ") select ?1, '', '', 0, 0, 0, {epoch}, "                                                                                                                                \
+                   "0, 0, 0, 0, 0, 0 where not exists (select 1 from {workers} " PAWL__MSSQL_ALONE                                                                                                                        \
+                   "where [Id] = ?1)")                                                                                                                                                                                    \
+    X(LEAD_LIST, "select substring(l.[Name], 6, 400), l.[Worker], l.[Expires], w.[Process], "                                                                                                                             \
+                 "w.[Seen] from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                                                                                                \
+                 "where substring(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                                                                                                        \
+    X(LEASE_LOCK, "select [Epoch] from {leases} " PAWL__MSSQL_LOCKED "where [Name] = ?1")                                                                                                                                 \
+    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 and [MessageId] "                                                                                                                               \
+                   "between ?2 and ?3 order by [MessageId] {limit:?4}")                                                                                                                                                   \
+    X(INBOX_SWEEP, PAWL__MSSQL_SWEEP("inbox", "[At] < ?1", "[At]"))                                                                                                                                                       \
+    X(OUTBOX_SWEEP, PAWL__MSSQL_SWEEP("outbox", "[DispatchedAt] < ?1", "[DispatchedAt]"))                                                                                                                                 \
+    X(HISTORY_SWEEP,                                                                                                                                                                                                      \
+      "with old as (select top (?2) [Id], [At] from {history} with (readpast, rowlock) "                                                                                                                                  \
+      "order by [Id]) delete from old where [At] < ?1")                                                                                                                                                                   \
+    X(TIMEOUT_FOREIGN, PAWL__MSSQL_FOREIGN_TEXT)                                                                                                                                                                          \
+    X(TIMEOUT_CLAIM,                                                                                                                                                                                                      \
+      PAWL__SQL_TIMEOUT_ROW                                                                                                                                                                                               \
+          PAWL__MSSQL_TAKEN_BY("timeouts_due") "where [Destination] = ?1 and [Due] <= ?2 and " PAWL__MSSQL_FREE_AT(                                                                                                       \
+              "?3") "order by [Due], [Id] {limit:?4}")                                                                                                                                                                    \
+    X(TIMEOUT_CLAIM_ANY, PAWL__SQL_TIMEOUT_ROW PAWL__MSSQL_TAKEN                                                                                                                                                          \
+      "where [Due] <= ?1 and " PAWL__MSSQL_FREE_AT("?2") "order by [Due], [Id] {limit:?3}")                                                                                                                               \
+    X(EVENT_TURN, "select [Version] from {schema} " PAWL__MSSQL_LOCKED "where [Part] = 'pawl'")                                                                                                                           \
+    X(EVENT_INSERT,                                                                                                                                                                                                       \
+      "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") select "                                                                                                                                           \
+      "case when ?12 = 0 or ?2 = 1 "                                                                                                                                                                                      \
+      "or exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "                                                                                                                                    \
+      "then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11")                                                                                                                                                            \
+    X(FOLD_SET,                                                                                                                                                                                                           \
+      "merge into {folds} with (holdlock) as t using (select ?1 as [Stream], ?2 as [Version], "                                                                                                                           \
+      "?3 as [TypeVersion], ?4 as [State], ?5 as [Dispatches], ?6 as [At]) as k "                                                                                                                                         \
+      "on t.[Stream] = k.[Stream] when matched and k.[Version] > t.[Version] then update set " PAWL__MSSQL_NEW("[Version]") ", " PAWL__MSSQL_NEW(                                                                         \
+          "[TypeVersion]") ", " PAWL__MSSQL_NEW("[State]") ", " PAWL__MSSQL_NEW("[Dispatches]") ", " PAWL__MSSQL_NEW("[At]") " when not matched then insert ([Stream], [Version], [TypeVersion], [State], [Dispatches], " \
+                                                                                                                             "[At]) values (k.[Stream], k.[Version], k.[TypeVersion], k.[State], k.[Dispatches], "        \
+                                                                                                                             "k.[At]);")                                                                                  \
+    X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW PAWL__MSSQL_TAKEN_BY(                                                                                                                                                    \
+                            "aggregator_at") "where [Partition] = ?1 order by [At], [Id]")                                                                                                                                \
+    /* A wait asks for it again and again, and rows that are not committed are no news. */                                                                                                                                \
+    X(NEWS, "select coalesce((select max([Seq]) from {queue} with (readpast)), 0), "                                                                                                                                      \
+            "coalesce((select max([Id]) from {outbox} with (readpast)), 0), "                                                                                                                                             \
+            "coalesce((select max([Seq]) from {events} with (readpast)), 0), "                                                                                                                                            \
+            "coalesce((select max([Id]) from {aggregator} with (readpast)), 0)")                                                                                                                                          \
+    /* The catalog of one table. Columns that are computed are pawl's own, and take no value. */                                                                                                                          \
+    X(SCHEMA_COLUMNS,                                                                                                                                                                                                     \
+      "select t.name, c.name, case when y.name in ('nvarchar', 'varchar', 'varbinary') "                                                                                                                                  \
+      "then concat(y.name, '(', case when c.max_length = -1 then 'max' "                                                                                                                                                  \
+      "when y.name = 'nvarchar' then cast(c.max_length / 2 as varchar(10)) "                                                                                                                                              \
+      "else cast(c.max_length as varchar(10)) end, ')') "                                                                                                                                                                 \
+      "when y.name in ('datetime2', 'datetimeoffset') then concat(y.name, '(', c.scale, ')') "                                                                                                                            \
+      "else y.name end, coalesce(c.collation_name, ''), case when c.is_nullable = 1 then 0 else 1 end, "                                                                                                                  \
+      "case when c.is_identity = 1 or c.is_computed = 1 or c.default_object_id <> 0 then 1 else 0 end "                                                                                                                   \
+      "from sys.tables as t join sys.columns as c on c.object_id = t.object_id "                                                                                                                                          \
+      "join sys.types as y on y.user_type_id = c.user_type_id "                                                                                                                                                           \
+      "where t.schema_id = schema_id('dbo') and t.name = ?1 order by c.column_id")                                                                                                                                        \
+    X(SCHEMA_INDEXES,                                                                                                                                                                                                     \
+      "select t.name, i.name, stuff((select concat(', ', quotename(c.name)) "                                                                                                                                             \
+      "from sys.index_columns as k join sys.columns as c on c.object_id = k.object_id "                                                                                                                                   \
+      "and c.column_id = k.column_id where k.object_id = i.object_id and k.index_id = i.index_id "                                                                                                                        \
+      "and k.is_included_column = 0 and c.is_computed = 0 order by k.key_ordinal "                                                                                                                                        \
+      "for xml path(''), type).value('.', 'nvarchar(max)'), 1, 2, ''), "                                                                                                                                                  \
+      "cast(i.is_primary_key as int), cast(i.is_unique as int), "                                                                                                                                                         \
+      "case when i.is_disabled = 1 then 0 else 1 end, cast(i.has_filter as int) "                                                                                                                                         \
+      "from sys.tables as t join sys.indexes as i on i.object_id = t.object_id and i.type > 0 "                                                                                                                           \
+      "where t.schema_id = schema_id('dbo') and t.name = ?1 order by i.index_id")
+
+#define PAWL__MSSQL_NAME_OF(name, text) PAWL__MSSQL_##name,
+enum {
+    PAWL__MSSQL_BEFORE = PAWL__SQL_ROW_STATEMENT_END - 1,
+    PAWL__MSSQL_STATEMENTS(PAWL__MSSQL_NAME_OF) PAWL__MSSQL_STATEMENT_COUNT
+};
+
+/* For a shared statement (row statements included), the one of these that stands for it; or 0. */
+extern const int pawl__mssql_overrides[];
+/* By number: the shared statements, those of rows, and these. */
+extern const char *const pawl__mssql_templates[];
+
+#endif

@@ -1,0 +1,156 @@
+/* oracle_statements.h - what Oracle says in another way than the shared statements, counted on from them.
+ *
+ * A limit and `for update` exclude each other there (ORA-02014), and a limit by rownum counts before the lock:
+ * a claim is a block whose cursor locks rows as they are fetched, and fetches as many as are wanted. The rows
+ * come back as the block's implicit result, read once more, by their numbers, as they stand under the lock.
+ *
+ * No `update ... from` and no `on conflict`: both are MERGE. No select without a table, and no `as` before the
+ * other name of one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_DIALECTS_ORACLE_STATEMENTS_H
+#define PAWL_STORE_SQL_DIALECTS_ORACLE_STATEMENTS_H
+
+#include "store/sql/row_statements.h"
+
+#define PAWL__ORACLE_DUE "where [Queue] = ?1 and [Due] <= ?2 "
+#define PAWL__ORACLE_SKIP "for update skip locked"
+
+/* A collection takes 32,767 rows at most. */
+#define PAWL__ORACLE_FETCH(list, limit)                                                         \
+    "n pls_integer := least(" limit ", 32767); m sys." list "; r sys_refcursor; begin open c; " \
+    "fetch c bulk collect into m limit n; close c; open r for "
+#define PAWL__ORACLE_RETURN "; dbms_sql.return_result(r); end;"
+/* The planner would take a collection for 8,168 rows. */
+#define PAWL__ORACLE_BY_NUMBER "select /*+ leading(k) use_nl(t) cardinality(k 10) */ "
+#define PAWL__ORACLE_OF(table, key) \
+    "from table(m) k join {" table "} t on t.[" key "] = k.column_value "
+
+#define PAWL__ORACLE_QUEUE_COLUMNS                                                                \
+    "[Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
+    " "
+#define PAWL__ORACLE_CLAIM(before, and)                                                            \
+    "declare " before "cursor c is select [Seq] from {queue} " PAWL__ORACLE_DUE and                \
+        "order by [Due], [Seq] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcinumberlist", "?3") \
+            PAWL__ORACLE_BY_NUMBER PAWL__ORACLE_QUEUE_COLUMNS PAWL__ORACLE_OF("queue", "Seq")      \
+                PAWL__ORACLE_DUE "order by [Due], [Seq]" PAWL__ORACLE_RETURN
+
+#define PAWL__ORACLE_TIMEOUT_COLUMNS                                           \
+    "[Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
+    "[Headers], [CorrelationId], [Attempts], [Owner], [LeaseExpires] "
+#define PAWL__ORACLE_TIMEOUTS(where, limit)                                                       \
+    "declare cursor c is select [Id] from {timeouts} where " where                                \
+    " order by [Due], [Id] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcivarchar2list", limit) \
+        PAWL__ORACLE_BY_NUMBER PAWL__ORACLE_TIMEOUT_COLUMNS PAWL__ORACLE_OF(                      \
+            "timeouts", "Id") "where " where " order by [Due], [Id]" PAWL__ORACLE_RETURN
+#define PAWL__ORACLE_FREE(now) "([LeaseExpires] is null or [LeaseExpires] <= " now ")"
+
+/* Rows of a table by their place. */
+#define PAWL__ORACLE_AT_PLACE(table, select) \
+    "delete from {" table "} where rowid in (select rowid from {" table "} " select ")"
+#define PAWL__ORACLE_SUM(counter) "t." counter " = t." counter " + w." counter
+#define PAWL__ORACLE_OF_SCHEMA(owner) owner " = sys_context('userenv', 'current_schema')"
+
+/* OUTBOX_SAME: of the bodies the first 32,000 bytes are compared; more is no parameter of a block.
+ *
+ * TIMEOUT_FOREIGN: as the shared one; no name before the columns of a first timeout, which the limit of a
+ * subquery would need.
+ *
+ * WORKER_KEEP: a row that is there is written as it is, and so locked. */
+
+/* name, template */
+#define PAWL__ORACLE_STATEMENTS(X)                                                                                               \
+    X(QUEUE_CLAIM, PAWL__ORACLE_CLAIM("", ""))                                                                                   \
+    X(QUEUE_CLAIM_MORE, PAWL__ORACLE_CLAIM("l clob := ',' || ?4 || ','; ",                                                       \
+                                           "and instr(l, ',' || [Seq] || ',') = 0 "))                                            \
+    X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                \
+      "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__ORACLE_SKIP)                                                    \
+    X(QUEUE_COUNT_DUE,                                                                                                           \
+      "select count(*) from (select 1 from {queue} " PAWL__ORACLE_DUE "{limit:?3})")                                             \
+    X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__ORACLE_SKIP)                                \
+    X(QUEUE_FIRST, "declare cursor c is select [Due] from {queue} where [Queue] = ?1 "                                           \
+                   "order by [Due] " PAWL__ORACLE_SKIP                                                                           \
+                   "; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; "                                  \
+                   "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                      \
+    X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                        \
+                        "and [Id] > ?2 and [Source] = ?1")                                                                       \
+    X(WORKER_FOLD,                                                                                                               \
+      "merge into {workers} t using (select " PAWL__SQL_COUNTERS                                                                 \
+      " from {workers} where [Id] = ?2) w on (t.[Id] = ?1) when matched then update "                                            \
+      "set " PAWL__ORACLE_SUM("[Messages]") ", " PAWL__ORACLE_SUM("[Timeouts]") ", " PAWL__ORACLE_SUM(                           \
+          "[Flushes]") ", " PAWL__ORACLE_SUM("[Failures]") ", " PAWL__ORACLE_SUM("[Conflicts]") ", " PAWL__ORACLE_SUM("[Dead]")) \
+    X(WORKER_KEEP,                                                                                                               \
+      "merge into {workers} t using (select ?1 id from dual) k on (t.[Id] = k.id) "                                              \
+      "when matched then update set t.[Epoch] = t.[Epoch] when not matched then insert "                                         \
+      "([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], [Seen], " PAWL__SQL_COUNTERS                                       \
+      ") values (k.id, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0)")                                                             \
+    X(INBOX_SWEEP, PAWL__ORACLE_AT_PLACE("inbox", "where [At] < ?1 order by [At] {limit:?2}"))                                   \
+    X(OUTBOX_SWEEP, PAWL__ORACLE_AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                                                 \
+                                                    "order by [DispatchedAt] {limit:?2}"))                                       \
+    X(AGGREGATOR_DELETE_OLDEST,                                                                                                  \
+      PAWL__ORACLE_AT_PLACE("aggregator", "where [Partition] = ?1 and [CorrelationId] = ?2 "                                     \
+                                          "order by [At], [Id] {limit:1}"))                                                      \
+    X(OUTBOX_PENDING,                                                                                                            \
+      "select (select count(*) from {outbox} where [State] = 'pending'), (select [At] from "                                     \
+      "{outbox} where [State] = 'pending' order by [Id] {limit:1}) from dual")                                                   \
+    X(OUTBOX_SAME,                                                                                                               \
+      "declare b blob := ?3; r sys_refcursor; begin open r for select 1 from {outbox} where "                                    \
+      "[DispatchId] = ?1 and [Type] = ?2 and (dbms_lob.compare([Body], b, 32000) = 0 "                                           \
+      "or b is null and dbms_lob.getlength([Body]) = 0)" PAWL__ORACLE_RETURN)                                                    \
+    X(TIMEOUT_CLAIM, PAWL__ORACLE_TIMEOUTS(                                                                                      \
+                         "[Destination] = ?1 and [Due] <= ?2 and " PAWL__ORACLE_FREE("?3"), "?4"))                               \
+    X(TIMEOUT_CLAIM_ANY, PAWL__ORACLE_TIMEOUTS("[Due] <= ?1 and " PAWL__ORACLE_FREE("?2"), "?3"))                                \
+    X(TIMEOUT_FOREIGN,                                                                                                           \
+      "with d (name) as (select min([Destination]) from {timeouts} union all select "                                            \
+      "(select min(t.[Destination]) from {timeouts} t where t.[Destination] > d.name) from d "                                   \
+      "where d.name is not null), f (name, due) as (select d.name, (select min(t.[Due]) from "                                   \
+      "{timeouts} t where t.[Destination] = d.name and (t.[LeaseExpires] is null or "                                            \
+      "t.[LeaseExpires] <= ?2)) from d where d.name is not null and (d.name = ?1 or not exists "                                 \
+      "(select 1 from {subscriptions} s where s.[Queue] = d.name))) "                                                            \
+      "select name, due from f where due is not null order by name")                                                             \
+    X(FOLD_SET,                                                                                                                  \
+      "merge into {folds} t using (select ?1 stream, ?2 version from dual) k "                                                   \
+      "on (t.[Stream] = k.stream) when matched then update set t.[Version] = k.version, "                                        \
+      "t.[TypeVersion] = ?3, t.[State] = ?4, t.[Dispatches] = ?5, t.[At] = ?6 "                                                  \
+      "where k.version > t.[Version] when not matched then insert ([Stream], [Version], "                                        \
+      "[TypeVersion], [State], [Dispatches], [At]) "                                                                             \
+      "values (k.stream, k.version, ?3, ?4, ?5, ?6)")                                                                            \
+    X(NEWS, "select coalesce((select max([Seq]) from {queue}), 0), "                                                             \
+            "coalesce((select max([Id]) from {outbox}), 0), "                                                                    \
+            "coalesce((select max([Seq]) from {events}), 0), "                                                                   \
+            "coalesce((select max([Id]) from {aggregator}), 0) from dual")                                                       \
+    /* The catalog of one table. */                                                                                              \
+    X(SCHEMA_COLUMNS,                                                                                                            \
+      "select table_name, column_name, data_type || case when data_type like '%CHAR2' then "                                     \
+      "'(' || case char_used when 'C' then char_length else data_length end || ')' "                                             \
+      "when data_type = 'NUMBER' then '(' || data_precision || ')' end, 'none', "                                                \
+      "case nullable when 'N' then 1 else 0 end, case when default_length is null then 0 "                                       \
+      "else 1 end from all_tab_columns where " PAWL__ORACLE_OF_SCHEMA(                                                           \
+          "owner") " and table_name = upper(?1) order by column_id")                                                             \
+    X(SCHEMA_INDEXES,                                                                                                            \
+      "select i.table_name, i.index_name, (select listagg('\"' || c.column_name || '\"', ', ') "                                 \
+      "within group (order by c.column_position) from all_ind_columns c "                                                        \
+      "where c.index_owner = i.owner and c.index_name = i.index_name), (select count(*) from "                                   \
+      "all_constraints p where p.owner = i.table_owner and p.constraint_type = 'P' "                                             \
+      "and p.index_owner = i.owner and p.index_name = i.index_name), "                                                           \
+      "case i.uniqueness when 'UNIQUE' then 1 else 0 end, "                                                                      \
+      "case when i.status = 'VALID' and i.visibility = 'VISIBLE' then 1 else 0 end, 0 "                                          \
+      "from all_indexes i where " PAWL__ORACLE_OF_SCHEMA(                                                                        \
+          "i.table_owner") " and i.table_name = upper(?1) and i.index_type <> 'LOB' order by i.index_name")
+
+#define PAWL__ORACLE_NAME_OF(name, text) PAWL__ORACLE_##name,
+enum {
+    PAWL__ORACLE_BEFORE = PAWL__SQL_ROW_STATEMENT_END - 1,
+    PAWL__ORACLE_STATEMENTS(PAWL__ORACLE_NAME_OF) PAWL__ORACLE_STATEMENT_COUNT
+};
+
+/* Begins a transaction that has a number. */
+#define PAWL__ORACLE_BEGIN \
+    "declare i varchar2(100); begin i := dbms_transaction.local_transaction_id(true); end;"
+
+/* As those of mysql_statements.h. */
+extern const int         pawl__oracle_overrides[];
+extern const char *const pawl__oracle_templates[];
+
+#endif

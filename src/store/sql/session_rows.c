@@ -1,0 +1,155 @@
+/* session_rows.c - see session_rows.h.
+ *
+ * A library may give a column of a row once, so each that was read is kept until the next row.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/session_rows.h"
+
+#include <string.h>
+
+#define PEEKED_MAX 512
+#define COLUMNS_MAX 40
+
+struct pawl__sql_request {
+    pawl__sql_session  *session;
+    pawl__sql_prepared *statement;
+    pawl_arena         *arena;
+    pawl_error         *error;
+    pawl_code           code;
+    size_t              peeked_size;
+    char                peeked[PEEKED_MAX]; /* texts that are read without an arena */
+    bool                is_read[COLUMNS_MAX];
+    pawl__sql_got       got[COLUMNS_MAX];
+};
+
+static const pawl__sql_session_ops *ops_of(const pawl__sql_request *request)
+{
+    return request->session->remote->ops;
+}
+
+/* ---- Sending -------------------------------------------------------------- */
+
+static pawl__sql_request *make(pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(store)->sql.connection);
+    pawl__sql_request *made = session->spare != NULL ? session->spare : pawl_allocate(sizeof *made);
+    session->spare          = NULL;
+    if (made == NULL) {
+        (void)pawl__sql_no_memory(store, "a request", error);
+        return NULL;
+    }
+    made->session     = session;
+    made->statement   = NULL;
+    made->arena       = arena;
+    made->error       = error;
+    made->code        = PAWL_OK;
+    made->peeked_size = 0;
+    return made;
+}
+
+pawl_code pawl__sql_request_send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                                 pawl__sql_request **request, pawl_error *error)
+{
+    pawl__sql_request *made = *request = make(store, arena, error);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->statement = pawl__sql_session_send(made->session, asked, &made->code, error);
+    return made->code;
+}
+
+pawl_code pawl__sql_request_send_set(pawl_store *store, const pawl__sql_asked *asked,
+                                     const void *const *items, size_t count, pawl_arena *arena,
+                                     pawl__sql_request **request, pawl_error *error)
+{
+    pawl__sql_request *made = *request = make(store, arena, error);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->statement = ops_of(made)->load_set(made->session, asked->statement - PAWL__SQL_ON_SAGA,
+                                             asked->parameters, items, count, &made->code, error);
+    return made->code;
+}
+
+/* ---- Rows ----------------------------------------------------------------- */
+
+bool pawl__sql_request_next(pawl__sql_request *request)
+{
+    bool is_row = false;
+    if (request->code != PAWL_OK || request->statement->column_count == 0)
+        return false;
+    memset(request->is_read, 0, sizeof request->is_read);
+    request->peeked_size = 0;
+    request->code =
+        ops_of(request)->fetch(request->session, request->statement, &is_row, request->error);
+    return is_row && request->code == PAWL_OK;
+}
+
+char *pawl__sql_room_of(pawl__sql_request *request, size_t size)
+{
+    if (request->arena != NULL)
+        return pawl_arena_take(request->arena, size);
+    if (size > PEEKED_MAX - request->peeked_size)
+        return NULL;
+    request->peeked_size += size;
+    return request->peeked + request->peeked_size - size;
+}
+
+static void read_column(pawl__sql_request *request, unsigned column, int wire, pawl__sql_kind kind)
+{
+    pawl__sql_got *got = &request->got[column];
+    *got               = (pawl__sql_got){.is_null = true, .text = PAWL_TEXT("")};
+    pawl_code code = ops_of(request)->read(request->session, request->statement, column, wire, kind,
+                                           request, got);
+    request->is_read[column] = true;
+    if (code != PAWL_OK && request->code == PAWL_OK)
+        request->code = pawl_error_set(request->error, code, "%s: column %u: %s",
+                                       request->session->remote->sql.base.scheme, column + 1,
+                                       code == PAWL_ENOMEM ? "out of memory for a row"
+                                                           : "could not be read whole");
+}
+
+static void get_field(pawl__sql_request *request, unsigned column, int wire, void *member)
+{
+    pawl__sql_kind kind = pawl__sql_kind_of(wire, member);
+    if (kind == PAWL__SQL_SKIPPED)
+        return;
+    if (!request->is_read[column])
+        read_column(request, column, wire, kind);
+    const pawl__sql_got *got  = &request->got[column];
+    const char          *what = pawl__sql_take(wire, member, got);
+    if (what != NULL && request->code == PAWL_OK)
+        request->code = pawl_error_set(
+            request->error, PAWL_EPERSIST, "%s: column %u holds '%.*s', no %s",
+            request->session->remote->sql.base.scheme, column + 1, PAWL_TEXT_ARGS(got->text), what);
+}
+
+void pawl__sql_request_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+{
+    for (size_t i = 0; i < columns->count && i < COLUMNS_MAX; i++)
+        get_field(request, (unsigned)i, columns->items[i].wire,
+                  (char *)row + columns->items[i].offset);
+}
+
+int64_t pawl__sql_request_changed(pawl__sql_request *request)
+{
+    int64_t found = ops_of(request)->found(request->statement);
+    if (found < 0 && request->code == PAWL_OK)
+        request->code =
+            pawl__sql_not_counted(request->session->remote->sql.base.scheme, request->error);
+    return found;
+}
+
+pawl_code pawl__sql_request_end(pawl__sql_request *request)
+{
+    if (request == NULL)
+        return PAWL_OK;
+    pawl__sql_session *session = request->session;
+    pawl_code          code    = request->code;
+    if (request->statement != NULL && request->statement->column_count != 0)
+        ops_of(request)->free_rows(session, request->statement);
+    if (session->spare != NULL)
+        pawl_free(request);
+    else
+        session->spare = request;
+    return code;
+}

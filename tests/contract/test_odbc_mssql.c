@@ -1,0 +1,321 @@
+/* test_odbc_mssql.c - a store on SQL Server behind a scripted driver: claims behind a deadlock, a round as one text
+ * with the fate of each item, an answer of several results, texts with a mark, values whose length is told at their
+ * end, settings of an application's connection, and what is refused at open.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#define DEADLINE_MS 20000
+#define SHORT_MS 500
+#define SET 32 /* rows that are written at once */
+
+#define TIME "'2026-01-01 00:00:00.000000'"
+#define ROW(number, id, body)                                                                     \
+    "  row '" number "' " TIME " " TIME " '0' '0' '1970-01-01 00:00:00.0000000' '' '" id "' 't' " \
+    "'' '' '' " body "\n"
+#define CLAIM "on select [Seq], [Due]*with (updlock, readpast, rowlock, index([pawl_queue_due]))*\n"
+#define ONE_DUE CLAIM ROW("7", "m-7", "'{}'")
+#define BEGIN "1 run set implicit_transactions off; if @@trancount > 0 rollback*begin transaction*"
+#define COMMIT "1 run if @@trancount <> 1*commit transaction*"
+#define ROLLBACK "1 run if @@trancount > 0 rollback transaction*"
+#define FENCE "1 run update [dbo].[pawl_workers]*"
+#define SETTLE "1 run delete from [dbo].[pawl_queue]*"
+#define INSERT "1 run insert into [dbo].[pawl_queue]*"
+#define LOCK "1 run select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock) *"
+#define ROUND "on set nocount on; declare @f*\n"
+
+/* ---- Claims ---------------------------------------------------------------- */
+
+static void claim_one(scripted *p, const char *rules)
+{
+    pawl_queue_rows rows;
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].seq, 7);
+    assert_int_equal(rows.items[0].due, SCRIPTED_NOW);
+    scripted_mark(p);
+}
+
+static pawl_code settle_and_send(scripted *p)
+{
+    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
+    pawl_queue_send   send   = {
+            .queue   = PAWL_TEXT("orders"),
+            .due     = SCRIPTED_NOW,
+            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    changes.queue_send.items   = &send;
+    changes.queue_send.count   = 1;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+#define DEADLOCK "on insert into [dbo].[pawl_queue]*\n times 1\n error 42000 1205 Deadlock victim\n"
+#define AGAIN "on select [Seq] from [dbo].[pawl_queue] with (updlock*\n"
+
+/* The server rolled all back: nothing is sent but a rollback, and the locks are taken again. */
+static void d37_claims_are_kept_behind_a_deadlock(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, DEADLOCK ONE_DUE AGAIN "  row '7'\n");
+    scripted_code(p, settle_and_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT, ROLLBACK, BEGIN, LOCK, FENCE, SETTLE, INSERT, COMMIT);
+}
+
+static void d37_a_claim_that_another_took_is_gone(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, DEADLOCK ONE_DUE AGAIN "  columns 1\n");
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    assert_int_equal(scripted_count(p, SETTLE), 1);
+    assert_int_equal(scripted_count(p, COMMIT), 1);
+}
+
+/* SQL_ERROR without a record; the worker's lock is taken again. */
+static void d37_claims_go_with_the_connection(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, "on insert into [dbo].[pawl_queue]*\n times 1\n error\n gone\n" ONE_DUE);
+    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT);
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    assert_int_equal(scripted_count(p, "2 run declare @pawl int; exec @pawl = sp_getapplock*"), 1);
+}
+
+/* A transaction that is not the one that was begun: the guard of the commit, which is done again. */
+static void a_commit_of_another_transaction_is_none(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on if @@trancount <> 1*\n times 1\non if @@trancount <> 1*\n times 1\n"
+                  " error 42000 50001 pawl: the transaction is another one\n",
+                  DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, INSERT, COMMIT, ROLLBACK, BEGIN, FENCE, INSERT, COMMIT);
+}
+
+/* A text of several statements may fail behind its first result. */
+static void a_failure_behind_a_result_is_a_failure(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on set implicit_transactions off;*\n times 1\n"
+                  "on set implicit_transactions off;*\n times 1\n count 0\n then\n"
+                  " error 42000 1205 Deadlock victim\n",
+                  DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, BEGIN, FENCE, INSERT, COMMIT);
+}
+
+/* ---- A round --------------------------------------------------------------- */
+
+static pawl_code send_many(scripted *p, size_t count)
+{
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
+    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    assert_non_null(sends);
+    for (size_t i = 0; i < count; i++)
+        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
+                                     .due     = SCRIPTED_NOW,
+                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
+                                                 .type = PAWL_TEXT("t"),
+                                                 .body = PAWL_TEXT("{}")}};
+    changes.queue_send.items = sends;
+    changes.queue_send.count = count;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+#define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* 31 */
+
+/* 32 go in one text, with what became of each: a message that is there is left. */
+static void a_round_is_one_text(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, ROUND " row '" APPLIED "d'\n", DEADLINE_MS);
+    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, FENCE,
+                    "1 run set nocount on; declare @f varchar(200) = '', @c int; begin try insert "
+                    "into*m-0*m-31*",
+                    INSERT, COMMIT);
+}
+
+static void the_answer_of_a_round_is_looked_for(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, ROUND " count 1\n then\n row '" APPLIED "a'\n", DEADLINE_MS);
+    scripted_code(p, send_many(p, SET), PAWL_OK);
+    scripted_open(p, ROUND " count 1\n then\n error 42000 1205 Deadlock victim\n", SHORT_MS);
+    scripted_code(p, send_many(p, SET), PAWL_EBUSY);
+}
+
+static void an_answer_that_is_none_is_a_failure(void **state)
+{
+    static const char *const answers[] = {" row '" APPLIED "'\n", " row '" APPLIED "x'\n",
+                                          " columns 1\n", " count 32\n"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        char rules[300];
+        snprintf(rules, sizeof rules, ROUND "%s", answers[i]);
+        scripted_open(*state, rules, DEADLINE_MS);
+        scripted_code(*state, send_many(*state, SET), PAWL_EPERSIST);
+        scripted_text(*state, "does not say how many rows");
+        assert_int_equal(scripted_count(*state, COMMIT), 0);
+    }
+}
+
+/* ---- Values ---------------------------------------------------------------- */
+
+static void a_space_at_the_end_is_told(void **state)
+{
+    scripted       *p = *state;
+    pawl_queue_rows rows;
+    pawl_queue_send send = {
+        .queue   = PAWL_TEXT("orders"),
+        .due     = SCRIPTED_NOW,
+        .message = {.id = PAWL_TEXT("m "), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{} ")}};
+    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    scripted_open(p, CLAIM ROW("7", "m \x01", "'{} '"), DEADLINE_MS);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run insert into [dbo].[pawl_queue]*'m .'*'{} '"), 1);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_text_equal(rows.items[0].message.id, PAWL_TEXT("m ")));
+}
+
+static void claims_body(scripted *p, const char *body, size_t size, pawl_code expected)
+{
+    char            rules[600];
+    pawl_queue_rows rows;
+    snprintf(rules, sizeof rules, CLAIM ROW("7", "m-7", "%s"), body);
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), expected);
+    if (expected != PAWL_OK)
+        return;
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].message.body.size, size);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(rows.items[0].message.body.data[i], 'a');
+}
+
+/* FreeTDS tells the length of a text with its last piece. */
+static void a_length_may_be_told_at_the_end(void **state)
+{
+    claims_body(*state, "open:1", 1, PAWL_OK);
+    claims_body(*state, "open:2046", 2046, PAWL_OK);
+    claims_body(*state, "open:2047", 2047, PAWL_OK);
+    claims_body(*state, "open:2048", 2048, PAWL_OK);
+    claims_body(*state, "open:100000", 100000, PAWL_OK);
+    claims_body(*state, "fill:100000", 100000, PAWL_OK);
+    claims_body(*state, "lie:5000:3000", 0, PAWL_EPERSIST);
+}
+
+/* A second statement while a result is open would be refused (24000): rows are read at once. */
+static void rows_are_read_at_once(void **state)
+{
+    scripted       *p = *state;
+    pawl_queue_rows rows;
+    scripted_open(p, CLAIM ROW("7", "m-7", "'{}'") ROW("8", "m-8", "'{}'"), DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.items[1].seq, 8);
+    scripted_open(p, ONE_DUE " fetch 01000 20017 Unexpected EOF\n", DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_ELOST);
+}
+
+/* No right is needed to end a statement of one's own: the driver cancels it. */
+static void a_deadline_cancels_a_call(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n"
+                  " error HY008 0 Operation cancelled\n",
+                  SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
+    scripted_text(p, "longer than 500 ms");
+    assert_int_equal(scripted_count(p, "1 cancel *"), 1);
+    assert_int_equal(scripted_count(p, ROLLBACK), 1);
+}
+
+/* ---- Refusals at open ------------------------------------------------------- */
+
+static void others_are_refused(void **state)
+{
+    scripted *p = *state;
+    scripted_code(
+        p, scripted_try(p, "on select case when cast(*\n row '12' '5' '130' 'shop'\n", DEADLINE_MS),
+        PAWL_ENOTSTORE);
+    scripted_text(p, "version 12, at least 13 (2016) is needed: name another server");
+    scripted_code(
+        p, scripted_try(p, "on select case when cast(*\n row '15' '5' '120' 'shop'\n", DEADLINE_MS),
+        PAWL_ENOTSTORE);
+    scripted_text(p, "alter database [shop] set compatibility_level = 130");
+    scripted_code(p, scripted_try(p, "on select t.name, c.name*\n columns 6\n", DEADLINE_MS),
+                  PAWL_ESCHEMA);
+    scripted_text(p, "dbo.pawl_schema is missing or incomplete; run: pawl schema apply");
+    scripted_code(
+        p, scripted_try(p, "on select t.name, c.name*\n error 42000 229 denied\n", DEADLINE_MS),
+        PAWL_EDENIED);
+    scripted_code(
+        p,
+        scripted_try(p, "on connect *\n error 42000 18456 Login failed\n error 08001 0 Unable\n",
+                     DEADLINE_MS),
+        PAWL_EDENIED);
+    scripted_text(p, "user and password are right");
+    scripted_code(
+        p,
+        scripted_try(p, "on connect *\n error 08S01 20009 No server\n error 08001 0 Unable\n",
+                     DEADLINE_MS),
+        PAWL_EUNREACHABLE);
+    scripted_code(p, scripted_try(p, "on connect *\n error 42000 4060 No database\n", DEADLINE_MS),
+                  PAWL_ENOTSTORE);
+    scripted_text(p, "make the database");
+}
+
+#define SCRIPTED(function)                                                      \
+    {                                                                           \
+#function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+        SCRIPTED(d37_a_claim_that_another_took_is_gone),
+        SCRIPTED(d37_claims_go_with_the_connection),
+        SCRIPTED(a_commit_of_another_transaction_is_none),
+        SCRIPTED(a_failure_behind_a_result_is_a_failure),
+        SCRIPTED(a_round_is_one_text),
+        SCRIPTED(the_answer_of_a_round_is_looked_for),
+        SCRIPTED(an_answer_that_is_none_is_a_failure),
+        SCRIPTED(a_space_at_the_end_is_told),
+        SCRIPTED(a_length_may_be_told_at_the_end),
+        SCRIPTED(rows_are_read_at_once),
+        SCRIPTED(a_deadline_cancels_a_call),
+        SCRIPTED(others_are_refused),
+    };
+    return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif

@@ -1,0 +1,466 @@
+/* test_odbc_oracle.c - a store of Oracle's behind the scripted ODBC driver: no server is needed. The calls, how values
+ * travel, and the state of claims, round and worker behind each failure that is known of such a server.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEADLINE_MS 20000
+#define SHORT_MS 500
+#define BEGIN "* run declare i varchar2*"
+#define FENCE "* run update \"PAWL_WORKERS\" set \"LASTCOMMIT\"*"
+#define SETTLE "* run delete from \"PAWL_QUEUE\"* '7' 'orders'"
+#define SEND "* run insert into \"PAWL_QUEUE\"*"
+#define MANUAL "* mode manual"
+#define AUTO "* mode auto"
+
+/* ---- Claims ---------------------------------------------------------------- */
+
+#define TIME "'2026-01-01 00:00:00.000000'"
+/* Empty texts as they are stored, and a text that begins as one of these does. */
+#define ROW                                                                                 \
+    "  row '7' " TIME " " TIME " '0' '0' '1970-01-01 00:00:00.000000' null 'm-7' 't' '\1' " \
+    "'\1\1x' open:3000 '{}'\n"
+#define CLAIM "on declare cursor c is select \"SEQ\"*\n count 0\n then\n"
+#define LOCK_AGAIN "on select \"SEQ\" from \"PAWL_QUEUE\"*for update skip locked\n"
+
+static void claim_one(scripted *p, const char *rules)
+{
+    pawl_queue_rows rows;
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].seq, 7);
+    assert_int_equal(rows.items[0].due, SCRIPTED_NOW);
+    assert_int_equal(rows.items[0].message.correlation_id.size, 0);
+    assert_memory_equal(rows.items[0].message.causation_id.data, "\1x", 2);
+    assert_int_equal(rows.items[0].message.headers.size, 3000);
+    assert_memory_equal(rows.items[0].message.body.data, "{}", 2);
+}
+
+static pawl_code settle_and_send(scripted *p)
+{
+    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
+    pawl_queue_send   send   = {
+            .queue   = PAWL_TEXT("orders"),
+            .due     = SCRIPTED_NOW,
+            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    changes.queue_send.items   = &send;
+    changes.queue_send.count   = 1;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+/* The rows are the block's implicit result; the transaction begins before it and ends with the commit, and
+ * the driver commits nothing in between. */
+static void a_claim_is_a_block(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, CLAIM ROW);
+    SCRIPTED_EXPECT(
+        p, AUTO, "1 run select count(*)*", MANUAL, BEGIN,
+        "1 run declare cursor*fetch c bulk collect into m limit n*'orders' 2026*'1' 'orders'*");
+    scripted_mark(p);
+    scripted_code(p, settle_and_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run commit");
+    scripted_mark(p);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, "1 run commit");
+}
+
+/* No other session may end a statement: the driver is asked to. */
+static void a_deadline_cancels_a_call(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on insert into \"PAWL_QUEUE\"*\n times 1\n blocks\n"
+                  " error HY008 1013 ORA-01013: cancelled\n",
+                  SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
+    scripted_text(p, "longer than 500 ms");
+    assert_int_equal(scripted_count(p, "1 cancel *"), 1);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 1);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* connect *"), 0);
+}
+
+/* A goodbye would commit what is open. */
+static void a_session_is_rolled_back_before_it_ends(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, CLAIM ROW);
+    scripted_close(p);
+    assert_int_equal(scripted_count(p, "1 end rollback"), 1);
+}
+
+static void texts_numbers_and_times_travel_so(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "", DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    /* Correlation, causation and headers are empty. */
+    assert_int_equal(
+        scripted_count(p, "* run insert*<- 'orders' 2026-01-01 00:00:00.000000 2026* '0' 'm-1' 't' "
+                          "'.' '.' '.' '{}'"),
+        1);
+}
+
+#define DEADLOCK "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 60 ORA-00060: deadlock\n"
+
+static void d37_claims_are_kept_behind_a_deadlock(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  row '7'\n");
+    scripted_mark(p);
+    scripted_code(p, settle_and_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", BEGIN, "1 run select \"SEQ\"*", FENCE,
+                    SETTLE, SEND, "1 run commit");
+}
+
+static void d37_a_claim_that_another_took_is_gone(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  columns 1\n");
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+}
+
+static void d37_claims_go_with_the_session(void **state)
+{
+    scripted *p = *state;
+    claim_one(p, "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 28 ORA-00028: killed\n"
+                 " gone\n" CLAIM ROW);
+    scripted_mark(p);
+    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND);
+    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    assert_int_equal(scripted_count(p, "2 connect *"), 1);
+    assert_int_equal(scripted_count(p, SETTLE), 1);
+}
+
+/* A row that is there already is left, and nothing else of the commit is undone. */
+static void d37_a_message_that_is_there_is_left(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on insert into \"PAWL_QUEUE\"*\n error 23000 1 ORA-00001: unique constraint\n",
+                  DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, "1 run commit");
+}
+
+/* ---- Workers ---------------------------------------------------------------- */
+
+#define WORKER                                                                               \
+    "on select \"ID\", \"ENDPOINT\"*\n row '7fc9493e-b8fe-40b7-bbbb-5896c5db62cd' 'orders' " \
+    "'[]' '1' '5' " TIME " '0' " TIME " '0' '0' '0' '0' '0' '0'\n"
+
+/* No worker has a lock: its heartbeat is younger than 15 s by the server's clock, or it is dead. */
+static void a_worker_lives_by_its_heartbeat(void **state)
+{
+    scripted         *p     = *state;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    scripted_open(p, WORKER "on select case when sys_extract_utc*\n row '1'\n", DEADLINE_MS);
+    scripted_code(p, pawl_store_worker_list(p->store, p->arena, &items, &count, &p->error),
+                  PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(
+        scripted_count(p, "1 run select case when sys_extract_utc(systimestamp) < timestamp "
+                          "'1970-01-01 00:00:15' + numtodsinterval(20454, 'DAY') + "
+                          "numtodsinterval(0.000000, 'SECOND') then '1' else '0' end from dual"),
+        1);
+}
+
+/* ---- Rounds ---------------------------------------------------------------- */
+
+#define BLOCK "* run declare s varchar2(4000)*"
+#define ANSWER(letters) "on declare s varchar2*\n count 0\n then\n row '" letters "'\n"
+
+static pawl_code send_many(scripted *p, size_t count, size_t body_size)
+{
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
+    char            *body    = pawl_arena_take(p->arena, body_size + 1);
+    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    memset(body, 'b', body_size);
+    for (size_t i = 0; i < count; i++)
+        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
+                                     .due     = SCRIPTED_NOW,
+                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
+                                                 .type = PAWL_TEXT("\1\"\\"),
+                                                 .body = {.data = body, .size = body_size}}};
+    changes.queue_send.items = sends;
+    changes.queue_send.count = count;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+/* A single trip for all writes of a round, each with a letter in the answer. */
+static void a_round_is_a_block(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, ANSWER("aaaa"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 3, 2), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN,
+                    "* run declare s varchar2(4000)*forall*LASTCOMMIT*p9(i)*PAWL_QUEUE*"
+                    "dbms_sql.return_result(r); end; <- '[[\"00000000-0000-0001-*"
+                    "'[[\"orders\",\"2026-01-01 00:00:00.000000\",*",
+                    "1 run commit");
+    scripted_open(p, ANSWER("aaaa"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 2, 2), PAWL_OK);
+    /* Too few for it; the type has one more of the character that it begins with. */
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND " 'm-0' '..\"*", SEND, "1 run commit");
+}
+
+static void expect_again(scripted *p, const char *rules)
+{
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, send_many(p, 3, 2), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, BLOCK, "1 run rollback", BEGIN, FENCE, SEND, SEND, SEND,
+                    "1 run commit");
+}
+
+/* A fence that found no row, a key that is there, an answer that is too short: item by item, each is told. */
+static void a_block_that_is_unlike_is_done_item_by_item(void **state)
+{
+    expect_again(*state, ANSWER("maaa"));
+    expect_again(*state, ANSWER("aaa"));
+    expect_again(*state, "on declare s varchar2*\n error 23000 1 ORA-00001: unique constraint\n");
+    expect_again(*state, "on declare s varchar2*\n error HY000 12899 ORA-12899: too large\n");
+}
+
+static void a_block_that_is_undone_is_sent_again(void **state)
+{
+    scripted *p = *state;
+    scripted_open(
+        p, "on declare s varchar2*\n times 1\n error HY000 60 ORA-00060: deadlock\n" ANSWER("aaaa"),
+        DEADLINE_MS);
+    scripted_code(p, send_many(p, 3, 2), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, BLOCK, "1 run rollback", BEGIN, BLOCK, "1 run commit");
+    scripted_open(p, "on declare s varchar2*\n error HY000 3113 ORA-03113: end of file\n gone\n",
+                  DEADLINE_MS);
+    scripted_code(p, send_many(p, 3, 2), PAWL_ELOST);
+    SCRIPTED_EXPECT(p, BEGIN, BLOCK);
+}
+
+/* A body that is no part of a set goes by itself, behind those before it. */
+static void long_bodies_go_by_themselves(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, ANSWER("a"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 3, 1901), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, BLOCK, SEND, SEND, SEND, "1 run commit");
+}
+
+/* 32,000 bytes of a parameter: 8 of these messages. */
+static void a_set_is_cut_by_bytes(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, ANSWER("aaaaaaaaaa"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 9, 1900), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, "* run declare s*<- '[[*'[[*'[[*", "1 run commit");
+    scripted_open(p, ANSWER("aaaaaaaaa"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 8, 1900), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* run declare s*<- '[[*'[[*'[[*"), 0);
+}
+
+/* ---- Names ------------------------------------------------------------------ */
+
+#define LONG_PROPERTY "abcdefghijklmnopqrstuvwxy"
+#define SAGA(table, first, second)                                                    \
+    {                                                                                 \
+        .type = PAWL_TEXT_INIT("T"), .name = PAWL_TEXT_INIT(table),                   \
+        .main         = {.property = PAWL_TEXT_INIT(first), .type = PAWL_VALUE_TEXT}, \
+        .transitional = {.property = PAWL_TEXT_INIT(second), .type = PAWL_VALUE_INT}, \
+    }
+
+/* A saga whose names fit is looked for; every table of the script has the columns of one of the shared ones. */
+static pawl_code open_with(scripted *p, const char *prefix, const pawl_saga_table *saga)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.system_prefix      = prefix;
+    options.tables             = &saga;
+    options.table_count        = 1;
+    scripted_close(p);
+    scripted_write(p,
+                   "on select table_name, column_name*shop_*\n columns 6\n"
+                   "on select \"VERSION\" from \"PAWL_567890SCHEMA\"*\n row '4'\n",
+                   "");
+    return pawl_store_open(p->url, &options, &p->store, &p->error);
+}
+
+static const pawl_saga_table long_name  = SAGA("shop_456789012345678901234567890", "Id", "Old");
+static const pawl_saga_table long_alike = SAGA("shop_T", LONG_PROPERTY "z", LONG_PROPERTY "a");
+
+static void d6_d8_names_of_30_bytes(void **state)
+{
+    static const pawl_saga_table fits =
+        SAGA("shop_4567890123456789012345678", LONG_PROPERTY "z", "Id");
+    scripted *p = *state;
+    scripted_code(p, open_with(p, "pawl_", &fits), PAWL_ESCHEMA);
+    scripted_text(p, "without the column Id");
+    scripted_code(p, open_with(p, "pawl_", &long_name), PAWL_EINVAL);
+    scripted_text(p, "has 32 bytes, limit 30 of oracle");
+    scripted_code(p, open_with(p, "pawl_", &long_alike), PAWL_EINVAL);
+    scripted_text(p, "have one name in oracle");
+    scripted_code(p, open_with(p, "pawl_567890", &fits), PAWL_EINVAL);
+    scripted_text(p, "has 11 bytes, limit 10");
+}
+
+static void d6_names_of_128_bytes_are_whole(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, open_with(p, "pawl_567890", &long_name), PAWL_ESCHEMA);
+    scripted_text(p, "without the column Id");
+    scripted_code(p, open_with(p, "pawl_567890", &long_alike), PAWL_ESCHEMA);
+}
+
+/* ---- At open ------------------------------------------------------------------ */
+
+typedef struct refusal {
+    const char *rules;
+    pawl_code   code;
+    const char *text;
+} refusal;
+
+static void open_says_what_is_wrong(void **state)
+{
+    static const refusal refusals[] = {
+        {"on connect *\n error 28000 1017 ORA-01017: invalid username/password\n", PAWL_EDENIED,
+         "user and password"},
+        {"on connect *\n error HY000 12541 ORA-12541: TNS:no listener\n", PAWL_EUNREACHABLE,
+         "host and port"},
+        {"on connect *\n error HY000 12514 ORA-12514: TNS:listener\n", PAWL_ENOTSTORE,
+         "name another"},
+        {"on connect *\n error HY000 12154 ORA-12154: TNS:could not resolve\n", PAWL_ECONFIG,
+         "connection string"},
+        {"on select (select max*\n row '12.1.0.2.0' 'PAWL' 'AL32UTF8' '1'\n", PAWL_EUNSUPPORTED,
+         "Oracle 12.1, at least 12.2 is needed"},
+        {"on select (select max*\n row '19.0.0.0.0' 'PAWL' 'WE8ISO8859P1' '1'\n", PAWL_EUNSUPPORTED,
+         "AL32UTF8 is needed"},
+        {"on select (select max*\n row '19.0.0.0.0' 'PAWL' 'AL32UTF8' '2'\n", PAWL_ECONFIG,
+         "NLS_LANG=.AL32UTF8"},
+        {"on select table_name, column_name*\n columns 6\n", PAWL_ESCHEMA, "pawl schema apply"},
+    };
+    scripted *p = *state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        scripted_code(p, scripted_try(p, refusals[i].rules, DEADLINE_MS), refusals[i].code);
+        scripted_text(p, refusals[i].text);
+    }
+}
+
+/* ---- URLs ------------------------------------------------------------------- */
+
+static void encode(char *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        to += sprintf(to, strchr("/;=?&%", *text) != NULL ? "%%%02X" : "%c", (unsigned char)*text);
+}
+
+/* The driver's name, and where it takes its script from, stand in what the scripted URL has. */
+static pawl_code open_by_url(scripted *p, const char *options)
+{
+    pawl_store_options options_of = PAWL_STORE_OPTIONS_INIT;
+    char               url[3000], driver[1000] = "", more[1500] = "";
+    scripted_close(p);
+    scripted_write(p, "", "");
+    char *script = strstr(p->url, ";Script=");
+    char *end    = strrchr(p->url, '?');
+    assert_non_null(script);
+    *end    = '\0';
+    *script = '\0';
+    encode(driver, strstr(p->url, "Driver=") + 7);
+    encode(more, script + 1);
+    snprintf(url, sizeof url,
+             "oracle://shop:se%%3Bcret@db.example:1522/SVC?driver=%s&attributes=%s%s", driver, more,
+             options);
+    options_of.mode = PAWL_OPEN_CHECK;
+    return pawl_store_open(url, &options_of, &p->store, &p->error);
+}
+
+static void a_url_is_a_connect_descriptor(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, open_by_url(p, ""), PAWL_OK);
+    assert_int_equal(
+        scripted_count(p, "1 connect Driver=*;DBQ=(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)"
+                          "(HOST=db.example)(PORT=1522))(CONNECT_DATA=(SERVICE_NAME=SVC)));"
+                          "UID=shop;PWD={se;cret};Script=*"),
+        1);
+    scripted_code(p,
+                  open_by_url(p, "&sid=yes&protocol=tcps&wallet=%2Fetc%2Fwallet&server_dn=CN%3Ddb"),
+                  PAWL_OK);
+    assert_int_equal(
+        scripted_count(p,
+                       "1 connect *(PROTOCOL=tcps)*(SID=SVC))(SECURITY=(MY_WALLET_DIRECTORY="
+                       "/etc/wallet)(SSL_SERVER_DN_MATCH=yes)(SSL_SERVER_CERT_DN=\"CN=db\")));*"),
+        1);
+}
+
+static void bad_options_of_a_url_are_named(void **state)
+{
+    static const char *const bad[][2] = {
+        {"&sid=maybe", "sid is 'maybe', may be no or yes"},
+        {"&protocol=udp", "protocol is 'udp', may be tcp or tcps"},
+        {"&names=31", "names is '31', may be 128 or 30"},
+        {"&wallet=%29%28PORT%3D1", "wallet has a parenthesis"},
+        {"&walet=x", "walet"},
+    };
+    scripted *p = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        pawl_code code = open_by_url(p, bad[i][0]);
+        assert_true(code == PAWL_ECONFIG || code == PAWL_EINVAL);
+        scripted_text(p, bad[i][1]);
+        assert_null(strstr(p->error.text, "cret"));
+    }
+}
+
+#define SCRIPTED(function)                                                       \
+    {                                                                            \
+#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(a_claim_is_a_block),
+        SCRIPTED(a_deadline_cancels_a_call),
+        SCRIPTED(a_session_is_rolled_back_before_it_ends),
+        SCRIPTED(texts_numbers_and_times_travel_so),
+        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+        SCRIPTED(d37_a_claim_that_another_took_is_gone),
+        SCRIPTED(d37_claims_go_with_the_session),
+        SCRIPTED(d37_a_message_that_is_there_is_left),
+        SCRIPTED(a_worker_lives_by_its_heartbeat),
+        SCRIPTED(a_round_is_a_block),
+        SCRIPTED(a_block_that_is_unlike_is_done_item_by_item),
+        SCRIPTED(a_block_that_is_undone_is_sent_again),
+        SCRIPTED(long_bodies_go_by_themselves),
+        SCRIPTED(a_set_is_cut_by_bytes),
+        SCRIPTED(a_url_is_a_connect_descriptor),
+        SCRIPTED(bad_options_of_a_url_are_named),
+        SCRIPTED(d6_names_of_128_bytes_are_whole),
+        {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
+         (void *)"oracle&names=30"},
+        SCRIPTED(open_says_what_is_wrong),
+    };
+    return cmocka_run_group_tests_name("odbc_oracle", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif

@@ -1,0 +1,196 @@
+/* test_odbc_oracle_errors.c - each failure that is known of an Oracle server, behind the scripted ODBC driver: its code,
+ * and the state in which it leaves the transaction, by the calls that follow.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEADLINE_MS 20000
+#define BEGIN "* run declare i varchar2*"
+#define FENCE "* run update \"PAWL_WORKERS\" set \"LASTCOMMIT\"*"
+#define SEND "* run insert into \"PAWL_QUEUE\"*"
+
+/* ---- Failures -------------------------------------------------------------- */
+
+typedef enum left { STATEMENT, TRANSACTION, CONNECTION } left;
+
+typedef struct failure {
+    int       number;
+    pawl_code code;
+    left      leaves;
+} failure;
+
+static const failure failures[] = {
+    {18, PAWL_EUNREACHABLE, CONNECTION},
+    {20, PAWL_EUNREACHABLE, CONNECTION},
+    {28, PAWL_ELOST, CONNECTION},
+    {31, PAWL_ELOST, CONNECTION},
+    {51, PAWL_EBUSY, STATEMENT},
+    {54, PAWL_EBUSY, STATEMENT},
+    {60, PAWL_EBUSY, TRANSACTION},
+    {603, PAWL_ELOST, CONNECTION},
+    {904, PAWL_ESCHEMA, STATEMENT},
+    {942, PAWL_ESCHEMA, STATEMENT},
+    {1000, PAWL_ELIMIT, STATEMENT},
+    {1012, PAWL_ELOST, CONNECTION},
+    {1013, PAWL_ETIMEOUT, STATEMENT},
+    {1017, PAWL_EDENIED, CONNECTION},
+    {1031, PAWL_EDENIED, STATEMENT},
+    {1033, PAWL_EUNREACHABLE, CONNECTION},
+    {1034, PAWL_EUNREACHABLE, CONNECTION},
+    {1035, PAWL_EDENIED, CONNECTION},
+    {1045, PAWL_EDENIED, CONNECTION},
+    {1089, PAWL_ELOST, CONNECTION},
+    {1092, PAWL_ELOST, CONNECTION},
+    {1109, PAWL_EUNREACHABLE, CONNECTION},
+    {1400, PAWL_EINVAL, STATEMENT},
+    {1407, PAWL_EINVAL, STATEMENT},
+    {1438, PAWL_EINVAL, STATEMENT},
+    {1461, PAWL_ELIMIT, STATEMENT},
+    {1536, PAWL_EFULL, STATEMENT},
+    {1555, PAWL_EBUSY, STATEMENT},
+    {1591, PAWL_EBUSY, STATEMENT},
+    {1653, PAWL_EFULL, STATEMENT},
+    {1654, PAWL_EFULL, STATEMENT},
+    {1691, PAWL_EFULL, STATEMENT},
+    {2014, PAWL_EUNSUPPORTED, STATEMENT},
+    {2049, PAWL_EBUSY, STATEMENT},
+    {2091, PAWL_EBUSY, TRANSACTION},
+    {2391, PAWL_EUNREACHABLE, CONNECTION},
+    {2396, PAWL_ELOST, CONNECTION},
+    {2399, PAWL_ELOST, CONNECTION},
+    {3113, PAWL_ELOST, CONNECTION},
+    {3114, PAWL_ELOST, CONNECTION},
+    {3135, PAWL_ELOST, CONNECTION},
+    {4020, PAWL_EBUSY, STATEMENT},
+    {4021, PAWL_EBUSY, STATEMENT},
+    {6502, PAWL_EINVAL, STATEMENT},
+    {6550, PAWL_ESCHEMA, STATEMENT},
+    {8177, PAWL_EBUSY, TRANSACTION},
+    {12154, PAWL_ECONFIG, CONNECTION},
+    {12170, PAWL_EUNREACHABLE, CONNECTION},
+    {12505, PAWL_ENOTSTORE, CONNECTION},
+    {12514, PAWL_ENOTSTORE, CONNECTION},
+    {12516, PAWL_EUNREACHABLE, CONNECTION},
+    {12519, PAWL_EUNREACHABLE, CONNECTION},
+    {12520, PAWL_EUNREACHABLE, CONNECTION},
+    {12528, PAWL_EUNREACHABLE, CONNECTION},
+    {12535, PAWL_EUNREACHABLE, CONNECTION},
+    {12537, PAWL_ELOST, CONNECTION},
+    {12541, PAWL_EUNREACHABLE, CONNECTION},
+    {12543, PAWL_EUNREACHABLE, CONNECTION},
+    {12545, PAWL_EUNREACHABLE, CONNECTION},
+    {12547, PAWL_ELOST, CONNECTION},
+    {12560, PAWL_EUNREACHABLE, CONNECTION},
+    {12570, PAWL_ELOST, CONNECTION},
+    {12571, PAWL_ELOST, CONNECTION},
+    {12609, PAWL_ELOST, CONNECTION},
+    {12899, PAWL_EINVAL, STATEMENT},
+    {16000, PAWL_EUNREACHABLE, STATEMENT},
+    {24816, PAWL_ELIMIT, STATEMENT},
+    {25402, PAWL_EBUSY, TRANSACTION},
+    {25408, PAWL_ELOST, CONNECTION},
+    {28000, PAWL_EDENIED, CONNECTION},
+    {28001, PAWL_EDENIED, CONNECTION},
+    {28759, PAWL_ECONFIG, CONNECTION},
+    {28860, PAWL_EUNREACHABLE, CONNECTION},
+    {29024, PAWL_EUNREACHABLE, CONNECTION},
+    {30006, PAWL_EBUSY, STATEMENT},
+    {30036, PAWL_EFULL, STATEMENT},
+    {30926, PAWL_EBUSY, TRANSACTION},
+    {38104, PAWL_EPERSIST, STATEMENT},
+    {40441, PAWL_EINVAL, STATEMENT},
+    {99999, PAWL_EPERSIST, STATEMENT},
+};
+
+static const char *rules_for(const char *statement, const failure *f, const char *more)
+{
+    static char rules[1000];
+    snprintf(rules, sizeof rules, "%son %s\n times 1\n error HY000 %d ORA-%05d: failed\n", more,
+             statement, f->number, f->number);
+    return rules;
+}
+
+static void check_code(const scripted *p, const failure *f, pawl_code code, pawl_code expected)
+{
+    if (code != expected)
+        fail_msg("ORA-%05d is %s, expected %s: %s", f->number, pawl_code_name(code),
+                 pawl_code_name(expected), p->error.text);
+}
+
+/* A transaction that the server undid, or is about to, is done again, whole; behind any other failure nothing of the
+ * transaction is there, and the store is as good as before. */
+static void d37_a_failure_in_a_commit(void **state)
+{
+    scripted *p = *state;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        const failure *f        = &failures[i];
+        bool           is_again = f->code == PAWL_EBUSY;
+        scripted_open(p, rules_for("insert into \"PAWL_QUEUE\"*", f, ""), DEADLINE_MS);
+        check_code(p, f, scripted_send(p), is_again ? PAWL_OK : f->code);
+        if (f->leaves == CONNECTION)
+            SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND);
+        else if (is_again)
+            SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, "1 run rollback", BEGIN, FENCE, SEND,
+                            "1 run commit");
+        else
+            SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, "1 run rollback");
+        scripted_mark(p);
+        scripted_code(p, scripted_send(p), PAWL_OK);
+        assert_int_equal(scripted_count(p, "2 connect *"), f->leaves == CONNECTION);
+    }
+}
+
+/* A commit whose end nobody knows is asked for by the fence row. */
+static void o32_a_failure_at_the_commit(void **state)
+{
+    scripted *p = *state;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        const failure *f          = &failures[i];
+        bool           is_unknown = f->leaves == CONNECTION || f->code == PAWL_ETIMEOUT;
+        pawl_code      expected   = f->code == PAWL_EBUSY ? PAWL_OK : f->code;
+        scripted_open(p,
+                      rules_for("commit", f,
+                                "on select \"EPOCH\", \"LASTCOMMIT\"*\n times 1\n row '1' null\n"
+                                "on select \"EPOCH\", \"LASTCOMMIT\"*\n"
+                                " row '2' '00000000-0000-0001-0000-000000000001'\n"
+                                "on commit\n times 1\n"),
+                      DEADLINE_MS);
+        check_code(p, f, scripted_send(p), is_unknown ? PAWL_OK : expected);
+        assert_int_equal(
+            scripted_count(p, "* run update \"PAWL_WORKERS\" set \"EPOCH\" = \"EPOCH\" + 1*"),
+            is_unknown);
+        assert_int_equal(scripted_count(p, SEND), f->code == PAWL_EBUSY && !is_unknown ? 2 : 1);
+    }
+}
+
+#define SCRIPTED(function)                                                       \
+    {                                                                            \
+#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(d37_a_failure_in_a_commit),
+        SCRIPTED(o32_a_failure_at_the_commit),
+    };
+    return cmocka_run_group_tests_name("odbc_oracle_errors", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif

@@ -1,0 +1,194 @@
+/* test_odbc_url_server.c - mssql:// and oracle:// as connection strings, and texts in UTF-16, without a server: what
+ * goes to the driver, what is refused, no error text that holds a password.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#ifdef PAWL_HAVE_ODBC
+#include "store/odbc/url.h"
+#include "store/odbc/wide.h"
+
+#include <dlfcn.h>
+
+static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *error);
+static void (*url_free)(pawl__odbc_url *url);
+static uint16_t *(*to_wide)(pawl_text text, bool is_marked, size_t *size);
+static size_t (*to_narrow)(const uint16_t *wide, size_t units, bool is_marked, char *to);
+
+static int load(void **state)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-odbc.so", folder != NULL ? folder : ".");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return -1;
+    *(void **)&url_read  = dlsym(module, "pawl__odbc_url_read");
+    *(void **)&url_free  = dlsym(module, "pawl__odbc_url_free");
+    *(void **)&to_wide   = dlsym(module, "pawl__odbc_to_wide");
+    *(void **)&to_narrow = dlsym(module, "pawl__odbc_to_narrow");
+    return url_read == NULL || url_free == NULL || to_wide == NULL || to_narrow == NULL ? -1 : 0;
+}
+
+/* ---- URLs ----------------------------------------------------------------- */
+
+static void goes(const char *text, pawl__odbc_dialect dialect, const char *connection)
+{
+    pawl__odbc_url url;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_code      code  = url_read(&url, text, &error);
+    if (code != PAWL_OK || strcmp(url.connection, connection) != 0 || url.dialect != (int)dialect ||
+        strstr(url.given, "secret") != NULL)
+        fail_msg("%s: %s, '%s' of '%s'", text, error.text, code == PAWL_OK ? url.connection : "",
+                 url.given);
+    url_free(&url);
+}
+
+static void refused(const char *text, pawl_code code, const char *words)
+{
+    pawl__odbc_url url;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_code      found = url_read(&url, text, &error);
+    if (found != code || strstr(error.text, words) == NULL || strstr(error.text, "secret") != NULL)
+        fail_msg("%s: %s, '%s', expected %s, '%s'", text, pawl_code_name(found), error.text,
+                 pawl_code_name(code), words);
+    url_free(&url);
+}
+
+static void mssql_goes_to_freetds(void **state)
+{
+    (void)state;
+    goes("mssql://sa:secret@db/shop", PAWL__ODBC_MSSQL,
+         "Driver=FreeTDS;Server=db;Port=1433;Database=shop;UID=sa;PWD=secret");
+    goes("mssql:///shop?encrypt=require&application_name=orders", PAWL__ODBC_MSSQL,
+         "Driver=FreeTDS;Server=localhost;Port=1433;Database=shop;APP=orders;Encryption=require");
+    goes(
+        "mssql://a%3Bb:secret%7D%3Bx@db:99/my%20shop?driver=/opt/libtdsodbc.so", PAWL__ODBC_MSSQL,
+        "Driver=/opt/libtdsodbc.so;Server=db;Port=99;Database={my shop};UID={a;b};PWD={secret}};x}");
+}
+
+static void mssql_goes_to_microsofts_driver(void **state)
+{
+    (void)state;
+    goes("mssql://sa:secret@db:1444/shop?driver=ODBC%20Driver%2018%20for%20SQL%20Server"
+         "&encrypt=strict&trust_server_certificate=no&hostname-in-certificate=db.example"
+         "&server_certificate=/etc/db.pem&attributes=MultiSubnetFailover%3DYes",
+         PAWL__ODBC_MSSQL,
+         "Driver={ODBC Driver 18 for SQL Server};Server=tcp:db,1444;Database=shop;UID=sa;PWD=secret"
+         ";Encrypt=strict;HostNameInCertificate=db.example;ServerCertificate=/etc/db.pem"
+         ";TrustServerCertificate=no;MultiSubnetFailover=Yes");
+}
+
+static void others_are_refused(void **state)
+{
+    (void)state;
+    refused("mssql://sa:secret@db", PAWL_EINVAL, "no database is named: mssql://host/database");
+    refused("mssql://sa:secret@a,b/shop", PAWL_EINVAL, "one host alone");
+    refused("mssql://sa:secret@db:x/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mssql://sa:secret@db/shop?create=yes", PAWL_ECONFIG, "pawl schema apply");
+    refused("mssql://sa:secret@db/shop?encryption=yes", PAWL_ECONFIG,
+            "unknown option 'encryption', known: attributes, create, driver");
+    refused("mssql://sa:secret@db/shop?driver=", PAWL_ECONFIG, "odbcinst -q -d");
+    refused("mssql://sa:secret@db/shop?trust_server_certificate=yes", PAWL_ECONFIG,
+            "the driver 'FreeTDS' has no option 'trust_server_certificate'");
+    refused("oracle://sa:secret@db", PAWL_EINVAL, "no service is named: oracle://host/service");
+}
+
+/* ---- UTF-16 ---------------------------------------------------------------- */
+
+static void survives(const char *text, bool is_marked, size_t units)
+{
+    size_t    size = 0;
+    char      back[100];
+    uint16_t *wide = to_wide(pawl_text_of(text), is_marked, &size);
+    assert_non_null(wide);
+    assert_int_equal(size, units * 2);
+    assert_int_equal(wide[units], 0);
+    back[to_narrow(wide, units, is_marked, back)] = '\0';
+    assert_string_equal(back, text);
+    pawl_free(wide);
+}
+
+/* 'a' and 'a ' are equal to SQL Server, under any collation. */
+static void a_text_that_ends_with_a_space_has_a_mark(void **state)
+{
+    (void)state;
+    survives("", true, 0);
+    survives("a", true, 1);
+    survives("a ", true, 3);
+    survives(" ", true, 2);
+    survives("a \x01", true, 4);
+    survives("\x01", true, 2);
+    survives("a ", false, 2);
+    survives("\x01", false, 1);
+}
+
+static void characters_survive(void **state)
+{
+    (void)state;
+    survives("\xC3\xA4\xE2\x82\xAC", true, 2);
+    survives("\xF0\x9F\x98\x80z", true, 3); /* beyond the first 65,536 */
+    survives("\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", true, 5);
+}
+
+static void becomes(const char *text, size_t count, const uint16_t *expected)
+{
+    size_t    size = 0;
+    uint16_t *wide = to_wide(pawl_text_of(text), false, &size);
+    assert_non_null(wide);
+    assert_int_equal(size, count * 2);
+    assert_memory_equal(wide, expected, size);
+    pawl_free(wide);
+}
+
+static void bytes_that_are_no_text_are_replaced(void **state)
+{
+    static const uint16_t none[] = {0xFFFD, 0xFFFD, 0xFFFD, 'a'};
+    char                  back[10];
+    (void)state;
+    becomes("\xFF"
+            "a",
+            2, none + 2);
+    becomes("\xC0\x80"
+            "a",
+            3, none + 1);
+    becomes("\xED\xA0\x80"
+            "a",
+            4, none);
+    becomes("\xE2\x82", 2, none);
+    const uint16_t half[] = {0xD83D, 'a'};
+    assert_int_equal(to_narrow(half, 2, false, back), 4);
+    assert_memory_equal(back,
+                        "\xEF\xBF\xBD"
+                        "a",
+                        4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mssql_goes_to_freetds),
+        cmocka_unit_test(mssql_goes_to_microsofts_driver),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(a_text_that_ends_with_a_space_has_a_mark),
+        cmocka_unit_test(characters_survive),
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
+    };
+    return cmocka_run_group_tests_name("odbc_url_server", tests, load, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif

@@ -1,0 +1,899 @@
+-- The script of the tables: tests/golden/schema.
+
+-- VERSION_GET
+select [Version] from [dbo].[pawl_schema] where [Part] = 'pawl';
+
+-- WORKER_DELETE
+delete from [dbo].[pawl_workers] where [Id] = ?;
+
+-- WORKER_COUNTERS
+select cast(coalesce(sum([Messages]), 0) as bigint), cast(coalesce(sum([Timeouts]), 0) as bigint),
+cast(coalesce(sum([Flushes]), 0) as bigint), cast(coalesce(sum([Failures]), 0) as bigint),
+cast(coalesce(sum([Conflicts]), 0) as bigint), cast(coalesce(sum([Dead]), 0) as bigint) from
+[dbo].[pawl_workers];
+
+-- WORKER_LIST
+select [Id], [Endpoint], [Types], [Epoch], case when [Pid] > 0 then [Pid] else 0 end, [Seen],
+[Process], [Seen], [Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead] from
+[dbo].[pawl_workers] where [Epoch] > 0 order by [Id];
+
+-- WORKER_LIVES
+select [Process], [Seen] from [dbo].[pawl_workers] where [Epoch] > 0;
+
+-- LEAD_GET
+select l.[Worker], l.[Epoch], l.[Expires], w.[Id], w.[Process], w.[Seen] from [dbo].[pawl_leases] l
+left join [dbo].[pawl_workers] w on w.[Id] = l.[Worker] where l.[Name] = ?;
+
+-- LEASE_INSERT
+insert into [dbo].[pawl_leases] ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) values (?,
+?, ?, ?, ?, ?);
+
+-- LEASE_UPDATE
+update [dbo].[pawl_leases] set [Worker] = ?, [Process] = ?, [Pid] = ?, [Epoch] = ?, [Expires] = ?
+where [Name] = ?;
+
+-- LEASE_DELETE
+delete from [dbo].[pawl_leases] where [Name] = ? and [Worker] = ?;
+
+-- LEASE_DELETE_ALL
+delete from [dbo].[pawl_leases] where [Worker] = ?;
+
+-- QUEUE_LIST
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] where [Queue] = ? order by
+[Placed], [Seq] offset 0 rows fetch next ? rows only;
+
+-- QUEUE_FIND
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
+and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and [Due] >= ? and [Due] <= ? and [Seq]
+<= ? and ([Due] > ? or ([Due] = ? and [Seq] > ?)) order by [Due], [Seq] offset 0 rows fetch next ?
+rows only;
+
+-- QUEUE_FIND_ONE
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
+and [MessageId] = ? and [Queue] = ? and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and
+[Due] >= ? and [Due] <= ? and [Seq] <= ? and ([Due] > ? or ([Due] = ? and [Seq] > ?)) order by
+[Due], [Seq] offset 0 rows fetch next ? rows only;
+
+-- QUEUE_RETRIED
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] where [Seq] in (select
+[Seq] from (select [Seq], [Attempts], [Type] from [dbo].[pawl_queue] where [Queue] = ? and [Due] > ?
+order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where [Attempts] > 0 and [Type] =
+?) order by [Placed], [Seq] offset 0 rows fetch next ? rows only;
+
+-- QUEUE_STATS
+select [Queue], count(case when [Due] <= ? then 1 end), count(case when [Due] > ? then 1 end),
+min([Due]) from [dbo].[pawl_queue] group by [Queue] order by [Queue];
+
+-- QUEUE_COUNT_RETRIED
+select count(*), min([Placed]) from (select [Attempts], [Placed] from [dbo].[pawl_queue] where
+[Queue] = ? and [Due] > ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where
+[Attempts] > 0;
+
+-- INBOX_COUNT
+select count(*) from [dbo].[pawl_inbox];
+
+-- TIMEOUT_LIST
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] order by [Due], [Id]
+offset 0 rows fetch next ? rows only;
+
+-- TIMEOUT_LIST_SAGA
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where (([SagaId] = ?
+and [Name] <> '') or ([SagaId] = ? and [Name] = '')) order by [Due], [Id] offset 0 rows fetch next ?
+rows only;
+
+-- TIMEOUT_STATS
+select count(case when [Due] <= ? then 1 end), count(*) from [dbo].[pawl_timeouts];
+
+-- OUTBOX_LIST_PENDING
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' order
+by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_LIST_HELD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'held' order by
+[Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_LIST_DISPATCHED
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dispatched'
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_LIST_DEAD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dead' order by
+[Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_LIST_DISCARDED
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'discarded'
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_PENDING
+select count(*), (select [At] from [dbo].[pawl_outbox] where [State] = 'pending' order by [Id]
+offset 0 rows fetch next 1 rows only) from [dbo].[pawl_outbox] where [State] = 'pending';
+
+-- OUTBOX_ATTEMPTS
+select [Attempt], [Outcome], [Error], [At], [Duration] from [dbo].[pawl_outbox_attempts] where
+[OutboxId] = ? order by [Attempt];
+
+-- OUTBOX_HELD
+select count(*) from [dbo].[pawl_outbox] where [State] = 'held';
+
+-- OUTBOX_DEAD
+select count(*) from [dbo].[pawl_outbox] where [State] = 'dead';
+
+-- CHECKPOINT_GET
+select [Position] from [dbo].[pawl_checkpoints] where [Name] = ?;
+
+-- EVENT_LIST_STREAM
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where [Stream] = ? and
+[Version] > ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+[CorrelationId] = ?) order by [Version] offset 0 rows fetch next ? rows only;
+
+-- EVENT_LIST_POSITION
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where ? = '' and
+[Position] > ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+[CorrelationId] = ?) order by [Position] offset 0 rows fetch next ? rows only;
+
+-- EVENT_LIST_SEQ
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where ? = '' and [Seq]
+> ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or [CorrelationId] = ?)
+order by [Seq] offset 0 rows fetch next ? rows only;
+
+-- EVENT_LIST_STREAM_BACK
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where [Stream] = ? and
+[Version] < ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+[CorrelationId] = ?) order by [Version] desc offset 0 rows fetch next ? rows only;
+
+-- EVENT_LIST_POSITION_BACK
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where ? = '' and
+[Position] < ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+[CorrelationId] = ?) order by [Position] desc offset 0 rows fetch next ? rows only;
+
+-- EVENT_LIST_SEQ_BACK
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where ? = '' and [Seq]
+< ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or [CorrelationId] = ?)
+order by [Seq] desc offset 0 rows fetch next ? rows only;
+
+-- AGGREGATOR_GET
+select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_aggregator] where
+[Partition] = ? order by [At], [Id];
+
+-- AGGREGATOR_FREE
+update [dbo].[pawl_aggregator] set [Session] = null, [LeaseExpires] = null, [LeaseWorker] = null
+where [LeaseWorker] = ?;
+
+-- AGGREGATOR_COUNT
+select count(*) from [dbo].[pawl_aggregator];
+
+-- FLUSH_LIST
+select [Name], [Partition], [Due], [Attempts], [Dead], [Error] from [dbo].[pawl_aggregator_flush]
+where [Name] = ? and [Dead] = 0 and [Due] <= ? order by [Due], [Partition] offset 0 rows fetch next
+? rows only;
+
+-- FLUSH_DEAD
+select count(*) from [dbo].[pawl_aggregator_flush] where [Dead] = 1;
+
+-- DEAD_LIST
+select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] order by [At],
+[Endpoint], [MessageId] offset 0 rows fetch next ? rows only;
+
+-- DEAD_LIST_ENDPOINT
+select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where [Endpoint] =
+? order by [At], [MessageId] offset 0 rows fetch next ? rows only;
+
+-- DEAD_FIND
+select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where (? = '' or
+[Endpoint] = ?) and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and (? = '' or [Code] =
+?) and (? = '' or charindex(?, [Error]) > 0) and [At] >= ? and [At] <= ? and ([At] > ? or ([At] = ?
+and ([Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?)))) order by [At], [Endpoint],
+[MessageId] offset 0 rows fetch next ? rows only;
+
+-- DEAD_FIND_ONE
+select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where [Endpoint] =
+? and [MessageId] = ? and (? = '' or [Endpoint] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+[Type] = ?) and (? = '' or [Code] = ?) and (? = '' or charindex(?, [Error]) > 0) and [At] >= ? and
+[At] <= ? and ([At] > ? or ([At] = ? and ([Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?))))
+order by [At], [Endpoint], [MessageId] offset 0 rows fetch next ? rows only;
+
+-- DEAD_QUEUES
+select [Queue], count(*), min([At]) from [dbo].[pawl_dead] group by [Queue] order by [Queue];
+
+-- DEAD_COUNT
+select count(*) from [dbo].[pawl_dead];
+
+-- SUBSCRIPTION_LIST
+select [Type], [Queue] from [dbo].[pawl_subscriptions] order by [Type], [Queue];
+
+-- HISTORY_FIND
+select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
+[Duration], [At], [Error], [Out] from [dbo].[pawl_history] where (? = '' or [Source] = ?) and (? =
+'' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- HISTORY_FIND_SOURCE
+select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
+[Duration], [At], [Error], [Out] from [dbo].[pawl_history] where [Source] = ? and [Source] <> '' and
+(? = '' or [Source] = ?) and (? = '' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows
+fetch next ? rows only;
+
+-- HISTORY_FIND_MESSAGE
+select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
+[Duration], [At], [Error], [Out] from [dbo].[pawl_history] where [MessageId] = ? and (? = '' or
+[Source] = ?) and (? = '' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows fetch next ?
+rows only;
+
+-- QUEUE_WALK
+select [Seq], [Queue], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body] from
+[dbo].[pawl_queue] where [Seq] > ? order by [Seq] offset 0 rows fetch next ? rows only;
+
+-- TIMEOUT_WALK
+select [Id], [Destination], [Name], [SagaType] from [dbo].[pawl_timeouts] where [Id] > ? order by
+[Id] offset 0 rows fetch next ? rows only;
+
+-- FOLD_WALK
+select [Stream], [TypeVersion], [State] from [dbo].[pawl_folds] where [Stream] > ? order by [Stream]
+offset 0 rows fetch next ? rows only;
+
+-- CHECKPOINT_WALK
+select [Name], [Position] from [dbo].[pawl_checkpoints] where [Name] > ? order by [Name] offset 0
+rows fetch next ? rows only;
+
+-- PARTITION_WALK
+select f.[Partition], f.[Name], f.[Due], f.[Attempts], f.[Dead], f.[Error], (select count(*) from
+[dbo].[pawl_aggregator] a where a.[Partition] = f.[Partition]), (select min(b.[At]) from
+[dbo].[pawl_aggregator] b where b.[Partition] = f.[Partition]) from [dbo].[pawl_aggregator_flush] f
+where f.[Partition] > ? and (? = '' or f.[Partition] = ?) and (? = '' or f.[Name] = ?) and (? = 0 or
+f.[Dead] = 1) order by f.[Partition] offset 0 rows fetch next ? rows only;
+
+-- AGGREGATOR_WALK
+select [Id], [Name], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body] from
+[dbo].[pawl_aggregator] where [Id] > ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- DEAD_WALK
+select [Endpoint], [Queue], [Code], [MessageId], [Type], [CorrelationId], [CausationId], [Headers],
+[Body] from [dbo].[pawl_dead] where [Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?) order by
+[Endpoint], [MessageId] offset 0 rows fetch next ? rows only;
+
+-- WORKER_INSERT
+insert into [dbo].[pawl_workers] ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], [Seen],
+[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]) values (?, ?, ?, 1, ?, ?, case
+when ? = 0 then sysutcdatetime() else ? end, 0, 0, 0, 0, 0, 0);
+
+-- WORKER_FENCE
+update [dbo].[pawl_workers] set [LastCommit] = ?, [Seen] = case when [Process] = 0 then
+sysutcdatetime() else ? end, [Messages] = [Messages] + ?, [Timeouts] = [Timeouts] + ?, [Flushes] =
+[Flushes] + ?, [Failures] = [Failures] + ?, [Conflicts] = [Conflicts] + ?, [Dead] = [Dead] + ? where
+[Id] = ? and [Epoch] = ?;
+
+-- WORKER_REPLACE
+update [dbo].[pawl_workers] set [Endpoint] = ?, [Types] = ?, [Process] = ?, [Pid] = ?, [Seen] = case
+when ? = 0 then sysutcdatetime() else ? end, [Epoch] = [Epoch] + 1 where [Id] = ?;
+
+-- WORKER_BEAT
+update [dbo].[pawl_workers] set [Seen] = case when [Process] = 0 then sysutcdatetime() else [Seen]
+end where [Id] = ?;
+
+-- WORKER_RAISE
+update [dbo].[pawl_workers] set [Epoch] = [Epoch] + 1 where [Id] = ?;
+
+-- WORKER_GET
+select [Epoch], [LastCommit] from [dbo].[pawl_workers] where [Id] = ?;
+
+-- LEASE_GET
+select [Worker], [Process], [Pid], [Epoch], [Expires] from [dbo].[pawl_leases] where [Name] = ?;
+
+-- LEASE_FREE
+update [dbo].[pawl_leases] set [Worker] = null, [Process] = 0 where [Name] = ? and [Process] = ?;
+
+-- QUEUE_STAMP
+insert into [dbo].[pawl_leases] ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) values (?,
+?, 0, 0, 1, '1970-01-01');
+
+-- QUEUE_STAMP_KEEP
+update [dbo].[pawl_leases] set [Epoch] = 1 where [Name] = ? and [Worker] = ?;
+
+-- QUEUE_ROW
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] where [Seq] = ? and
+[Queue] = ? and [Due] <= ?;
+
+-- QUEUE_DELETE
+delete from [dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?;
+
+-- QUEUE_RETRY
+update [dbo].[pawl_queue] set [Due] = ?, [Attempts] = ?, [Deaths] = ?, [WaitingSince] = ?, [Error] =
+?, [History] = ? where [Seq] = ? and [Queue] = ?;
+
+-- QUEUE_SEND
+insert into [dbo].[pawl_queue] ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince],
+[Error], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]) values (?, ?, ?, ?,
+0, '1970-01-01', '', ?, ?, ?, ?, ?, ?) ;
+
+-- QUEUE_OLDEST
+select [Placed], [Seq] from [dbo].[pawl_queue] where [Queue] = ? and [Due] <= ? and [Attempts] = 0
+and [WaitingSince] = '1970-01-01' order by [Due], [Seq] offset 0 rows fetch next ? rows only;
+
+-- INBOX_KNOWN
+select 1 from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] = ?;
+
+-- INBOX_MARK
+insert into [dbo].[pawl_inbox] ([Endpoint], [MessageId], [Outcome], [At]) values (?, ?, ?, ?);
+
+-- INBOX_DELETE
+delete from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] = ?;
+
+-- TIMEOUT_DUE
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
+= ? and [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0
+rows fetch next ? rows only;
+
+-- TIMEOUT_DUE_ANY
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Due] <= ? and
+([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0 rows fetch next ? rows
+only;
+
+-- TIMEOUT_NEXT
+select [Due] from [dbo].[pawl_timeouts] where [Destination] = ? and [Due] > ? and ([LeaseExpires] is
+null or [LeaseExpires] <= ?) order by [Due] offset 0 rows fetch next 1 rows only;
+
+-- TIMEOUT_NEXT_ANY
+select min([Due]) from [dbo].[pawl_timeouts] where [Due] > ? and ([LeaseExpires] is null or
+[LeaseExpires] <= ?) having min([Due]) is not null;
+
+-- TIMEOUT_FIRST
+select [Due] from [dbo].[pawl_timeouts] where [Destination] = ? and [Owner] is null order by [Due]
+offset 0 rows fetch next 1 rows only;
+
+-- TIMEOUT_STAMP
+update [dbo].[pawl_timeouts] set [Owner] = ?, [LeaseExpires] = ?, [LeaseWorker] = ? where [Id] = ?;
+
+-- TIMEOUT_FREE
+update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null where
+[LeaseWorker] = ?;
+
+-- TIMEOUT_REAP
+update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null where
+[LeaseExpires] <= ?;
+
+-- TIMEOUT_DELETE
+delete from [dbo].[pawl_timeouts] where [Id] = ? and (? is null or [Owner] = ?) and (? = 0 or
+[Generation] = ?);
+
+-- TIMEOUT_RELEASE
+update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null where
+[Id] = ? and (? is null or [Owner] = ?) and (? = 0 or [Generation] = ?);
+
+-- TIMEOUT_RETRY
+update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null, [Due]
+= ?, [Attempts] = ? where [Id] = ? and (? is null or [Owner] = ?) and (? = 0 or [Generation] = ?);
+
+-- TIMEOUT_CANCEL
+delete from [dbo].[pawl_timeouts] where [SagaId] = ? and [Name] = ? and [Name] <> '';
+
+-- TIMEOUT_CANCEL_ALL
+delete from [dbo].[pawl_timeouts] where (([SagaId] = ? and [Name] <> '') or ([SagaId] = ? and [Name]
+= ''));
+
+-- TIMEOUT_INSERT
+insert into [dbo].[pawl_timeouts] ([Id], [Generation], [SagaId], [SagaType], [Name], [Destination],
+[Due], [Attempts], [CorrelationId], [Headers]) values (?, 1, ?, ?, ?, ?, ?, 0, ?, ?);
+
+-- TIMEOUT_REARM_SAGA
+update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
+[Due] = ?, [Attempts] = 0, [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null,
+[CorrelationId] = ?, [Headers] = ? where [SagaId] = ? and [Name] = ? and [Name] <> '';
+
+-- TIMEOUT_REARM
+update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
+[Due] = ?, [Attempts] = 0, [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null,
+[CorrelationId] = ?, [Headers] = ?, [SagaId] = ?, [Name] = ? where [Id] = ?;
+
+-- OUTBOX_DUE
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and
+[NextAttempt] <= ? and (? = '' or [Endpoint] = ?) order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_NEXT
+select min([NextAttempt]) from [dbo].[pawl_outbox] where [State] = 'pending' and [NextAttempt] > ?
+and (? = '' or [Endpoint] = ?);
+
+-- OUTBOX_FIND_ID
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [Id] = ? and (? = 0 or
+[Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_DISPATCH
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [DispatchId] = ? and (? =
+0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_DEAD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dead' and (? =
+0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_HELD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'held' and
+[Attempts] >= 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
+or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
+[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
+[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_PENDING
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and (?
+= 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State]
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?)
+and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and
+[Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_TRIED
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and
+[Attempts] > 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
+or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
+[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
+[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_ANY
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where (? = 0 or [Id] = ?) and (?
+is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when 'pending' then 1 when
+'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0)
+and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or [Destination] = ?) and (?
+= '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0
+rows fetch next ? rows only;
+
+-- OUTBOX_ADD
+insert into [dbo].[pawl_outbox] ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At],
+[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body]) values (?, 'pending', 0, '1970-01-01', ?, ?, ?,
+?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
+
+-- OUTBOX_SAME
+select 1 from [dbo].[pawl_outbox] where [DispatchId] = ? and [Type] = ? and [Body] = ?;
+
+-- OUTBOX_SETTLE
+update [dbo].[pawl_outbox] set [State] = ?, [Attempts] = ?, [NextAttempt] = ?, [DispatchedAt] = ?
+where [Id] = ? and [State] = 'pending';
+
+-- OUTBOX_ENABLE
+update [dbo].[pawl_outbox] set [State] = 'pending', [NextAttempt] = ?, [AttemptsBefore] = [Attempts]
++ 1, [Attempts] = [Attempts] + 1 where [Id] = ? and [State] = 'dead';
+
+-- OUTBOX_DISCARD
+update [dbo].[pawl_outbox] set [State] = 'discarded', [DispatchedAt] = ?, [Attempts] = [Attempts] +
+1 where [Id] = ? and [State] = 'dead';
+
+-- OUTBOX_ATTEMPT_PUT
+insert into [dbo].[pawl_outbox_attempts] ([OutboxId], [Attempt], [Outcome], [At], [Duration],
+[Error]) values (?, ?, ?, ?, ?, ?);
+
+-- OUTBOX_ATTEMPT
+insert into [dbo].[pawl_outbox_attempts] ([OutboxId], [Attempt], [Outcome], [At], [Duration],
+[Error]) select ?, coalesce(max([Attempt]), 0) + 1, ?, ?, ?, ? from [dbo].[pawl_outbox_attempts]
+where [OutboxId] = ?;
+
+-- OUTBOX_HOLD
+update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [State] = 'pending';
+
+-- OUTBOX_SOURCES
+select [Id], [Source] from [dbo].[pawl_outbox] where [State] = 'pending' and [Id] > ? order by [Id];
+
+-- OUTBOX_RELEASE
+update [dbo].[pawl_outbox] set [State] = 'pending' where [State] = 'held' and [Source] = ?;
+
+-- HISTORY_ADD
+insert into [dbo].[pawl_history] ([Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome],
+[Version], [Attempts], [Duration], [At], [Error], [Out]) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- EVENT_LAST
+select max([Version]) from [dbo].[pawl_events] where [Stream] = ?;
+
+-- EVENT_BEHIND
+select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId], [CorrelationId],
+[CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where [Stream] = ? and
+[Version] > ? order by [Version];
+
+-- EVENT_POSITION
+select max([Position]) from [dbo].[pawl_events];
+
+-- EVENT_UNNUMBERED
+select [Seq] from [dbo].[pawl_events] where [Position] is null order by [Seq] offset 0 rows fetch
+next ? rows only;
+
+-- EVENT_NUMBER
+update [dbo].[pawl_events] set [Position] = ? where [Seq] = ?;
+
+-- FOLD_GET
+select [Version], [TypeVersion], [State], [Dispatches], [At] from [dbo].[pawl_folds] where [Stream]
+= ? and [TypeVersion] <= ? and [Version] > ?;
+
+-- CHECKPOINT_ADD
+insert into [dbo].[pawl_checkpoints] ([Name], [Position], [At]) values (?, ?, ?) ;
+
+-- CHECKPOINT_MOVE
+update [dbo].[pawl_checkpoints] set [Position] = ?, [At] = ? where [Name] = ? and [Position] = ?;
+
+-- AGGREGATOR_ADD
+insert into [dbo].[pawl_aggregator] ([Name], [Partition], [Key], [At], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body]) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
+
+-- AGGREGATOR_HEAD
+select [Type], [LeaseExpires], [Id] from [dbo].[pawl_aggregator] where [Partition] = ?;
+
+-- AGGREGATOR_STAMP
+update [dbo].[pawl_aggregator] set [Session] = ?, [LeaseExpires] = ?, [LeaseWorker] = ? where [Id] =
+?;
+
+-- AGGREGATOR_DELETE
+delete from [dbo].[pawl_aggregator] where [Id] = ? and [Partition] = ? and (? is null or [Session] =
+?);
+
+-- AGGREGATOR_DELETE_ALL
+delete from [dbo].[pawl_aggregator] where [Partition] = ?;
+
+-- AGGREGATOR_DELETE_OLDEST
+delete from [dbo].[pawl_aggregator] where [Id] = (select [Id] from [dbo].[pawl_aggregator] where
+[Partition] = ? and [CorrelationId] = ? order by [At], [Id] offset 0 rows fetch next 1 rows only);
+
+-- AGGREGATOR_RELEASE
+update [dbo].[pawl_aggregator] set [Session] = null, [LeaseExpires] = null, [LeaseWorker] = null
+where [Partition] = ? and [Session] = ?;
+
+-- FLUSH_ADD
+insert into [dbo].[pawl_aggregator_flush] ([Partition], [Name], [Due], [Attempts], [Dead], [Error])
+values (?, ?, ?, 0, 0, '') ;
+
+-- FLUSH_DONE
+delete from [dbo].[pawl_aggregator_flush] where [Partition] = ? and not exists (select 1 from
+[dbo].[pawl_aggregator] where [Partition] = ?);
+
+-- FLUSH_SET
+update [dbo].[pawl_aggregator_flush] set [Due] = ?, [Attempts] = ?, [Dead] = ?, [Error] = ? where
+[Partition] = ?;
+
+-- FLUSH_GET
+select [Due], [Attempts], [Dead] from [dbo].[pawl_aggregator_flush] where [Partition] = ?;
+
+-- FLUSH_FIRST
+select [Due] from [dbo].[pawl_aggregator_flush] where [Name] = ? and [Dead] = 0 order by [Due]
+offset 0 rows fetch next 1 rows only;
+
+-- DEAD_ADD
+insert into [dbo].[pawl_dead] ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths],
+[History], [At], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]) values (?,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
+
+-- DEAD_DELETE
+delete from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ?;
+
+-- SUBSCRIPTION_ADD
+insert into [dbo].[pawl_subscriptions] ([Type], [Queue]) values (?, ?) ;
+
+-- SUBSCRIPTION_DELETE
+delete from [dbo].[pawl_subscriptions] where [Type] = ? and [Queue] = ?;
+
+-- QUEUE_CLAIM
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
+rowlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? order by [Due], [Seq] offset 0
+rows fetch next ? rows only;
+
+-- QUEUE_CLAIM_MORE
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
+rowlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? and [Seq] not in (select
+cast(value as bigint) from string_split(?, ',')) order by [Due], [Seq] offset 0 rows fetch next ?
+rows only;
+
+-- QUEUE_CLAIM_AGAIN
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
+rowlock) where [Seq] = ? and [Queue] = ? and [Due] <= ?;
+
+-- QUEUE_COUNT_DUE
+select count(*) from (select [Seq] from [dbo].[pawl_queue] with (readpast) where [Queue] = ? and
+[Due] <= ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) as d;
+
+-- QUEUE_LOCK
+select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock) where [Seq] = ? and [Due] = ?;
+
+-- QUEUE_FIRST, for QUEUE_FIRST
+select [Due] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, index([pawl_queue_due]))
+where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
+
+-- OUTBOX_HOLD_BACK
+update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Id] > ? and [Source]
+= ?;
+
+-- WORKER_FOLD, for WORKER_FOLD
+update t set t.[Messages] = t.[Messages] + w.[Messages], t.[Timeouts] = t.[Timeouts] + w.[Timeouts],
+t.[Flushes] = t.[Flushes] + w.[Flushes], t.[Failures] = t.[Failures] + w.[Failures], t.[Conflicts] =
+t.[Conflicts] + w.[Conflicts], t.[Dead] = t.[Dead] + w.[Dead] from [dbo].[pawl_workers] as t join
+[dbo].[pawl_workers] as w on w.[Id] = ? where t.[Id] = ?;
+
+-- WORKER_KEEP, for WORKER_KEEP
+insert into [dbo].[pawl_workers] ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], [Seen],
+[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]) select ?, '', '', 0, 0, 0,
+'1970-01-01', 0, 0, 0, 0, 0, 0 where not exists (select 1 from [dbo].[pawl_workers] with (updlock,
+holdlock, rowlock) where [Id] = ?);
+
+-- LEAD_LIST, for LEAD_LIST
+select substring(l.[Name], 6, 400), l.[Worker], l.[Expires], w.[Process], w.[Seen] from
+[dbo].[pawl_leases] as l join [dbo].[pawl_workers] as w on w.[Id] = l.[Worker] where
+substring(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?;
+
+-- LEASE_LOCK, for LEASE_LOCK
+select [Epoch] from [dbo].[pawl_leases] with (updlock, rowlock) where [Name] = ?;
+
+-- INBOX_RANGE, for INBOX_RANGE
+select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] between ? and ?
+order by [MessageId] offset 0 rows fetch next ? rows only;
+
+-- INBOX_SWEEP, for INBOX_SWEEP
+with old as (select top (?) [At] from [dbo].[pawl_inbox] with (readpast, rowlock) where [At] < ?
+order by [At]) delete from old;
+
+-- OUTBOX_SWEEP, for OUTBOX_SWEEP
+with old as (select top (?) [At] from [dbo].[pawl_outbox] with (readpast, rowlock) where
+[DispatchedAt] < ? order by [DispatchedAt]) delete from old;
+
+-- HISTORY_SWEEP, for HISTORY_SWEEP
+with old as (select top (?) [Id], [At] from [dbo].[pawl_history] with (readpast, rowlock) order by
+[Id]) delete from old where [At] < ?;
+
+-- TIMEOUT_FOREIGN, for TIMEOUT_FOREIGN
+with d (name) as (select min([Destination]) from [dbo].[pawl_timeouts] union all select r.name from
+(select t.[Destination] as name, row_number() over (order by t.[Destination]) as place from
+[dbo].[pawl_timeouts] as t join d on t.[Destination] > d.name) as r where r.place = 1), f (name,
+due) as (select d.name, (select min(t.[Due]) from [dbo].[pawl_timeouts] as t where t.[Destination] =
+d.name and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?)) from d where d.name is not null and
+(d.name = ? or not exists (select 1 from [dbo].[pawl_subscriptions] as s where s.[Queue] = d.name)))
+select name, due from f where due is not null order by name option (maxrecursion 0);
+
+-- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] with (updlock,
+readpast, rowlock, index([pawl_timeouts_due])) where [Destination] = ? and [Due] <= ? and
+([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0 rows fetch next ? rows
+only;
+
+-- TIMEOUT_CLAIM_ANY, for TIMEOUT_CLAIM_ANY
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] with (updlock,
+readpast, rowlock) where [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires] <= ?) order by
+[Due], [Id] offset 0 rows fetch next ? rows only;
+
+-- EVENT_TURN, for EVENT_TURN
+select [Version] from [dbo].[pawl_schema] with (updlock, rowlock) where [Part] = 'pawl';
+
+-- EVENT_INSERT, for EVENT_INSERT
+insert into [dbo].[pawl_events] ([Stream], [Version], [Type], [TypeVersion], [MessageId],
+[CorrelationId], [CausationId], [DispatchId], [At], [Headers], [Body]) select case when ? = 0 or ? =
+1 or exists (select 1 from [dbo].[pawl_events] where [Stream] = ? and [Version] = ? - 1) then ? end,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?;
+
+-- FOLD_SET, for FOLD_SET
+merge into [dbo].[pawl_folds] with (holdlock) as t using (select ? as [Stream], ? as [Version], ? as
+[TypeVersion], ? as [State], ? as [Dispatches], ? as [At]) as k on t.[Stream] = k.[Stream] when
+matched and k.[Version] > t.[Version] then update set t.[Version] = k.[Version], t.[TypeVersion] =
+k.[TypeVersion], t.[State] = k.[State], t.[Dispatches] = k.[Dispatches], t.[At] = k.[At] when not
+matched then insert ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) values
+(k.[Stream], k.[Version], k.[TypeVersion], k.[State], k.[Dispatches], k.[At]);
+
+-- AGGREGATOR_CLAIM, for AGGREGATOR_CLAIM
+select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_aggregator] with
+(updlock, readpast, rowlock, index([pawl_aggregator_at])) where [Partition] = ? order by [At], [Id];
+
+-- NEWS, for NEWS
+select coalesce((select max([Seq]) from [dbo].[pawl_queue] with (readpast)), 0), coalesce((select
+max([Id]) from [dbo].[pawl_outbox] with (readpast)), 0), coalesce((select max([Seq]) from
+[dbo].[pawl_events] with (readpast)), 0), coalesce((select max([Id]) from [dbo].[pawl_aggregator]
+with (readpast)), 0);
+
+-- SCHEMA_COLUMNS
+select t.name, c.name, case when y.name in ('nvarchar', 'varchar', 'varbinary') then concat(y.name,
+'(', case when c.max_length = -1 then 'max' when y.name = 'nvarchar' then cast(c.max_length / 2 as
+varchar(10)) else cast(c.max_length as varchar(10)) end, ')') when y.name in ('datetime2',
+'datetimeoffset') then concat(y.name, '(', c.scale, ')') else y.name end, coalesce(c.collation_name,
+''), case when c.is_nullable = 1 then 0 else 1 end, case when c.is_identity = 1 or c.is_computed = 1
+or c.default_object_id <> 0 then 1 else 0 end from sys.tables as t join sys.columns as c on
+c.object_id = t.object_id join sys.types as y on y.user_type_id = c.user_type_id where t.schema_id =
+schema_id('dbo') and t.name = ? order by c.column_id;
+
+-- SCHEMA_INDEXES
+select t.name, i.name, stuff((select concat(', ', quotename(c.name)) from sys.index_columns as k
+join sys.columns as c on c.object_id = k.object_id and c.column_id = k.column_id where k.object_id =
+i.object_id and k.index_id = i.index_id and k.is_included_column = 0 and c.is_computed = 0 order by
+k.key_ordinal for xml path(''), type).value('.', 'nvarchar(max)'), 1, 2, ''), cast(i.is_primary_key
+as int), cast(i.is_unique as int), case when i.is_disabled = 1 then 0 else 1 end, cast(i.has_filter
+as int) from sys.tables as t join sys.indexes as i on i.object_id = t.object_id and i.type > 0 where
+t.schema_id = schema_id('dbo') and t.name = ? order by i.index_id;
+
+-- saga Order 0
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] where [Id] = ?;
+
+-- saga Order 1
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from (select ? as [v]) as k, [dbo].[shop_Order] where [Correlation_OrderId] =
+k.[v] and datalength([Correlation_OrderId]) = datalength(k.[v]);
+
+-- saga Order 2
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] where [Correlation_OldId] = ?;
+
+-- saga Order 3
+insert into [dbo].[shop_Order] ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion],
+[Concurrency], [Correlation_OrderId], [Correlation_OldId]) values (?, ?, ?, 'VERSION', ?, 1, ?, ?);
+
+-- saga Order 4
+update [dbo].[shop_Order] set [Concurrency] = [Concurrency] + 1, [Correlation_OldId] = ?, [Metadata]
+= ?, [Data] = ?, [PersistenceVersion] = 'VERSION', [SagaTypeVersion] = ? where 0 = ? and [Id] = ? and
+[Concurrency] = ?;
+
+-- saga Order 5
+update [dbo].[shop_Order] set [Concurrency] = [Concurrency] + 1, [Correlation_OldId] = ?, [Metadata]
+= ?, [Data] = ?, [PersistenceVersion] = 'VERSION', [SagaTypeVersion] = ? where [Id] = ? and
+[Concurrency] = ?;
+
+-- saga Order 6
+delete from [dbo].[shop_Order] where [Id] = ? and [Concurrency] = ?;
+
+-- saga Order 7
+select count(*) from [dbo].[shop_Order];
+
+-- saga Order 8
+select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Order] where [Id] > ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- saga Plain 0
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] where
+[Id] = ?;
+
+-- saga Plain 3
+insert into [dbo].[shop_Plain] ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion],
+[Concurrency]) values (?, ?, ?, 'VERSION', ?, 1);
+
+-- saga Plain 4
+update [dbo].[shop_Plain] set [Concurrency] = [Concurrency] + 1, [Metadata] = ?, [Data] = ?,
+[PersistenceVersion] = 'VERSION', [SagaTypeVersion] = ? where 0 = ? and [Id] = ? and [Concurrency] = ?;
+
+-- saga Plain 5
+update [dbo].[shop_Plain] set [Concurrency] = [Concurrency] + 1, [Metadata] = ?, [Data] = ?,
+[PersistenceVersion] = 'VERSION', [SagaTypeVersion] = ? where [Id] = ? and [Concurrency] = ?;
+
+-- saga Plain 6
+delete from [dbo].[shop_Plain] where [Id] = ? and [Concurrency] = ?;
+
+-- saga Plain 7
+select count(*) from [dbo].[shop_Plain];
+
+-- saga Plain 8
+select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Plain] where [Id] > ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- begin
+set implicit_transactions off; if @@trancount > 0 rollback transaction; begin transaction; set
+implicit_transactions on; declare @pawl bigint = current_transaction_id(); exec
+sp_set_session_context N'pawl', @pawl;
+
+-- commit
+if @@trancount <> 1 or coalesce(cast(session_context(N'pawl') as bigint), 0) <>
+current_transaction_id() throw 50001, N'pawl: the transaction is another one than was begun', 1;
+commit transaction; set implicit_transactions off;
+
+-- rollback
+if @@trancount > 0 rollback transaction; if session_context(N'pawl') is not null set
+implicit_transactions off;
+
+-- a round of two
+set nocount on; declare @f varchar(200) = '', @c int; begin try delete from [dbo].[pawl_queue] where
+[Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0 then 'm' else 'a' end;
+end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601, 2627) throw; set @f +=
+case error_number() when 515 then 'n' else 'd' end; end catch; begin try delete from
+[dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0
+then 'm' else 'a' end; end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601,
+2627) throw; set @f += case error_number() when 515 then 'n' else 'd' end; end catch; set nocount
+off; select @f;
+
+-- Statements whose parameters are not taken once and in their order
+-- LEASE_UPDATE: 2 3 4 5 6 1
+-- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_STATS: 1 1
+-- TIMEOUT_LIST_SAGA: 1 1 2
+-- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
+-- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
+-- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
+-- HISTORY_FIND: 1 1 2 2 3 4
+-- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
+-- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
+-- PARTITION_WALK: 1 2 2 3 3 4 5
+-- DEAD_WALK: 1 1 2 3
+-- WORKER_INSERT: 1 2 3 4 5 4 6
+-- WORKER_REPLACE: 1 2 3 4 3 5 6
+-- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
+-- TIMEOUT_DELETE: 1 2 2 3 3
+-- TIMEOUT_RELEASE: 1 2 2 3 3
+-- TIMEOUT_RETRY: 4 5 1 2 2 3 3
+-- TIMEOUT_CANCEL_ALL: 1 1
+-- OUTBOX_DUE: 1 3 3 2
+-- OUTBOX_NEXT: 1 2 2
+-- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
+-- OUTBOX_ATTEMPT: 1 2 3 4 5 1
+-- CHECKPOINT_MOVE: 2 3 1 4
+-- AGGREGATOR_DELETE: 1 2 3 3
+-- FLUSH_DONE: 1 1
+-- QUEUE_CLAIM_MORE: 1 2 4 3
+-- OUTBOX_HOLD_BACK: 2 1
+-- WORKER_FOLD: 2 1
+-- WORKER_KEEP: 1 1
+-- INBOX_SWEEP: 2 1
+-- OUTBOX_SWEEP: 2 1
+-- HISTORY_SWEEP: 2 1
+-- TIMEOUT_FOREIGN: 2 1
+-- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11

@@ -1,0 +1,273 @@
+# questions.sh - the questions of docs/OPERATING.md, asked of a store with trouble in it: each of its commands
+# runs, answers what was asked, and is what the help leads to. Sourced by tests of one store.
+#
+# Set before: PAWL_STORE, of a store without tables; sql TEXT and ago SECONDS (a time of the past, in SQL).
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154
+
+page=$source_dir/docs/OPERATING.md
+export PAWL_DRIVER_PATH=$build_dir PAWL_TEST_SEEN=$work/seen
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_AWAY=$work/away
+cd "$work" || die "no $work"
+[ -e "$build_dir/orders.so" ] || skip "the example orders is not built"
+cp "$build_dir/orders.so" orders.so
+for app in pair dead deaths shop projection aggregator schedule; do
+    build_app app_$app.c $app.so
+done
+echo '{"n":22}' >good.json
+
+# ---- What the commands have to say ------------------------------------------------------------
+
+# A question of the page, and a regex for each of its commands. The order is the page's: what was asked before
+# may have changed something.
+answers()
+{
+    cat <<'END'
+What is wrong, and what mends it?|partition vans/bonn is dead
+Is the store healthy, and how much is in it?|^dead letters now +5
+What happens just now?| 5 +[0-9]+ degraded$
+Where is a message, and why is it not handled?|queue billing is paused since .* the bank is away tonight
+Why does a saga not go on?|^waits for +its time, in [0-9.]+ m
+What stops a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
+Which programs are alive, and which one delivers?|^[0-9a-f-]{36} +left 
+What has a worker in hand, and since when?|^[0-9a-f-]{36} +left |^in hand 
+Which options hold, and who said them?|^orders +deaths-max +3 +built in
+What is in the queues, who reads them, and which one is paused?|^billing +[0-9].* paused +4
+Who paused a queue, when and why?|^paused +20.* ago\) +[^ ]+ +the bank is away tonight
+What is tried again, when, and what was its last error?|^m-3 +charge +1 .* the bank is away
+What is in a message?|^body +\{"n":3\}
+How does a queue go on that was paused?|^resumed queue billing
+How does the work on a queue stop, in all programs?|^paused queue billing
+How do messages get into the right queue that were sent to a wrong one?|^moved 1 message of queue biling to billing
+Which messages would be taken out of a queue, and how are they?|^would be buried: 1 message|^buried 1 message of queue billing
+What was given up, and why?|^m-1 +billing +charge .* REJECT +the bank is closed
+Of which message did a process die, and how?|^m-0 .* EDIED |signal 6 \(SIGABRT\)
+What became of each run of a message that was given up?|^ +1 +20.* REJECT +the bank is closed
+How is it tried again?|^retried 1 dead letter
+How is a wrong body set right?|^edited 1 dead letter
+How are all of a kind tried again, no more than 500 in a second?|^would be retried: 1 dead letter|^retried 1 dead letter
+How is one thrown away?|^discarded 1 dead letter
+What was done with it, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
+What is not delivered to others, and what holds it back?|^ *4 +held .* Cart/c-2|^next +held behind row 3 of the same source
+What did each attempt to deliver come to?|^ +1 +poison .*far
+How is it delivered again?|^retried 2 outbox rows
+What did a saga send that is not delivered?|^ *4 +held 
+What is to happen, and when?|in [0-9.]+ m\) +payment +OrderSaga
+What is to happen to one saga?|payment +OrderSaga/b-9
+How do timeouts happen two days later?|^moved 2 timeouts
+How does one happen now?|in 2 d\) +payment |^released 1 timeout
+Which timeouts are in the hands of workers that died, and how do they get free?|^would be reaped: 2 timeouts|^reaped 2 timeouts
+Which sagas are there?|^OrderSaga/b-9 
+What state is a saga in?|^state .*"warehouse":"north"
+What did it do until now?|send charge_card to billing
+How does one end that nothing ends?|^deleted saga OrderSaga/b-9
+Can a new program go on with what is stored?| rows: 0 findings
+Which partition of an aggregator is dead, and why?|^vans/bonn +dead +3 .* the van for 3 parcels is broken
+How does it start again?|^released partition vans/bonn
+How are its messages thrown away?|^removed .*vans/bonn
+Does a projection stand still, since when, and why?|^names +failing .* EPERSIST +the bank is closed for number 7
+Which event does it wait for, and what happens next?|^next .*event Box/b-1, version 1
+What is in that event?|^body +\{"number":7\}
+How is the event tried now?|names
+How does a projection read all events again?|all
+What comes again, when next, and what is paused?|^office/nightly +0 3 .* active +20
+Who paused it, when and why?|^reason +stocktaking
+How does it go on, or come once more at once?|^resumed office/second|^sent one message of office/second
+What did operators do, when and why?|pawl.queue/billing +[0-9]+ +pawl.queue_|the bank rests
+Who handles and sends what?|^ +sets timeout payment
+Are the tables those that this pawl needs?|the tables are as they should be
+Which rights does a program need, or a person who only looks?|^grant .*insert.* to "shop"|^grant select .* to "grafana"
+END
+}
+
+# ---- A store with trouble in it -----------------------------------------------------------------
+
+send() # QUEUE TYPE BODY OPTION ...
+{
+    local queue=$1 type=$2 body=$3
+    shift 3
+    expect 0 '' pawl send --to "$queue" --type "$type" --body "$body" "$@"
+}
+in_log() { grep -q "$2" "$work/$1.log"; }
+# says LOG TEXT: the program says so.
+says()
+{
+    poll 20 in_log "$1" "$2" || { cp "$work/$1.log" "$work/err"; die "$1 does not say '$2'"; }
+}
+
+pawl schema apply --app orders.so 2>"$work/err" || die "no schema"
+
+start office schedule.so
+expect 0 '' pawl schedule pause second --reason stocktaking
+stop "$pid" TERM 0
+
+start orders orders.so --history 7d
+for order in b-8 b-9; do
+    send orders place_order "{\"order_id\":\"$order\",\"warehouse\":\"north\",\"total_cents\":5}"
+done
+has_sagas() { [ "$(pawl timeout list --json | wc -l)" = 2 ]; }
+poll 20 has_sagas || die "no sagas"
+stop "$pid" TERM 0
+expect 0 '' pawl queue purge billing --discard --yes # what orders sent there is another application's
+
+for run in '1 2 --outbox-attempts 1' '3 4 --outbox-delay 1h'; do
+    read -r first second option value <<<"$run"
+    for n in $first $second; do
+        send shop sell "{\"customer\":\"c-$((second / 2))\",\"number\":$n}"
+    done
+    start shop shop.so --route "far=sqlite:$work/none/far.db" "$option" "$value"
+    if [ "$first" = 1 ]; then
+        poll 20 has outbox_dead 2 || die "no dead rows"
+    else
+        poll 20 has outbox_held 1 || die "no row is held"
+    fi
+    stop "$pid" TERM 0
+done
+
+start left deaths.so --restart --deaths-max 1
+send left bite '{"n":1,"kills":1}' --id m-0
+poll 20 has dead 1 || die "nothing died"
+stop "$pid" TERM 0
+
+touch closed
+start billing dead.so --immediate-retries 0 --retry-delay 1h
+send billing charge '{"n":1}' --id m-1
+send billing parcel '{"n":2}' --id m-2
+send billing note '{"n":5}' --id m-5
+send billing charge '{"n":7}' --id m-7
+poll 20 has dead 5 || die "no letters"
+rm closed && touch away
+send billing charge '{"n":3}' --id m-3
+says billing 'm-3'
+expect 0 '' pawl queue pause billing --reason 'the bank is away tonight'
+stop "$pid" TERM 0
+send billing note '{"n":6}' --id m-6
+send biling charge '{"n":4}' --id m-4
+
+touch closed
+start boxes projection.so
+send boxes put '{"box":"b-1","number":7}'
+says boxes 'the bank is closed'
+stop "$pid" TERM 0
+start post aggregator.so
+for n in 1 2 3; do
+    send post parcel "{\"depot\":\"bonn\",\"n\":$n}"
+done
+says post 'it is dead now'
+stop "$pid" TERM 0
+start watcher pair.so
+
+# ---- The questions ------------------------------------------------------------------------------
+
+# placeholders COMMAND: it with the ids that are in the store.
+placeholders()
+{
+    local command=$1 id
+    if [[ $command == *WORKER* ]]; then
+        id=$(pawl worker list --endpoint left --json | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
+        command=${command/WORKER/$id}
+    fi
+    if [[ $command == *TIMEOUT* ]]; then
+        id=$(pawl timeout list --saga OrderSaga/b-8 --app orders.so --json | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
+        command=${command/TIMEOUT/$id}
+    fi
+    echo "$command"
+}
+
+# is_led_to VERB ACTION OPTION ...: the help names each word.
+is_led_to()
+{
+    local word action=${2:-none}
+    pawl help | grep -q "^  $1 " || die "pawl help does not name $1"
+    pawl help "$1" >"$work/help"
+    if [[ $action != --* ]] && grep -qE "^  $action( |\$)" "$work/help"; then
+        pawl help "$1" "$action" >"$work/help"
+    fi
+    for word in "${@:2}"; do
+        [[ $word != --* ]] || grep -q "^  $word " "$work/help" || die "pawl help $1 $action does not name $word"
+    done
+}
+
+# ask COMMAND REGEX
+ask()
+{
+    local command
+    local -a words
+    command=$(placeholders "$1")
+    eval "words=($command)"
+    is_led_to "${words[@]:1}"
+    [[ $command != *--watch* ]] || words+=(--count 1)
+    "${words[@]}" >"$work/out" 2>"$work/err" </dev/null
+    local found=$?
+    if grep -q 'give --yes$' "$work/err"; then # it asks, and no terminal answers
+        "${words[@]}" --yes >"$work/out" 2>"$work/err" </dev/null
+        found=$?
+    fi
+    [ $found = 0 ] || [ "$found ${words[1]}" = '1 doctor' ] || die "exit code $found: $command"
+    cat "$work/err" >>"$work/out"
+    grep -qE -- "$2" "$work/out" || die "no answer like '$2': $command"
+}
+
+# as_json COMMAND: a look prints the same as objects, whose keys stand in the help.
+as_json()
+{
+    local command
+    local -a words
+    command=$(placeholders "$1")
+    eval "words=($command)"
+    case "${words[1]} ${words[2]:-}" in
+    *' list' | *' show' | *' peek' | *' history' | why* | run*) expect 0 '^\{.*\}$' "${words[@]}" --json ;;
+    esac
+}
+
+# What a worker that died left, right before it is asked for: leases are cleared by those that live.
+lease()
+{
+    sql "update pawl_timeouts set \"Owner\" = '019a0000-0000-7000-8000-0000000000aa', \"LeaseExpires\" = $(ago 120)
+         where \"Name\" = 'payment'"
+}
+
+sed -nE 's/^\| ([^|]*\?) \| (`.*`) \|$/\1|\2/p' "$page" >"$work/asked"
+answers | cut -d '|' -f 1 | diff - <(cut -d '|' -f 1 "$work/asked") || die "$page has other questions, or in another order"
+[ "$(wc -l <"$work/asked")" -gt 40 ] || die "$page has few questions"
+while IFS='|' read -r question commands <&3 && IFS='|' read -r _ first second <&4; do
+    mapfile -t list < <(grep -oE '`[^`]+`' <<<"$commands" | tr -d '`')
+    [ ${#list[@]} -le 2 ] || die "more than two commands: $question"
+    [ ${#list[@]} = $(([ -n "$second" ] && echo 2) || echo 1) ] || die "another number of commands: $question"
+    echo "== $question"
+    [[ $commands != *'timeout reap'* ]] || lease
+    ask "${list[0]}" "$first"
+    [ ${#list[@]} = 1 ] || ask "${list[1]}" "$second"
+    for command in "${list[@]}"; do
+        as_json "$command"
+    done
+done 3<"$work/asked" 4< <(answers)
+stop "$pid" TERM 0
+
+echo "== what changes something, as objects"
+changed() # REGEX COMMAND ...
+{
+    expect 0 "^\\{$1\\}\$" "${@:2}" --json
+    lines 1
+}
+send stray note '{"n":9}' --id m-9
+changed '"queue":"stray","moved":1,"left":0,"last":[0-9]+' pawl queue move stray other --yes
+changed '"queue":"other","buried":1,"left":0,"last":[0-9]+' pawl queue purge other --yes
+changed '"edited":1,"no_longer_dead":0,"already_queued":0,"unsendable":0' pawl dead edit m-9 --body-file good.json
+changed '"done":"resumed","queue":"billing"' pawl queue resume billing
+changed '"retried":0,"no_longer_dead":0' pawl outbox retry --all --yes
+changed '"moved":1,"left":0' pawl timeout move --all --name payment --by 1h --yes
+changed '"deleted":"OrderSaga/b-8","id":"[0-9a-f-]{36}","version":1,"timeouts":1,"outbox":0' \
+    pawl saga delete OrderSaga/b-8 --app orders.so --yes
+start post aggregator.so
+send post parcel '{"depot":"bonn","n":4}'
+is_collected() { has aggregator_rows 1; }
+poll 20 is_collected || die "nothing is collected"
+stop "$pid" TERM 0
+changed '"removed":"vans/bonn","rows":1' pawl aggregator remove vans/bonn --yes
+changed '"done":"added","id":"office/hourly"' \
+    pawl schedule add hourly --to office --type tick --every 1h --body '{"number":1}'
+for action in paused/pause 'sent one message of/run' resumed/resume removed/remove; do
+    changed "\"done\":\"${action%/*}\",\"id\":\"office/hourly\"" pawl schedule "${action#*/}" hourly
+done

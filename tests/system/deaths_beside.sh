@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# deaths_beside.sh - timeouts and a flush that kill their process, on SQLite: dead letters and a dead
+# partition with the signal, all others handled once.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+export PAWL_STORE=sqlite:$work/deaths.db PAWL_DRIVER_PATH=$build_dir
+sagas=60 apart=30 seconds=60
+. "$source_dir/tests/support/deaths_beside.sh"

@@ -1,0 +1,388 @@
+/* test_runtime_deaths_flush.c - partitions whose flush a process died of (E26): they run alone with a
+ * stamp, deaths alone count, and the last one leaves the partition dead; others go on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_deaths_dying.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+#define CRATE(F)     \
+    F(INT32, number) \
+    F(TEXT, colour)
+PAWL_RECORD(crate, CRATE)
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static world_log seen;
+static world    *around; /* the handler looks at its own stamp; NULL: it does not */
+static pawl_code answer; /* of the handler */
+static char      lines[2000];
+
+/* "red3!" of a partition that is stamped. */
+static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t count)
+{
+    pawl_event_rows rows = {.count = 0};
+    pawl_text       name = messages[0].colour;
+    char            stream[60];
+    (void)ctx;
+    snprintf(stream, sizeof stream, PAWL_ALONE_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name));
+    if (around != NULL)
+        rows = world_events(around, stream);
+    bool is_stamped =
+        rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in hand, alone");
+    world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_stamped ? "!" : "");
+    return answer;
+}
+PAWL_BATCH_HANDLER(on_crates, crate);
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    (void)ctx;
+    world_note(&seen, "%d", message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_aggregator crates = {.name         = "crates",
+                                       .handle       = PAWL_HANDLE(on_crates),
+                                       .key          = "colour",
+                                       .size         = 3,
+                                       .attempts_max = 5};
+
+static const pawl_endpoint_spec dock = {
+    .name        = "dock",
+    .aggregators = PAWL_AGGREGATORS(&crates),
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "dock",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&dock, NULL}};
+
+static const pawl_text CRATE_TYPE = PAWL_TEXT_INIT("crate");
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    size_t size = strlen(lines);
+    (void)level;
+    (void)context;
+    snprintf(lines + size, sizeof lines - size, "%s\n", text);
+}
+
+static void open_world(world *it, const char *url, int32_t deaths_max)
+{
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .deaths_max = deaths_max});
+    around = it;
+}
+
+static void finish(world *it, pawl_store *kept)
+{
+    around = NULL;
+    world_quiet();
+    world_close(it);
+    pawl_store_close(kept);
+}
+
+/* ---- Dying ------------------------------------------------------------------ */
+
+/* Three crates of the colour, as a commit behind which nobody flushed leaves them. */
+static void fill(pawl_store *store, const char *colour)
+{
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_aggregator_add adds[3];
+    char                name[40], ids[3][40], body[60];
+    snprintf(name, sizeof name, "crates/%s", colour);
+    snprintf(body, sizeof body, "{\"number\":1,\"colour\":\"%s\"}", colour);
+    for (int i = 0; i < 3; i++) {
+        snprintf(ids[i], sizeof ids[i], "%s-%d", colour, i);
+        adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("crates"),
+                                        .partition = pawl_text_of(name),
+                                        .key       = pawl_text_of(ids[i]),
+                                        .message   = {.id      = pawl_text_of(ids[i]),
+                                                      .type    = CRATE_TYPE,
+                                                      .body    = pawl_text_of(body),
+                                                      .headers = PAWL_TEXT("{}")},
+                                        .at        = WORLD_START,
+                                        .due       = PAWL_TIME_MAX};
+    }
+    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.aggregator_add.items = adds;
+    changes.aggregator_add.count = 3;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+static void fill_both(pawl_store *store)
+{
+    fill(store, "blue");
+    fill(store, "red");
+}
+
+static void lease_red(pawl_store *store, pawl_arena *arena)
+{
+    pawl_error                error = PAWL_ERROR_INIT;
+    pawl_snapshot             found = {.count = 0};
+    const pawl_snapshot_claim claim = {.partition  = PAWL_TEXT("crates/red"),
+                                       .session    = {{{9}}},
+                                       .types      = &CRATE_TYPE,
+                                       .type_count = 1,
+                                       .count_max  = 9,
+                                       .now        = WORLD_START,
+                                       .lease      = PAWL_MINUTES(5)};
+    world_ok(pawl_store_snapshot_claim(store, &claim, arena, &found, &error), &error);
+    assert_int_equal(found.count, 3);
+}
+
+static void stamp(pawl_store *store, pawl_arena *arena, bool is_supervised)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    const pawl__stamp made    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
+                                 WORLD_START, is_supervised};
+    pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ALONE_STREAMS "/crates/red"),
+                                 .version  = 1,
+                                 .is_first = true,
+                                 .event    = {.type         = PAWL_TEXT(PAWL_ALONE_FLUSH),
+                                              .type_version = 1,
+                                              .headers      = PAWL_TEXT("{}"),
+                                              .body = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
+                                              .at   = WORLD_START}};
+    pawl_changes      changes = {
+             .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* Two full partitions; a worker has red in hand, in a batch, and dies. */
+static void hold_red(pawl_store *store, pawl_arena *arena)
+{
+    fill_both(store);
+    lease_red(store, arena);
+}
+
+/* The same with red alone, and stamped. */
+static void hold_red_alone(pawl_store *store, pawl_arena *arena)
+{
+    hold_red(store, arena);
+    stamp(store, arena, false);
+}
+
+static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
+{
+    hold_red(store, arena);
+    stamp(store, arena, true);
+}
+
+static pawl_store *prepare(const char *url)
+{
+    world it;
+    answer   = PAWL_OK;
+    lines[0] = '\0';
+    world_forget(&seen);
+    pawl_store *kept = world_hold(url);
+    open_world(&it, url, 0);
+    world_drain(&it);
+    around = NULL;
+    world_close(&it);
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    return kept;
+}
+
+static pawl_partition_row red_of(world *it)
+{
+    pawl_error         error = PAWL_ERROR_INIT;
+    pawl_partition_row row;
+    world_ok(pawl_store_partition_find(it->store, PAWL_TEXT("crates/red"), it->arena, &row, &error),
+             &error);
+    return row;
+}
+
+static void post_note(world *it, int32_t number)
+{
+    world_post(it, NULL, PAWL_MESSAGE(note, .number = number));
+}
+
+/* ---- The cases --------------------------------------------------------------- */
+
+static void e26_a_death_with_flushes_counts_for_none(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, hold_red);
+    open_world(&it, url, 1);
+    post_note(&it, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "blue3! red3! 1 ");
+    assert_int_equal(count_died(&it), 0);
+    assert_null(strstr(lines, "death 1 of it"));
+    world_forget(&seen);
+    fill(it.store, "red"); /* care is over */
+    world_go_both(&it, PAWL_SECONDS(11));
+    assert_string_equal(seen.text, "red3 ");
+    finish(&it, kept);
+}
+
+static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    die(url, hold_red_alone);
+    open_world(&it, url, 1);
+    post_note(&it, 1);
+    world_drain(&it); /* a lost connection comes back within a second */
+    assert_string_equal(seen.text, "blue3! ");
+    assert_false(red_of(&it).is_dead);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "blue3! 1 ");
+    pawl_partition_row red = red_of(&it);
+    assert_true(red.is_dead);
+    assert_int_equal(red.count, 3);
+    assert_true(
+        world_says(red.error, "its process died 1 time while it ran alone, limit 1; process "));
+    assert_true(world_says(red.error, " died while it ran this flush alone (worker "));
+    assert_non_null(strstr(lines, "endpoint dock: flush crates/red: process "));
+    assert_non_null(strstr(lines, "; death 1 of it"));
+    assert_non_null(strstr(lines, "after a death the flush of crates/blue is in hand alone"));
+    assert_int_equal(count_died(&it), 0);
+    /* Released, it begins anew: a worker that dies now does so the first time. */
+    world_ok(pawl_store_partition_release(it.store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
+                                          PAWL_TEXT("mended"), world_now(&it), &error),
+             &error);
+    world_close(&it);
+    die(url, lease_red);
+    world_forget(&seen);
+    open_world(&it, url, 1);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "red3! ");
+    finish(&it, kept);
+}
+
+static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, hold_red_alone);
+    open_world(&it, url, 2);
+    answer = PAWL_RETRY;
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "blue3! red3! ");
+    assert_false(red_of(&it).is_dead);
+    assert_int_equal(red_of(&it).attempts, 1);
+    pawl_event_rows rows = world_events(&it, PAWL_ALONE_STREAMS "/crates/red");
+    pawl_text       last = rows.items[rows.count - 1].event.body;
+    assert_true(world_says(last, "died while it ran this flush alone (worker "));
+    assert_false(world_says(last, "in hand"));
+    finish(&it, kept);
+}
+
+static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, hold_red_alone);
+    open_world(&it, url, 2);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "blue3! red3! ");
+    pawl_event_rows rows = world_events(&it, PAWL_ALONE_STREAMS "/crates/red");
+    assert_int_equal(rows.count, 3);
+    assert_string_equal(rows.items[2].event.body.data, "[]");
+    assert_string_equal(rows.items[2].event.type.data, PAWL_ALONE_FLUSH);
+    finish(&it, kept);
+}
+
+static void e26_a_flush_in_hand_is_left_alone(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    die(url, hold_red);
+    pawl_store *other = open_worker(url); /* frees the lease of the dead one */
+    open_world(&it, url, 1);
+    stamp(other, it.arena, false);
+    post_note(&it, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "blue3! 1 ");
+    assert_false(red_of(&it).is_dead);
+    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
+    pawl_store_close(other);
+    world_go_both(&it, PAWL_SECONDS(11));
+    assert_string_equal(seen.text, "blue3! 1 red3! "); /* the stamp that the other left */
+    finish(&it, kept);
+}
+
+static void note_death(world *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    int64_t           noted = 0;
+    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    assert_int_equal(count, 1);
+    const pawl_worker_death death = {.pid = items[0].pid, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
+    world_ok(pawl_store_worker_note_death(it->store, &death, WORLD_START, &noted, &error), &error);
+    assert_int_equal(noted, 1);
+}
+
+/* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
+static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    pawl_store       *kept  = prepare(url);
+    die(url, hold_red_supervised);
+    open_world(&it, url, 1);
+    note_death(&it);
+    world_ok(pawl_store_worker_died(it.store, it.arena, &items, &count, &error), &error);
+    const pawl_worker_id died = items[0].id;
+    world_close(&it);
+    pawl_store *by = open_worker(url);
+    world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
+    pawl_store_worker_set(by, died);
+    world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
+    pawl_store_close(by);
+    die(url, lease_red); /* so that care is taken */
+    open_world(&it, url, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "blue3! ");
+    assert_true(red_of(&it).is_dead);
+    assert_true(
+        world_says(red_of(&it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
+    finish(&it, kept);
+}
+
+/* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
+ * what it had leased, and remembers whose stamp it meets then. */
+static void e26_who_ends_the_row_remembers_the_death(void **state)
+{
+    world       it;
+    const char *url  = "memory:beside";
+    pawl_store *kept = prepare(url);
+    (void)state;
+    open_world(&it, url, 1);
+    world_drain(&it);
+    die(url, hold_red_alone);
+    world_go_machine(&it, PAWL_SECONDS(3));
+    assert_string_equal(seen.text, "blue3! ");
+    assert_int_equal(count_died(&it), 0);
+    world_go_machine(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "blue3! ");
+    assert_true(red_of(&it).is_dead);
+    finish(&it, kept);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
+        cmocka_unit_test(e26_who_ends_the_row_remembers_the_death),
+    };
+    return cmocka_run_group_tests_name("runtime deaths of flushes", tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+/* test_runtime_expired.c - messages whose time to be processed is over are dropped: header pawl.expires.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+#include "support/world.h"
+
+#define NEWS(F) F(INT32, number)
+PAWL_RECORD(news, NEWS)
+
+static world_log seen;
+static pawl_code answer;
+
+static pawl_code on_news(pawl_context *ctx, const news *message)
+{
+    (void)ctx;
+    world_note(&seen, "news%d", message->number);
+    return answer;
+}
+PAWL_MESSAGE_HANDLER(on_news, news);
+
+static const pawl_endpoint_spec desk = {
+    .name = "desk", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_news)}, {0}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "expired",
+                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+
+/* A message that may be handled `after` a time, and until then. */
+static void post(world *it, const char *id, int32_t number, const char *expires, int64_t after)
+{
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, expires}, {NULL, NULL}};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .id = id, .headers = headers,
+                                   .due = pawl_time_add(world_now(it), after)};
+    world_ok(pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number),
+                              &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+static const char *in_10_s(const world *it, char text[PAWL_TIME_TEXT_SIZE + 1])
+{
+    pawl_time_format(pawl_time_add(world_now(it), PAWL_SECONDS(10)), text);
+    return text;
+}
+
+static void a_message_is_dropped_when_its_time_is_over(const char *url)
+{
+    world it;
+    char  text[PAWL_TIME_TEXT_SIZE + 1];
+    answer = PAWL_OK;
+    world_forget(&seen);
+    world_open(&it, url, &application, NULL, &(pawl_endpoint_options){0});
+    in_10_s(&it, text);
+    post(&it, "early", 1, text, PAWL_SECONDS(10) - 1);
+    post(&it, "late", 2, text, PAWL_SECONDS(10));
+    post(&it, "later", 3, text, PAWL_SECONDS(11));
+    post(&it, "odd", 4, "soon", PAWL_SECONDS(12)); /* no time: it never ends */
+    world_go(&it, PAWL_SECONDS(10) - 1);
+    world_go(&it, PAWL_SECONDS(5));
+    assert_string_equal(seen.text, "news1 news4 ");
+    assert_true(world_is_marked(&it, "late"));
+    assert_true(world_is_marked(&it, "later"));
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_stats(&it).inbox, 4);
+    assert_int_equal(atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
+    world_close(&it);
+}
+
+/* A message that failed is not tried again when its time is over. */
+static void a_retry_comes_too_late(const char *url)
+{
+    world it;
+    char  text[PAWL_TIME_TEXT_SIZE + 1];
+    answer = PAWL_EINPUT;
+    world_forget(&seen);
+    world_open(&it, url, &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_MINUTES(1)});
+    post(&it, "failed", 1, in_10_s(&it, text), 0);
+    world_drain(&it);
+    assert_string_equal(seen.text, "news1 ");
+    world_go_both(&it, PAWL_HOURS(1));
+    assert_string_equal(seen.text, "news1 ");
+    assert_true(world_is_marked(&it, "failed"));
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(a_message_is_dropped_when_its_time_is_over),
+        ON_STORES(a_retry_comes_too_late),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
