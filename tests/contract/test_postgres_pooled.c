@@ -173,6 +173,49 @@ static void a_pooled_commit_that_stands_still_is_ended(void **state)
     pawl_store_close(first);
 }
 
+/* The value of a setting, or of what `show` says. */
+static void expect_setting(pawl_store *store, const char *name, const char *wanted)
+{
+    char      sql[100];
+    PGconn   *pg     = pawl__pg_of(store)->main.pg;
+    PGresult *result = (snprintf(sql, sizeof sql, "show %s", name), PQexec(pg, sql));
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    assert_string_equal(PQgetvalue(result, 0, 0), wanted);
+    PQclear(result);
+}
+
+/* Statistics of a small table would have a set of thousands walk it for each of its items. A claim
+ * leaves its transaction open. */
+static void a_pooled_transaction_has_the_plans_of_a_session(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_pooled(p, NOW);
+    PGconn     *pg    = pawl__pg_of(store)->main.pg;
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", NOW + PAWL_HOURS(1), 1).count, 1);
+    assert_int_equal(PQexitPipelineMode(pg), 1);
+    assert_int_equal(PQtransactionStatus(pg), PQTRANS_INTRANS);
+    expect_setting(store, "enable_seqscan", "off");
+    expect_setting(store, "enable_hashjoin", "off");
+    expect_setting(store, "enable_mergejoin", "off");
+    expect_setting(store, "enable_sort", "off");
+    expect_setting(store, "plan_cache_mode", "force_generic_plan");
+    expect_setting(store, "idle_in_transaction_session_timeout", "1min");
+    assert_int_equal(PQenterPipelineMode(pg), 1);
+    pawl_store_close(store);
+}
+
+static void a_pooled_handler_has_the_plans_of_the_server(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_pooled(p, NOW);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_setting(store, "enable_seqscan", "on");
+    expect_setting(store, "plan_cache_mode", "auto");
+    expect_setting(store, "idle_in_transaction_session_timeout", "10min");
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
@@ -181,6 +224,8 @@ int main(void)
         CASE(a_pooled_worker_says_that_it_lives),
         CASE(a_dead_pooled_worker_is_known_after_15_s),
         CASE(a_pooled_commit_that_stands_still_is_ended),
+        CASE(a_pooled_transaction_has_the_plans_of_a_session),
+        CASE(a_pooled_handler_has_the_plans_of_the_server),
     };
     if (ground_server() == NULL)
         return ground_skip();

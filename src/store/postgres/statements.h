@@ -79,6 +79,15 @@
     "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "      \
     "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}"
 
+/* Plan settings of one transaction, and how many ms it may stand idle. */
+#define PAWL__PG_PLANS(ways, cache, idle)                                    \
+    "select set_config(k.name, k.value, true) from (values "                 \
+    "('enable_seqscan', '" ways "'), ('enable_bitmapscan', '" ways "'), "    \
+    "('enable_hashjoin', '" ways "'), ('enable_mergejoin', '" ways "'), "    \
+    "('enable_sort', '" ways "'), ('enable_incremental_sort', '" ways "'), " \
+    "('jit', '" ways "'), ('plan_cache_mode', '" cache "'), "                \
+    "('idle_in_transaction_session_timeout', '" idle "')) as k (name, value)"
+
 #define PAWL__PG_STATEMENTS(X)                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                     \
     X(SESSION, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
@@ -87,12 +96,8 @@
     X(TRANSACTION_ROLLBACK, "rollback")                                                              \
     X(ROUND_BEGIN, "savepoint pawl_round")                                                           \
     X(ROUND_UNDO, "rollback to savepoint pawl_round")                                                \
-    X(HANDLER_PLANS,                                                                                 \
-      "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "      \
-      "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "      \
-      "true), set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', "   \
-      "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true), "          \
-      "set_config('idle_in_transaction_session_timeout', '600000', true)")                           \
+    X(HANDLER_PLANS, PAWL__PG_PLANS("on", "auto", "600000"))                                         \
+    X(POOLED_PLANS, PAWL__PG_PLANS("off", "force_generic_plan", "60000"))                            \
     X(STAMP, "select set_config('synchronous_commit', 'off', true)")                                 \
     X(NOTIFY,                                                                                        \
       "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                     \

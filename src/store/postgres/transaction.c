@@ -37,11 +37,16 @@ static void tag(pawl__pg *store, pawl_error *error)
     pawl__pg_send(request);
 }
 
+/* Settings of plans: a session of a pooler has those of its server. On a table that was counted while
+ * it was small, such a plan takes minutes for a set of rows, or locks them in another order than
+ * that of the items, which deadlocks. */
 void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->in_transaction)
         return;
     pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_BEGIN, error);
+    if (!connection->is_named)
+        pawl__pg_send_plain(connection, PAWL__PG_POOLED_PLANS, error);
     connection->in_transaction = true;
 }
 

@@ -362,11 +362,16 @@ savepoint pawl_round;
 rollback to savepoint pawl_round;
 
 -- HANDLER_PLANS
-select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true),
-set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true),
-set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', true),
-set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true),
-set_config('idle_in_transaction_session_timeout', '600000', true);
+select set_config(k.name, k.value, true) from (values ('enable_seqscan', 'on'),
+('enable_bitmapscan', 'on'), ('enable_hashjoin', 'on'), ('enable_mergejoin', 'on'), ('enable_sort',
+'on'), ('enable_incremental_sort', 'on'), ('jit', 'on'), ('plan_cache_mode', 'auto'),
+('idle_in_transaction_session_timeout', '600000')) as k (name, value);
+
+-- POOLED_PLANS
+select set_config(k.name, k.value, true) from (values ('enable_seqscan', 'off'),
+('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
+('enable_sort', 'off'), ('enable_incremental_sort', 'off'), ('jit', 'off'), ('plan_cache_mode',
+'force_generic_plan'), ('idle_in_transaction_session_timeout', '60000')) as k (name, value);
 
 -- STAMP
 select set_config('synchronous_commit', 'off', true);
