@@ -261,6 +261,7 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 
 /* ---- Lists --------------------------------------------------------------- */
 
+/* There is no list of those that died: a missed heartbeat alone tells of no death. */
 pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error)
 {
@@ -273,15 +274,6 @@ pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_wor
     for (*count = 0; code == PAWL_OK && *count < rows.count; ++*count)
         (*items)[*count] = rows.items[*count].info;
     return code;
-}
-
-/* A missed heartbeat alone tells of no death. */
-pawl_code pawl__mongo_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                  size_t *count, pawl_error *error)
-{
-    (void)store, (void)arena, (void)items, (void)count;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "mongodb: workers live by heartbeats: nothing tells that one died");
 }
 
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)

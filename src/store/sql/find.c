@@ -191,10 +191,10 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
     return code;
 }
 
-pawl_code pawl__sql_dead_count_queues(pawl_store *store, pawl_arena *arena,
-                                      pawl_dead_counts *counts, pawl_error *error)
+pawl_code pawl__sql_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
+                               pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__sql_dead_count,
+    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__sql_dead_count_row,
                                    sizeof *counts->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);

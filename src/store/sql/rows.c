@@ -49,7 +49,7 @@ const pawl__sql_fields pawl__sql_queue_message = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(queue_message, error, TEXT));
 _Static_assert(offsetof(pawl_queue_message, row) == 0, "see above");
 
-const pawl__sql_fields pawl__sql_dead_count = PAWL__SQL_FIELDS(
+const pawl__sql_fields pawl__sql_dead_count_row = PAWL__SQL_FIELDS(
     PAWL__SQL_FIELD(dead_count, queue, TEXT), PAWL__SQL_FIELD(dead_count, count, INT),
     PAWL__SQL_FIELD(dead_count, oldest, TIME));
 

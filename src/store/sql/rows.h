@@ -25,7 +25,7 @@ extern const pawl__sql_fields pawl__sql_lead_row;
 extern const pawl__sql_fields pawl__sql_life_row;
 extern const pawl__sql_fields pawl__sql_queue_row;
 extern const pawl__sql_fields pawl__sql_queue_message;
-extern const pawl__sql_fields pawl__sql_dead_count;
+extern const pawl__sql_fields pawl__sql_dead_count_row;
 extern const pawl__sql_fields pawl__sql_history_row;
 extern const pawl__sql_fields pawl__sql_timeout_row;
 extern const pawl__sql_fields pawl__sql_foreign_row;
