@@ -3,7 +3,7 @@
  *
  *     worker_set_supervised               of the process that may die
  *     waitpid -> { worker_note_death }    of the supervisor
- *     worker_death, worker_stamp_read     of anybody
+ *     worker_death, process_death, worker_stamp_read     of anybody
  *
  * A store tells that a worker died, and not of what. A supervisor that notes it gives the signal to the history of the message that the process ran alone, and so to its dead letter
  * (E26). `pawl run --restart` does; so may any program that starts workers.
@@ -25,6 +25,7 @@ extern "C" {
 /* The end of a process, as waitpid tells it. */
 typedef struct pawl_worker_death {
     int64_t   pid;
+    pawl_uuid process;   /* as worker_set_supervised was told in it; zeros: it was told none */
     int       signal;    /* by the numbers of this machine; 0: it exited */
     int       exit_code; /* without a signal */
     pawl_text by;        /* the supervisor, as "pawl run --restart"; not empty */
@@ -47,10 +48,13 @@ typedef struct pawl_worker_stamp {
 PAWL_API bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history,
                                      pawl_worker_stamp *stamp);
 
-/* Notes the death for each worker that the process had, as an event in a stream of that worker.
- * `*count` is for how many: zero while the store has not noticed yet that they are dead, which on a
- * server takes a moment, so ask again; and zero when they ended in order, or their death is noted
- * already. The store knows process ids, not machines: of two that died on different machines with the
+/* Notes the death under the id `process`, as an event in a stream of its own, at any time: before the
+ * store has noticed it, and after the rows of its workers are gone. `*count` is 1; 0: it is noted already.
+ *
+ * Without an id: for each worker that the process had, as an event in a stream of that worker. `*count`
+ * is for how many: zero while the store has not noticed yet that they are dead, which on a server takes a
+ * moment, so ask again; and zero when they ended in order, when those who took over ended their rows
+ * first, or when their death is noted already. The store knows process ids, not machines: of two that died on different machines with the
  * same id, and whose messages nobody has taken over yet, both are noted.
  *
  * PAWL_EINVAL, PAWL_ELIMIT  `by` is empty; `by` and `reason` have more than
@@ -59,19 +63,25 @@ PAWL_API bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history,
 PAWL_API pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_death *death,
                                                 pawl_time now, int64_t *count, pawl_error *error);
 
-/* Says that this process has a supervisor that will note its death. The stamp of a message that runs alone says
- * so, and whoever takes the message over waits up to ten seconds for the note, instead of one. Called
- * before endpoints run, from any thread. */
-PAWL_API void pawl_worker_set_supervised(bool is_supervised);
-PAWL_API bool pawl_worker_is_supervised(void);
+/* Says that this process has a supervisor that will note its death, under the id `process`, made for
+ * this process alone. The stamp of a message that runs alone has the id, and whoever takes the message
+ * over waits up to ten seconds for the note, instead of one. Zeros: it has none. Called before endpoints
+ * run, from any thread. */
+PAWL_API void      pawl_worker_set_supervised(pawl_uuid process);
+PAWL_API pawl_uuid pawl_worker_process(void);
 
 /* The text of the worker's death, in the arena; size 0: nobody noted one. */
 PAWL_API pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker,
                                            pawl_arena *arena, pawl_text *text, pawl_error *error);
 
-/* The event's type, in the stream "pawl.worker/ID". Headers: "by", "reason", "text", "pid", "signal" and
+/* The text of the process's death, in the arena; size 0: nobody noted one under this id (E26). */
+PAWL_API pawl_code pawl_store_process_death(pawl_store *store, pawl_uuid process, pawl_arena *arena,
+                                            pawl_text *text, pawl_error *error);
+
+/* The event's type, in the streams "pawl.worker/ID" and "pawl.process/ID". Headers: "by", "reason", "text", "pid", "signal" and
  * "exit_code". */
 #define PAWL_WORKER_STREAMS "pawl.worker"
+#define PAWL_PROCESS_STREAMS "pawl.process"
 #define PAWL_WORKER_DIED "pawl.worker_died"
 
 /* The types of the events beside a timeout that runs alone after a death, in the stream

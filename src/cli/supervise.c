@@ -23,6 +23,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,8 +37,8 @@
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define LIFE_SHORT PAWL_SECONDS(1) /* a child that dies sooner is started again later and later */
 #define NOTE_WAIT PAWL_SECONDS(2)
-#define NOTE_MAX PAWL_SECONDS(20) /* a death that a store notices later is one without a signal */
-#define NOTE_LOOK_MS 50           /* between looks whether it has noticed */
+#define NOTE_MAX PAWL_SECONDS(20) /* a store that is away for longer gets to know no signal */
+#define NOTE_PAUSE_MS 50          /* between two tries */
 #define SIGNALLED 128             /* the shell's exit code of a death by signal 0 */
 
 /* Passed on to the child. The last is no more than a reason to look. */
@@ -53,6 +54,8 @@ typedef struct guard {
     sigset_t                  mask;                  /* as it was: that of waiting, too */
     int                       relay; /* the words of the child for systemd; -1: there is no child */
     bool                      is_stopping;
+    pawl_random               random;
+    pawl_uuid                 process; /* of the child: its death is noted under this id */
 } guard;
 
 /* ---- Signals ---------------------------------------------------------------- */
@@ -144,50 +147,15 @@ static void await_end(guard *it, pid_t child, int *status)
 
 /* ---- The note --------------------------------------------------------------- */
 
-static pawl_code lives(pawl_store *store, int64_t pid, bool *is_found, pawl_error *error)
-{
-    pawl_worker_info *items = NULL;
-    size_t            count = 0;
-    pawl_arena       *arena = pawl_arena_create(0);
-    *is_found               = false;
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    pawl_code code = pawl_store_worker_list(store, arena, &items, &count, error);
-    for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        *is_found = *is_found || items[i].pid == pid;
-    pawl_arena_destroy(arena);
-    return code;
-}
-
-/* A store takes a moment to notice: until then the workers live in it. A server notices that a session is gone
- * when its statement ends, which may wait for a lock. */
-static pawl_code note_when_noticed(pawl_store *store, const pawl_worker_death *death, int64_t end,
-                                   pawl_error *error)
-{
-    pawl_code code     = PAWL_OK;
-    bool      is_there = true;
-    for (bool is_first = true; code == PAWL_OK && is_there && (is_first || steady_now() < end);
-         is_first      = false) {
-        int64_t count = 0;
-        if (!is_first)
-            poll(NULL, 0, NOTE_LOOK_MS);
-        code = lives(store, death->pid, &is_there, error);
-        if (code == PAWL_OK)
-            code = pawl_store_worker_note_death(store, death, pawl_clock_now(NULL), &count, error);
-    }
-    if (code == PAWL_OK && is_there)
-        return pawl_error_set(error, PAWL_ETIMEOUT, "the store says that it lives still");
-    return code;
-}
-
-static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death *death, int64_t end,
+static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death *death,
                           pawl_error *error)
 {
+    int64_t            count   = 0;
     pawl_store        *store   = NULL;
     pawl_store_options options = pawl__store_options(at, PAWL_OPEN_CHECK);
     pawl_code          code    = pawl_store_open(at->store, &options, &store, error);
     if (code == PAWL_OK)
-        code = note_when_noticed(store, death, end, error);
+        code = pawl_store_worker_note_death(store, death, pawl_clock_now(NULL), &count, error);
     pawl_store_close(store);
     return code;
 }
@@ -196,10 +164,10 @@ static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death 
 static void write_note(const pawl__store_fields *at, const pawl_worker_death *death, int64_t end)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_code  code  = try_note(at, death, end, &error);
+    pawl_code  code  = try_note(at, death, &error);
     while (pawl_code_retry(code) == PAWL_RETRY_LATER && steady_now() < end) {
-        poll(NULL, 0, NOTE_LOOK_MS);
-        code = try_note(at, death, end, &error);
+        poll(NULL, 0, NOTE_PAUSE_MS);
+        code = try_note(at, death, &error);
     }
     if (code != PAWL_OK)
         pawl_log(code == PAWL_EUNSUPPORTED ? PAWL_LOG_DEBUG : PAWL_LOG_WARNING,
@@ -247,7 +215,7 @@ static void become_child(const guard *it, pid_t parent, int told)
     if (getppid() != parent)
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
     pawl__notify_through(told);
-    pawl_worker_set_supervised(true);
+    pawl_worker_set_supervised(it->process);
     give_signals_back(it);
 }
 
@@ -256,6 +224,7 @@ static pid_t start(guard *it)
 {
     int   ends[2];
     pid_t parent = getpid();
+    it->process  = pawl_uuid_v7(&it->random, pawl_clock_now(NULL));
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
     pid_t child = fork();
@@ -314,6 +283,7 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
 {
     bool              is_killed = WIFSIGNALED(*status);
     pawl_worker_death death     = {.pid       = child,
+                                   .process   = it->process,
                                    .signal    = is_killed ? WTERMSIG(*status) : 0,
                                    .exit_code = is_killed ? 0 : WEXITSTATUS(*status),
                                    .by        = PAWL_TEXT_INIT("pawl run --restart")};
@@ -336,11 +306,15 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
 
 bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
 {
-    guard   it     = {.at = at, .relay = -1};
-    int64_t pause  = 0;
-    int     status = 0;
-    pid_t   child  = -1;
+    guard    it     = {.at = at, .relay = -1};
+    uint64_t seed   = 0;
+    int64_t  pause  = 0;
+    int      status = 0;
+    pid_t    child  = -1;
     pawl__notify_open();
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = (uint64_t)getpid() ^ (uint64_t)pawl_clock_now(NULL);
+    pawl_random_seed(&it.random, seed);
     take_signals(&it);
     for (bool is_next = true; is_next;) {
         int64_t begin = steady_now();

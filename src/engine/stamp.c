@@ -8,7 +8,7 @@
 
 #include "record/record_internal.h"
 
-#define SUPERVISED "supervised"
+#define PROCESS "process"
 
 static const pawl_text nothing = {.data = NULL, .size = 0};
 
@@ -40,9 +40,16 @@ static int64_t last_number(yyjson_mut_val *list)
     return yyjson_mut_get_sint(yyjson_mut_obj_get(yyjson_mut_arr_get_last(list), "attempt"));
 }
 
+bool pawl__stamp_is_supervised(const pawl__stamp *stamp)
+{
+    static const pawl_uuid zeros = {{0}};
+    return pawl_uuid_compare(stamp->process, zeros) != 0;
+}
+
 pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stamp *stamp)
 {
     char            worker[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
+    char            process[PAWL_UUID_TEXT_SIZE + 1];
     yyjson_alc      memory = pawl__json_allocator(arena);
     yyjson_mut_doc *doc    = read_list(arena, &memory, history);
     if (doc == NULL)
@@ -50,6 +57,7 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
     yyjson_mut_val *list = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *made = yyjson_mut_obj(doc);
     pawl_uuid_format(stamp->worker, worker);
+    pawl_uuid_format(stamp->process, process);
     pawl_time_format(stamp->at, at);
     bool is_whole = yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
                     yyjson_mut_obj_add_str(doc, made, "at", at) &&
@@ -58,7 +66,8 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
                     yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
                     yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
                     yyjson_mut_obj_add_sint(doc, made, "pid", stamp->pid) &&
-                    (!stamp->is_supervised || yyjson_mut_obj_add_true(doc, made, SUPERVISED)) &&
+                    (!pawl__stamp_is_supervised(stamp) ||
+                     yyjson_mut_obj_add_str(doc, made, PROCESS, process)) &&
                     yyjson_mut_arr_append(list, made);
     return is_whole ? write_list(arena, &memory, doc) : nothing;
 }
@@ -83,7 +92,7 @@ pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error
         return nothing;
     yyjson_mut_val *last = yyjson_mut_arr_get_last(yyjson_mut_doc_get_root(doc));
     yyjson_mut_obj_remove_key(last, "epoch");
-    yyjson_mut_obj_remove_key(last, SUPERVISED);
+    yyjson_mut_obj_remove_key(last, PROCESS);
     yyjson_mut_obj_remove_key(last, "error");
     if (!yyjson_mut_obj_add_strn(doc, last, "error", error.data, error.size))
         return nothing;
@@ -105,15 +114,17 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
     yyjson_doc *doc = NULL;
     if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
         return false;
-    yyjson_val *last   = yyjson_arr_get_last(yyjson_doc_get_root(doc));
-    yyjson_val *epoch  = yyjson_obj_get(last, "epoch");
-    const char *worker = yyjson_get_str(yyjson_obj_get(last, "worker"));
-    const char *at     = yyjson_get_str(yyjson_obj_get(last, "at"));
+    yyjson_val *last    = yyjson_arr_get_last(yyjson_doc_get_root(doc));
+    yyjson_val *epoch   = yyjson_obj_get(last, "epoch");
+    const char *worker  = yyjson_get_str(yyjson_obj_get(last, "worker"));
+    const char *at      = yyjson_get_str(yyjson_obj_get(last, "at"));
+    const char *process = yyjson_get_str(yyjson_obj_get(last, PROCESS));
     if (epoch == NULL || worker == NULL || at == NULL)
         return false;
-    *stamp = (pawl__stamp){.epoch         = yyjson_get_sint(epoch),
-                           .pid           = yyjson_get_sint(yyjson_obj_get(last, "pid")),
-                           .is_supervised = yyjson_get_bool(yyjson_obj_get(last, SUPERVISED))};
+    *stamp = (pawl__stamp){.epoch = yyjson_get_sint(epoch),
+                           .pid   = yyjson_get_sint(yyjson_obj_get(last, "pid"))};
+    if (process != NULL && pawl_uuid_parse(pawl_text_of(process), &stamp->process, NULL) != PAWL_OK)
+        return false;
     return pawl_uuid_parse(pawl_text_of(worker), &stamp->worker, NULL) == PAWL_OK &&
            pawl_time_parse(pawl_text_of(at), &stamp->at, NULL) == PAWL_OK;
 }

@@ -6,8 +6,8 @@
  *
  *     [{"attempt":2,"at":"...","code":"EDIED","error":"...","worker":"...","epoch":1,"pid":77}]
  *
- * A stamp of a process with a supervisor has "supervised":true besides. A death has neither that nor
- * an epoch any more, which tells it from a stamp.
+ * A stamp of a process with a supervisor has its "process" besides, the id under which the supervisor will note
+ * its death. A death has neither that nor an epoch any more, which tells it from a stamp.
  *
  * Threads: none of its own.
  * Tests: tests/unit/runtime/test_runtime_deaths.c
@@ -23,8 +23,8 @@ typedef struct pawl__stamp {
     pawl_uuid worker;
     int64_t   epoch; /* of the worker, from 1 */
     int64_t   pid;
-    pawl_time at;            /* machine time */
-    bool      is_supervised; /* somebody will note the worker's death */
+    pawl_time at;      /* machine time */
+    pawl_uuid process; /* as worker_set_supervised was told; zeros: nobody will note its death */
 } pawl__stamp;
 
 /* Texts of these are in the arena; data is NULL when it has no memory, or the history is no list. */
@@ -34,6 +34,7 @@ pawl_text pawl__stamp_remove(pawl_arena *arena, pawl_text history);
 pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error);
 /* The text of the last entry; "" where there is none. */
 pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history);
+bool      pawl__stamp_is_supervised(const pawl__stamp *stamp);
 /* False: the history does not end with a stamp. */
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp);
 

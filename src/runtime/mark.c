@@ -45,12 +45,14 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, liv
     return code;
 }
 
-/* The text of a death that was noted, or empty. */
+/* The text of a death that was noted, of the worker or of its process, or empty. */
 static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
                            pawl_error *error)
 {
     pawl_worker_id id   = {stamp->worker};
     pawl_code      code = pawl_store_worker_death(worker->store, id, worker->read, how, error);
+    if (code == PAWL_OK && how->size == 0 && pawl__stamp_is_supervised(stamp))
+        code = pawl_store_process_death(worker->store, stamp->process, worker->read, how, error);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
@@ -63,7 +65,8 @@ static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, paw
     if (now < pawl_time_add(since, GRACE))
         return PAWL_OK;
     pawl_code code = read_note(worker, stamp, how, error);
-    if (how->size > 0 || !stamp->is_supervised || now >= pawl_time_add(since, GRACE_SUPERVISED))
+    if (how->size > 0 || !pawl__stamp_is_supervised(stamp) ||
+        now >= pawl_time_add(since, GRACE_SUPERVISED))
         *found = PAWL__MARK_DIED;
     return code;
 }
@@ -159,11 +162,11 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
 
 pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history)
 {
-    const pawl__stamp stamp = {.worker        = pawl_store_worker(worker->store).uuid,
-                               .epoch         = pawl_store_epoch(worker->store),
-                               .pid           = getpid(),
-                               .at            = worker->engine.machine_now,
-                               .is_supervised = pawl_worker_is_supervised()};
+    const pawl__stamp stamp = {.worker  = pawl_store_worker(worker->store).uuid,
+                               .epoch   = pawl_store_epoch(worker->store),
+                               .pid     = getpid(),
+                               .at      = worker->engine.machine_now,
+                               .process = pawl_worker_process()};
     return pawl__stamp_add(worker->read, history, &stamp);
 }
 

@@ -41,9 +41,9 @@ poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
 says "^[^ ]+ warning process $first was killed by signal 9 \(SIGKILL\); it is started again in 0\.[24] s$" ||
     die "no word of the death"
 poll 10 events '"type":"pawl.worker_died"' || die "the death is not in the journal"
-stream=$(pawl events list --type pawl.worker_died --json | grep -oE 'pawl.worker/[0-9a-f-]{36}' | head -n 1)
+stream=$(pawl events list --type pawl.worker_died --json | grep -oE 'pawl.process/[0-9a-f-]{36}' | head -n 1)
 expect 0 '' pawl events list --stream "$stream" --json
-[ -n "$stream" ] || die "no stream of a worker"
+[ -n "$stream" ] || die "no stream of the process"
 
 echo "== a signal is passed on, and the child is awaited"
 child "$parent" || die "there is no second child"

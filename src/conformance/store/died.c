@@ -311,6 +311,25 @@ static void a_note_says_by_whom(suite *s)
     EXPECT_TEXT(s, text_of(s, a, dead.id), TEXT("exited with code 0"));
 }
 
+/* A note under the process's own id needs no row of a worker: it may come before the store has noticed,
+ * and after somebody ended the row. */
+static void how_a_process_died_is_noted_under_its_id(suite *s)
+{
+    const pawl_uuid   one = suite_saga_id(1).uuid, two = suite_saga_id(2).uuid;
+    pawl_text         text  = TEXT("not written");
+    pawl_store       *a     = suite_open_bare(s);
+    pawl_worker_death death = {.pid = 7, .process = one, .signal = SIGABRT, .by = TEXT("ann")};
+    EXPECT_OK(s, pawl_store_process_death(a, one, s->arena, &text, &s->error));
+    EXPECT_TEXT(s, text, TEXT(""));
+    EXPECT_EQ(s, note(s, a, &death), 1);
+    death.signal = SIGSEGV;
+    EXPECT_EQ(s, note(s, a, &death), 0);
+    EXPECT_OK(s, pawl_store_process_death(a, one, s->arena, &text, &s->error));
+    EXPECT_TEXT(s, text, suite_printf(s, "was killed by signal %d (SIGABRT)", SIGABRT));
+    EXPECT_OK(s, pawl_store_process_death(a, two, s->arena, &text, &s->error));
+    EXPECT_TEXT(s, text, TEXT(""));
+}
+
 static const suite_case cases[] = {
     {"E26 a death is told until somebody ends it", a_death_is_told_until_it_is_ended},
     {"E26 a worker that ended did not die", a_worker_that_ended_did_not_die},
@@ -320,6 +339,7 @@ static const suite_case cases[] = {
     {"E26 the flush in hand is on record when its process dies", the_flush_in_hand_is_on_record},
     {"E26 how a process died is noted once, for its dead workers", how_it_died_is_noted_once},
     {"E26 a note of a death says by whom", a_note_says_by_whom},
+    {"E26 how a process died is noted under its id", how_a_process_died_is_noted_under_its_id},
 };
 
 const suite_cases cases_died = SUITE_CASES("died", cases);

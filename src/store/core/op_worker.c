@@ -1,7 +1,8 @@
 /* op_worker.c - deaths of processes as their supervisors note them, in the streams of the workers.
  *
- *     note     the store's dead workers of that pid -> one event for each, the first of its stream
- *     read     the first event of the worker's stream
+ *     note     the process's id -> an event, the first of its stream
+ *              without an id: the store's dead workers of that pid -> one event for each, the first of its stream
+ *     read     the first event of the worker's stream, or of the process's
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,6 @@
 #include "pawl/store_calls.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 
 /* ---- In words ------------------------------------------------------------- */
 
@@ -50,16 +50,17 @@ pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *are
 
 /* ---- Of this process -------------------------------------------------------- */
 
-static atomic_bool supervised;
+static const pawl_uuid no_process;
+static pawl_uuid       own_process;
 
-void pawl_worker_set_supervised(bool is_supervised)
+void pawl_worker_set_supervised(pawl_uuid process)
 {
-    atomic_store(&supervised, is_supervised);
+    own_process = process;
 }
 
-bool pawl_worker_is_supervised(void)
+pawl_uuid pawl_worker_process(void)
 {
-    return atomic_load(&supervised);
+    return own_process;
 }
 
 /* ---- Noting --------------------------------------------------------------- */
@@ -95,8 +96,20 @@ static pawl_code note_one(pawl_store *store, const pawl_worker_death *death,
     return code == PAWL_ECONFLICT ? PAWL_OK : code;
 }
 
-static pawl_code note_all(pawl_store *store, const pawl_worker_death *death, pawl_time now,
-                          pawl_arena *arena, int64_t *count, pawl_error *error)
+/* The process's own id needs no row of a worker: those may be ended before its supervisor comes. */
+static pawl_code note_process(pawl_store *store, const pawl_worker_death *death, pawl_time now,
+                              pawl_arena *arena, int64_t *count, pawl_error *error)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(death->process, id);
+    const pawl__action action = {PAWL_PROCESS_STREAMS, "process", pawl_text_of(id),
+                                 PAWL_WORKER_DIED,     death->by, death->reason};
+    pawl_code          code   = pawl__action_check(&action, error);
+    return code == PAWL_OK ? note_one(store, death, &action, now, arena, count, error) : code;
+}
+
+static pawl_code note_workers(pawl_store *store, const pawl_worker_death *death, pawl_time now,
+                              pawl_arena *arena, int64_t *count, pawl_error *error)
 {
     char              id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_worker_info *items      = NULL;
@@ -125,7 +138,9 @@ pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_deat
     *count            = 0;
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    pawl_code code = note_all(store, death, now, arena, count, error);
+    pawl_code code = pawl_uuid_compare(death->process, no_process) != 0
+                         ? note_process(store, death, now, arena, count, error)
+                         : note_workers(store, death, now, arena, count, error);
     pawl_arena_destroy(arena);
     return code == PAWL_OK
                ? code
@@ -148,19 +163,31 @@ static pawl_code read_text(const pawl_event *event, pawl_arena *arena, pawl_text
                           PAWL_WORKER_DIED);
 }
 
-pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker, pawl_arena *arena,
-                                  pawl_text *text, pawl_error *error)
+static pawl_code read_first(pawl_store *store, const char *streams, pawl_uuid of, pawl_arena *arena,
+                            pawl_text *text, pawl_error *error)
 {
     char             id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_event_rows  rows  = {.count = 0};
     pawl_event_query query = {.count_max = 1};
     *text                  = PAWL_TEXT("");
-    pawl_uuid_format(worker.uuid, id);
-    query.stream = pawl__action_stream(PAWL_WORKER_STREAMS, pawl_text_of(id), arena);
+    pawl_uuid_format(of, id);
+    query.stream = pawl__action_stream(streams, pawl_text_of(id), arena);
     if (query.stream.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
     pawl_code code = pawl_store_event_list(store, &query, arena, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
     return read_text(&rows.items[0].event, arena, text, error);
+}
+
+pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker, pawl_arena *arena,
+                                  pawl_text *text, pawl_error *error)
+{
+    return read_first(store, PAWL_WORKER_STREAMS, worker.uuid, arena, text, error);
+}
+
+pawl_code pawl_store_process_death(pawl_store *store, pawl_uuid process, pawl_arena *arena,
+                                   pawl_text *text, pawl_error *error)
+{
+    return read_first(store, PAWL_PROCESS_STREAMS, process, arena, text, error);
 }

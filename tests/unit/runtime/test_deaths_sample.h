@@ -15,9 +15,9 @@
 PAWL_RECORD(load, LOAD)
 
 static world_log seen;
-static world    *around;        /* the handler looks at its own row; NULL: it does not */
-static pawl_code answer;        /* of the handler */
-static bool      is_supervised; /* the worker that dies */
+static world    *around;  /* the handler looks at its own row; NULL: it does not */
+static pawl_code answer;  /* of the handler */
+static pawl_uuid process; /* of the worker that dies; zeros: nobody will note its death */
 
 /* "2!" of a message whose row is stamped. */
 static pawl_code on_load(pawl_context *ctx, const load *message)
@@ -28,7 +28,7 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
         pawl_queue_rows rows = world_queue(around, "dock");
         for (size_t i = 0; i < rows.count; i++)
             if (rows.items[i].deaths > 0 && world_says(rows.items[i].history, "in hand, alone"))
-                mark = world_says(rows.items[i].history, "\"supervised\":true") ? "!s" : "!";
+                mark = world_says(rows.items[i].history, "\"process\":\"") ? "!s" : "!";
     }
     world_note(&seen, "%d%s", message->number, mark);
     return answer;
@@ -133,7 +133,7 @@ static void stamp_first(pawl_store *store, pawl_arena *arena)
     pawl_error        error    = PAWL_ERROR_INIT;
     pawl_queue_row    row      = claim(store, arena, 1).items[0];
     const pawl__stamp stamp    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
-                                  WORLD_START, is_supervised};
+                                  WORLD_START, process};
     pawl_queue_settle settle   = {.action  = PAWL_QUEUE_RETRY,
                                   .queue   = DOCK,
                                   .seq     = row.seq,

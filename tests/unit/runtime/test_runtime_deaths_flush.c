@@ -132,11 +132,11 @@ static void lease_red(pawl_store *store, pawl_arena *arena)
     assert_int_equal(found.count, 3);
 }
 
-static void stamp(pawl_store *store, pawl_arena *arena, bool is_supervised)
+static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
     const pawl__stamp made    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
-                                 WORLD_START, is_supervised};
+                                 WORLD_START, process};
     pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ALONE_STREAMS "/crates/red"),
                                  .version  = 1,
                                  .is_first = true,
@@ -161,13 +161,13 @@ static void hold_red(pawl_store *store, pawl_arena *arena)
 static void hold_red_alone(pawl_store *store, pawl_arena *arena)
 {
     hold_red(store, arena);
-    stamp(store, arena, false);
+    stamp(store, arena, (pawl_uuid){{0}});
 }
 
 static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
 {
     hold_red(store, arena);
-    stamp(store, arena, true);
+    stamp(store, arena, (pawl_uuid){{7}});
 }
 
 static pawl_store *prepare(const char *url)
@@ -298,7 +298,7 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
     die(url, hold_red);
     pawl_store *other = open_worker(url); /* frees the lease of the dead one */
     open_world(&it, url, 1);
-    stamp(other, it.arena, false);
+    stamp(other, it.arena, (pawl_uuid){{0}});
     post_note(&it, 1);
     world_drain(&it);
     assert_string_equal(seen.text, "blue3! 1 ");
@@ -323,25 +323,57 @@ static void note_death(world *it)
     assert_int_equal(noted, 1);
 }
 
-/* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
-static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
+/* Ends the row of the only dead worker, as another process does. */
+static void end_died(world *it, const char *url)
 {
-    world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    pawl_store       *kept  = prepare(url);
-    die(url, hold_red_supervised);
-    open_world(&it, url, 1);
-    note_death(&it);
-    world_ok(pawl_store_worker_died(it.store, it.arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    assert_int_equal(count, 1);
     const pawl_worker_id died = items[0].id;
-    world_close(&it);
-    pawl_store *by = open_worker(url);
+    pawl_store          *by   = open_worker(url);
     world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
     pawl_store_worker_set(by, died);
     world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
     pawl_store_close(by);
+}
+
+/* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
+static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, hold_red_supervised);
+    open_world(&it, url, 1);
+    note_death(&it);
+    end_died(&it, url);
+    world_close(&it);
+    die(url, lease_red); /* so that care is taken */
+    open_world(&it, url, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "blue3! ");
+    assert_true(red_of(&it).is_dead);
+    assert_true(
+        world_says(red_of(&it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
+    finish(&it, kept);
+}
+
+/* A third process has ended the row of the dead worker before its supervisor came. */
+static void e26_a_note_under_the_process_needs_no_row(const char *url)
+{
+    world                   it;
+    pawl_error              error = PAWL_ERROR_INIT;
+    int64_t                 noted = 0;
+    pawl_store             *kept  = prepare(url);
+    const pawl_worker_death death = {
+        .pid = 1, .process = {{7}}, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
+    die(url, hold_red_supervised);
+    open_world(&it, url, 1);
+    end_died(&it, url);
+    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &noted, &error), &error);
+    assert_int_equal(noted, 1);
+    world_close(&it);
     die(url, lease_red); /* so that care is taken */
     open_world(&it, url, 1);
     world_drain(&it);
@@ -382,6 +414,7 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
         ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
         ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row),
         cmocka_unit_test(e26_who_ends_the_row_remembers_the_death),
     };
     return cmocka_run_group_tests_name("runtime deaths of flushes", tests, NULL, NULL);

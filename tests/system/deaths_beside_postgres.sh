@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deaths_beside_postgres_soak.sh - timeouts and a flush that kill their process, on PostgreSQL: dead letters and a dead
+# deaths_beside_postgres.sh - timeouts and a flush that kill their process, on PostgreSQL: dead letters and a dead
 # partition with the signal, all others handled once.
 #
 # SPDX-License-Identifier: Apache-2.0
