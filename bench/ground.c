@@ -47,6 +47,8 @@ static void name_kind(const char *url, size_t scheme_size, char name[KIND_NAME_S
         name[strlen("bench-postgres")] = '\0';
     if (strcmp(name, "bench-mariadb") == 0)
         (void)snprintf(name, KIND_NAME_SIZE, "bench-mysql");
+    if (strcmp(name, "bench-mongodb") == 0 || strcmp(name, "bench-mongodb+srv") == 0)
+        (void)snprintf(name, KIND_NAME_SIZE, "bench-mongo");
 }
 
 /* A URL that is none, or of a driver that is not here, is refused in the words

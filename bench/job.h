@@ -26,7 +26,7 @@
  * libpawl-bench-KIND.so, with the database's library. The rest is
  * libpawl-bench.so, which `pawl bench` loads and which needs no database.
  *
- * Tests: tests/system/bench.sh bench_postgres.sh bench_mysql.sh
+ * Tests: tests/system/bench.sh bench_postgres.sh bench_mysql.sh bench_mongodb.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */

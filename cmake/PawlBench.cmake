@@ -32,6 +32,7 @@ pawl_bench_kind(mysql LIBMARIADB)
 if(TARGET pawl-bench-mysql) # reads URLs as the driver does
     target_sources(pawl-bench-mysql PRIVATE "${PROJECT_SOURCE_DIR}/src/store/mysql/url.c")
 endif()
+pawl_bench_kind(mongo LIBMONGOC-1.0)
 pawl_bench_kind(rabbitmq LIBRABBITMQ)
 if(TARGET pawl-bench-rabbitmq) # connects as the module for RabbitMQ does
     foreach(part IN ITEMS connection envelope publish topology url)
