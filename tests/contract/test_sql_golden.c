@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/pawl.h"
+#include "store/sql/family.h"
 #include "store/sql/tables.h"
 #ifdef PAWL_HAVE_SQLITE
 #include "store/sqlite/sqlite.h"
@@ -363,16 +364,12 @@ static void put_rounds(page *p, const statement_row *rows)
 #endif
 
 #ifdef PAWL_HAVE_ODBC
-/* Transactions, and two runs of a write as one text. */
+/* Two runs of a write as one text. */
 static void put_mssql(page *p)
 {
-    const pawl__sql_words *words = ((const pawl__sql_family *)find(p, "pawl__mssql_family"))->words;
-    pawl__sql_text         text  = {0};
+    pawl__sql_text text = {0};
     void (*append_set)(pawl__sql_text *, const char *, int);
     *(void **)&append_set = find(p, "pawl__mssql_append_set");
-    put_statement(p, "begin", words->begin);
-    put_statement(p, "commit", words->commit);
-    put_statement(p, "rollback", words->rollback);
     append_set(&text, "delete from [dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?", 2);
     assert_false(text.is_failed);
     put_statement(p, "a round of two", text.data);
@@ -381,8 +378,74 @@ static void put_mssql(page *p)
 
 #endif
 
+/* ---- Families ------------------------------------------------------------- */
+
+/* With a wait or a savepoint's name, where it has one. */
+static void put_word(page *p, const char *name, const char *text)
+{
+    char        filled[1000];
+    const char *marker = text != NULL ? strchr(text, '%') : NULL;
+    if (marker != NULL) {
+        bool is_number = strncmp(marker, "%lld", 4) == 0;
+        snprintf(filled, sizeof filled, "%.*s%s%s", (int)(marker - text), text,
+                 is_number ? "27000" : "pawl_set", marker + (is_number ? 4 : 2));
+        text = filled;
+    }
+    if (text != NULL)
+        put_statement(p, name, text);
+}
+
+/* A worker with a lock, and one that lives by its heartbeat. */
+static void put_lives(page *p, const pawl__sql_family *family)
+{
+    static pawl__sql_remote remote;
+    const pawl__sql_life    lives[] = {{.process = 81985529216486895},
+                                       {.seen = INT64_C(1700000000123456)}};
+    pawl__sql_text          text    = {0};
+    void (*append)(pawl__sql_text *, const char *);
+    *(void **)&append = find(p, "pawl__sql_append");
+    memcpy(remote.database, "shop", sizeof "shop");
+    remote.sql.base.system_prefix = "pawl_";
+    remote.family                 = family;
+    remote.dialect                = p->dialect;
+    append(&text, family->lives.begin);
+    family->lives.append(&remote, &text, &lives[0]);
+    append(&text, family->lives.between);
+    family->lives.append(&remote, &text, &lives[1]);
+    append(&text, family->lives.end);
+    assert_false(text.is_failed);
+    put_statement(p, "who lives", text.data);
+    pawl_free(text.data);
+}
+
+/* Texts of a family beside its statements. */
+static void put_family(page *p, const pawl__sql_family *family)
+{
+    const pawl__sql_words *words = family->words;
+    put_word(p, "settings", family->settings.text);
+    if (words != NULL) {
+        put_word(p, "begin", words->begin);
+        put_word(p, "commit", words->commit);
+        put_word(p, "rollback", words->rollback);
+        put_word(p, "savepoint", words->save);
+        put_word(p, "to the savepoint", words->undo);
+    }
+    put_lives(p, family);
+    put_word(p, "script: lock", family->run.lock);
+    put_word(p, "script: locked", family->run.locked);
+    put_word(p, "script: unlock", family->run.unlock);
+    put_word(p, "script: join", family->run.join);
+    put_word(p, "script: leave", family->run.leave);
+    for (size_t i = 0; i < family->checks->count; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "doctor: %s", family->checks->items[i].name);
+        put_template(p, name, family->checks->items[i].select);
+    }
+}
+
 static void statements_with_orders(const char *driver, const char *file, const char *dialect,
-                                   const char *own, const statement_row *rows, int count)
+                                   const char *family, const char *own, const statement_row *rows,
+                                   int count)
 {
     char  *text = NULL;
     size_t size = 0;
@@ -398,6 +461,7 @@ static void statements_with_orders(const char *driver, const char *file, const c
     if (strcmp(file, "mssql") == 0)
         put_mssql(&p);
 #endif
+    put_family(&p, find(&p, family));
     put_orders(&p, rows, count, overrides);
     fclose(p.to);
     end_page(&p, file, text);
@@ -409,7 +473,8 @@ static void statements_of_dialect(const char *dialect, const char *file)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__MYSQL_STATEMENTS(ROW_OF)};
-    statements_with_orders("mysql", file, dialect, "pawl__mysql_overrides", rows, (int)COUNT(rows));
+    statements_with_orders("mysql", file, dialect, "pawl__mysql_family", "pawl__mysql_overrides",
+                           rows, (int)COUNT(rows));
 }
 
 static void statements_of_mysql(void **state)
@@ -431,8 +496,8 @@ static void statements_of_mssql(void **state)
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__MSSQL_STATEMENTS(ROW_OF)};
     (void)state;
-    statements_with_orders("odbc", "mssql", "pawl__mssql_dialect", "pawl__mssql_overrides", rows,
-                           (int)COUNT(rows));
+    statements_with_orders("odbc", "mssql", "pawl__mssql_dialect", "pawl__mssql_family",
+                           "pawl__mssql_overrides", rows, (int)COUNT(rows));
 }
 
 static void statements_of_oracle(void **state)
@@ -440,8 +505,8 @@ static void statements_of_oracle(void **state)
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__ORACLE_STATEMENTS(ROW_OF)};
     (void)state;
-    statements_with_orders("odbc", "oracle", "pawl__oracle_dialect", "pawl__oracle_overrides", rows,
-                           (int)COUNT(rows));
+    statements_with_orders("odbc", "oracle", "pawl__oracle_dialect", "pawl__oracle_family",
+                           "pawl__oracle_overrides", rows, (int)COUNT(rows));
 }
 #endif
 

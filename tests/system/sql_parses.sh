@@ -33,6 +33,7 @@ words()
             { body = $0; gsub(/(^|\n)--[^\n]*/, "", body); sub(/^\n/, "", body) }
             { gsub(/json_table\(j,[^;]*\)\)[ \n]order[ \n]by[ \n]n;/, "json_table(j) order by n;") }
             { gsub(/forall i in 1 \.\. p1\.count[ \n]merge/, "merge") }
+            body ~ /^(savepoint|rollback to)/ { next } # sqlfluff has none of Oracle
             body ~ /^(declare|begin)/ { $0 = $0 "\n/" } { print }' |
         sed -e 's/column_value/row_value/g' -e 's/rowid/row_id/g' -e 's/?/:p/g'
 }

@@ -79,7 +79,7 @@ const pawl__sql_ops pawl__mysql_ops = {
     .get          = pawl__sql_request_get,
     .changed      = pawl__sql_request_changed,
     .end          = pawl__sql_request_end,
-    .who_lives    = pawl__mysql_who_lives,
+    .who_lives    = pawl__sql_family_lives,
     .own_lock     = pawl__sql_own_lock,
     .own_unlock   = pawl__sql_own_unlock,
     .claims_leave = pawl__sql_lock_leave,
@@ -126,7 +126,7 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
                    pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
                    mysql->host != NULL ? mysql->host : "localhost", mysql->port,
                    mysql->db != NULL ? mysql->db : "");
-    return pawl__mysql_look_at(base, client, asked, arena, rows, error);
+    return pawl__sql_family_look(base, client, asked, arena, rows, error);
 }
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;
@@ -140,7 +140,7 @@ const pawl_store_ops pawl_store_driver = {
 
     .open         = pawl__mysql_open,
     .close        = pawl__mysql_close,
-    .schema       = pawl__mysql_schema,
+    .schema       = pawl__sql_family_schema,
     .commit       = pawl__sql_lock_commit,
     .queue_claim  = pawl__sql_lock_claim,
     .next_due     = pawl__sql_lock_next_due,

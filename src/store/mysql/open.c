@@ -263,7 +263,7 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
         return code; /* schema() connects when it is called */
     code = pawl__mysql_connect(&store->main.session, error);
     if (code == PAWL_OK)
-        code = pawl__mysql_schema_check(&store->remote, options, error);
+        code = pawl__sql_family_check(&store->remote, options, error);
     return code;
 }
 

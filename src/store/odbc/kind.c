@@ -87,38 +87,16 @@ static pawl_code is_open_mysql(pawl__sql_session *session, bool *is_open, pawl_e
     return code;
 }
 
-static pawl_code diagnose_mysql(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
-                                pawl_finding_rows *rows, pawl_error *error)
-{
-    char client[400];
-    (void)snprintf(client, sizeof client, "%s -D '%.70s' -e",
-                   pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
-                   pawl__sql_remote_of(base)->database);
-    return pawl__mysql_look_at(base, client, asked, arena, rows, error);
-}
-
-/* ---- PostgreSQL -------------------------------------------------------------- */
-
-static pawl_code begin_postgres(pawl__sql_session *session, pawl_error *error)
-{
-    pawl_code code = pawl__pg_ask_session(session, error);
-    return code == PAWL_OK ? pawl__pg_set_session(session, error) : code;
-}
-
 /* ---- The table ---------------------------------------------------------------- */
 
 const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MYSQL] =
         {
-            .family    = &pawl__mysql_family,
-            .kill      = "kill query %lld",
-            .rest      = "do 0",
-            .begin     = begin_mysql,
-            .is_open   = is_open_mysql,
-            .who_lives = pawl__mysql_who_lives,
-            .check     = pawl__mysql_schema_check,
-            .schema    = pawl__mysql_schema,
-            .diagnose  = diagnose_mysql,
+            .family  = &pawl__mysql_family,
+            .kill    = "kill query %lld",
+            .rest    = "do 0",
+            .begin   = begin_mysql,
+            .is_open = is_open_mysql,
         },
     [PAWL__ODBC_POSTGRES] =
         {
@@ -126,12 +104,8 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .has_casts = true,
             .kill      = "select pg_cancel_backend(%lld)",
             .rest      = "select 1",
-            .begin     = begin_postgres,
+            .begin     = pawl__pg_session_begin,
             .is_open   = pawl__pg_is_in_transaction,
-            .who_lives = pawl__pg_who_has_lock,
-            .check     = pawl__pg_family_check,
-            .schema    = pawl__pg_family_schema,
-            .diagnose  = pawl__pg_family_look_at,
         },
     [PAWL__ODBC_MSSQL] =
         {
@@ -143,10 +117,6 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .rest       = "select 1",
             .begin      = pawl__mssql_begin,
             .is_open    = pawl__mssql_is_open,
-            .who_lives  = pawl__mssql_who_lives,
-            .check      = pawl__mssql_check,
-            .schema     = pawl__mssql_schema,
-            .diagnose   = pawl__mssql_look_at,
         },
     [PAWL__ODBC_ORACLE] =
         {
@@ -157,9 +127,5 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .rest      = "begin null; end;",
             .begin     = pawl__oracle_begin,
             .is_open   = pawl__oracle_is_open,
-            .who_lives = pawl__oracle_who_lives,
-            .check     = pawl__oracle_check,
-            .schema    = pawl__oracle_schema,
-            .diagnose  = pawl__oracle_look_at,
         },
 };

@@ -26,12 +26,6 @@ static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *erro
     return pawl__odbc_of(base)->kind->is_open(session, is_open_still, error);
 }
 
-static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
-{
-    return pawl__odbc_of(base)->kind->who_lives(base, lives, count, error);
-}
-
 static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error)
 {
@@ -39,13 +33,13 @@ static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_sche
         return pawl_error_set(error, PAWL_EINVAL,
                               "odbc: a script is of a dialect, which no scheme says: print that of "
                               "mysql, postgres, mssql or oracle");
-    return pawl__odbc_of(base)->kind->schema(base, verb, spec, line, context, error);
+    return pawl__sql_family_schema(base, verb, spec, line, context, error);
 }
 
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {
-    return pawl__odbc_of(base)->kind->diagnose(base, asked, arena, rows, error);
+    return pawl__sql_family_look(base, NULL, asked, arena, rows, error);
 }
 
 const pawl__sql_session_ops pawl__odbc_session_ops = {
@@ -65,16 +59,16 @@ const pawl__sql_session_ops pawl__odbc_session_ops = {
     .ended          = pawl__odbc_round_forget,
 };
 
-#define OPS                                                                                       \
-    .name = "odbc", .send = pawl__sql_request_send, .next = pawl__sql_request_next,               \
-    .get = pawl__sql_request_get, .changed = pawl__sql_request_changed,                           \
-    .end = pawl__sql_request_end, .who_lives = who_lives, .own_lock = pawl__sql_own_lock,         \
-    .own_unlock = pawl__sql_own_unlock, .claims_leave = pawl__sql_lock_leave,                     \
-    .rest = pawl__sql_lock_rest, .session_fd = session_fd, .lock_begin = pawl__sql_session_begin, \
-    .write = pawl__sql_write_looking, .begin = pawl__sql_session_begin, .is_open = is_open,       \
-    .commit = pawl__sql_session_commit, .rollback = pawl__sql_session_rollback,                   \
-    .claim_check = pawl__sql_lock_check, .claims_end = pawl__sql_lock_end,                        \
-    .hold_back = pawl__sql_session_hold_back
+#define OPS                                                                                      \
+    .name = "odbc", .send = pawl__sql_request_send, .next = pawl__sql_request_next,              \
+    .get = pawl__sql_request_get, .changed = pawl__sql_request_changed,                          \
+    .end = pawl__sql_request_end, .who_lives = pawl__sql_family_lives,                           \
+    .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,                          \
+    .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest, .session_fd = session_fd, \
+    .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_looking,                     \
+    .begin = pawl__sql_session_begin, .is_open = is_open, .commit = pawl__sql_session_commit,    \
+    .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check,                 \
+    .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
 
 static const pawl__sql_ops plain_ops = {OPS};
 static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,

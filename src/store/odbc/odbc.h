@@ -60,14 +60,6 @@ typedef struct pawl__odbc_kind {
     pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
     /* Whether its transaction is open; of a caller's, whether his statements are in one. */
     pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
-    pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error);
-    pawl_code (*check)(pawl__sql_remote *remote, const pawl_store_options *options,
-                       pawl_error *error);
-    pawl_code (*schema)(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
-                        pawl_line_fn *line, void *context, pawl_error *error);
-    pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
-                          pawl_finding_rows *rows, pawl_error *error);
     /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of
      * PAWL__ODBC_FATES for each item. NULL: rows of an insert go together (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);

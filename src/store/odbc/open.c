@@ -181,13 +181,21 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
     return pawl__sql_remote_ready(base, error);
 }
 
+static pawl_code shorten(pawl__odbc *store, pawl_error *error)
+{
+    if (store->url.dialect != PAWL__ODBC_ORACLE)
+        return pawl_error_set(error, PAWL_ECONFIG, "odbc: names=30 is for dialect=oracle alone");
+    store->remote.dialect = &pawl__oracle_short_dialect;
+    return PAWL_OK;
+}
+
 pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_options *options,
                           pawl_error *error)
 {
     pawl__odbc *store = pawl__odbc_of(base);
     pawl_code   code  = pawl__odbc_url_read(&store->url, url, error);
     if (code == PAWL_OK && store->url.names != 0)
-        code = pawl__oracle_shorten(&store->remote, store->url.dialect == PAWL__ODBC_ORACLE, error);
+        code = shorten(store, error);
     if (code == PAWL_OK) {
         store->kind          = &pawl__odbc_kinds[store->url.dialect];
         store->remote.family = store->kind->family;
@@ -201,7 +209,7 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
         return code; /* schema() connects when it is called */
     code = pawl__odbc_connect(&store->main.session, error);
     if (code == PAWL_OK)
-        code = store->kind->check(&store->remote, options, error);
+        code = pawl__sql_family_check(&store->remote, options, error);
     return code;
 }
 

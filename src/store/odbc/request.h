@@ -15,7 +15,7 @@
 
 #include "store/odbc/driver.h"
 #include "store/sql/dialects/oracle_round.h"
-#include "store/sql/session.h"
+#include "store/sql/family.h"
 
 #include <sql.h>
 #include <sqlext.h>

@@ -122,7 +122,7 @@ pawl_code pawl__pg_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
-    pawl_code        code   = pawl__pg_checks(&doctor);
+    pawl_code        code   = pawl__sql_check_all(&doctor, &pawl__pg_checks);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_pooler(&doctor);
     return code == PAWL_OK && !asked->is_brief ? check_notify(&doctor) : code;

@@ -9,25 +9,6 @@
 
 #include "store/sql/dialects/postgres_schema.h"
 
-static const char *const catalog_types[] = {
-    [PAWL__SQL_SERIAL]    = "bigint",
-    [PAWL__SQL_INTEGER]   = "bigint",
-    [PAWL__SQL_TIME]      = "timestamp with time zone",
-    [PAWL__SQL_NAME]      = "text",
-    [PAWL__SQL_LONG_NAME] = "text",
-    [PAWL__SQL_UUID]      = "uuid",
-    [PAWL__SQL_TEXT]      = "text",
-    [PAWL__SQL_BODY]      = "bytea",
-    [PAWL__SQL_JSON]      = "jsonb",
-    [PAWL__SQL_METADATA]  = "text",
-    [PAWL__SQL_VERSION]   = "character varying(23)",
-    [PAWL__SQL_KEY_TEXT]  = "character varying(200)",
-    [PAWL__SQL_KEY_INT]   = "bigint",
-    [PAWL__SQL_KEY_TIME]  = "timestamp without time zone",
-};
-_Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
-               "a name for each type");
-
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -139,8 +120,6 @@ static const pawl__sql_schema_ops schema_ops = {
     .number      = number,
     .look        = pawl__pg_look,
     .verify_own  = pawl__pg_verify_own,
-    .types       = catalog_types,
-    .collation   = "C",
     .has_keys    = true,
 };
 

@@ -53,12 +53,8 @@ pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables
 void pawl__sql_type_name(const pawl__sql_schema *schema, pawl__sql_type type,
                          char name[PAWL__SQL_TYPE_NAME_SIZE])
 {
-    const char *const *own  = schema->ops->types;
-    const char        *text = schema->dialect->types[type];
-    size_t             size = strcspn(text, " ");
-    if (own != NULL && own[type] != NULL) {
-        text = own[type];
-        size = strlen(text);
-    }
+    const char *own  = schema->dialect->catalog_types[type];
+    const char *text = own != NULL ? own : schema->dialect->types[type];
+    size_t      size = own != NULL ? strlen(own) : strcspn(text, " ");
     (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%.*s", (int)size, text);
 }

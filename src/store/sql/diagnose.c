@@ -183,3 +183,11 @@ pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *chec
             code = run_check(doctor, &checks[i]);
     return code;
 }
+
+pawl_code pawl__sql_check_all(pawl__sql_doctor *doctor, const pawl__sql_check_list *list)
+{
+    pawl_code code = PAWL_OK;
+    if (list->check_rights != NULL && !doctor->asked->is_brief)
+        code = list->check_rights(doctor);
+    return code == PAWL_OK ? pawl__sql_checks(doctor, list->items, list->count) : code;
+}

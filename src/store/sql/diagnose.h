@@ -68,6 +68,15 @@ pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_findi
 /* Runs the checks one after another. One that the database refuses is a finding, and the next one
  * follows; the loss of the connection ends it. */
 pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *checks, size_t count);
+
+/* The checks of a database: the rights first, unless the look is brief. */
+typedef struct pawl__sql_check_list {
+    const pawl__sql_check *items;
+    size_t                 count;
+    pawl_code (*check_rights)(pawl__sql_doctor *doctor); /* NULL: a check like the others */
+} pawl__sql_check_list;
+pawl_code pawl__sql_check_all(pawl__sql_doctor *doctor, const pawl__sql_check_list *list);
+
 /* Whether a code means that the connection answers no more, so that nothing else can be asked. */
 bool pawl__sql_is_gone(pawl_code code);
 

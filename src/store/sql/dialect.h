@@ -108,6 +108,9 @@ typedef struct pawl__sql_dialect {
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
+    /* As the catalog writes it; case does not matter. NULL: the first word of `types`. */
+    const char *catalog_types[pawl__sql_type_count];
+    const char *collation;  /* of what is compared bytewise, in the catalog; NULL: not looked at */
     const char *json_check; /* behind a JSON column, a pattern with it; or "" */
     const char *parameter;  /* %u is its number; without it parameters have none */
     const char *ignore;     /* %s is the list of the key's columns, %c the first of them */

@@ -12,10 +12,13 @@
 
 extern const pawl__sql_dialect pawl__sqlite_dialect;
 extern const pawl__sql_dialect pawl__pg_dialect;
+/* By a library whose parameters have no number. */
+extern const pawl__sql_dialect pawl__pg_plain_dialect;
 extern const pawl__sql_dialect pawl__mysql_dialect;
 extern const pawl__sql_dialect pawl__mariadb_dialect;
 extern const pawl__sql_dialect pawl__mssql_dialect;
 extern const pawl__sql_dialect pawl__oracle_dialect;
+extern const pawl__sql_dialect pawl__oracle_short_dialect; /* names of 30 bytes at most */
 
 /* The template of PostgreSQL's function that sends, and its name without the prefix. */
 extern const char pawl__pg_send_function[];

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/session.h"
+#include "store/sql/family.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/session.h"
+#include "store/sql/family.h"
 
 #include <string.h>
 

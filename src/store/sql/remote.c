@@ -2,9 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/session.h"
-
-#include "store/sql/diagnose.h"
+#include "store/sql/family.h"
 
 #include <stdio.h>
 #include <stdlib.h>

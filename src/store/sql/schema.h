@@ -103,11 +103,7 @@ typedef struct pawl__sql_schema_ops {
     int indexes;
     /* Reports what is wrong with what only this database has. NULL: nothing. */
     pawl_code (*verify_own)(struct pawl__sql_verifier *verifier);
-    /* By pawl__sql_type, as the catalog writes it; case does not matter. NULL, of all or of one: the
-     * first word of the dialect's. */
-    const char *const *types;
-    const char        *collation; /* of what is compared bytewise; NULL: not looked at */
-    bool               has_keys;  /* the catalog has an index for each primary key */
+    bool has_keys; /* the catalog has an index for each primary key */
 } pawl__sql_schema_ops;
 
 /* The schema of one store. */

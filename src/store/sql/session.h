@@ -9,8 +9,8 @@
  * A claim is a row lock that a transaction of `main` has from queue_claim to the commit that settles
  * it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
  *
- * A driver has pawl__sql_session_ops: how a text, and a prepared statement, travel. A family has what such
- * servers say in their own words, by whatever library they are reached (dialects/mysql_family.c).
+ * A driver has pawl__sql_session_ops: how a text, and a prepared statement, travel. A family (family.h) has what such
+ * servers say in their own words, by whatever library they are reached.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -33,7 +33,8 @@
 
 typedef struct pawl__sql_session pawl__sql_session;
 typedef struct pawl__sql_remote  pawl__sql_remote;
-typedef struct pawl__sql_ahead   pawl__sql_ahead; /* ahead.h */
+typedef struct pawl__sql_family  pawl__sql_family; /* family.h */
+typedef struct pawl__sql_ahead   pawl__sql_ahead;  /* ahead.h */
 
 /* ---- Statements (prepared.c) --------------------------------------------- */
 
@@ -116,40 +117,6 @@ typedef struct pawl__sql_session_ops {
                            size_t *taken, bool *is_done, pawl_error *error);
 } pawl__sql_session_ops;
 
-/* ---- A family ------------------------------------------------------------ */
-
-/* Texts that begin and end transactions; %s is the name of a savepoint. NULL: nothing is sent, as where a
- * transaction begins by itself and a savepoint needs no end. */
-typedef struct pawl__sql_words {
-    const char *begin;
-    const char *commit;
-    const char *rollback;
-    const char *save;
-    const char *release;
-    const char *undo; /* to the savepoint */
-} pawl__sql_words;
-
-typedef struct pawl__sql_family {
-    const char *name; /* before the identity of its stores */
-    /* By number: the shared statements, those of rows, and the family's own. */
-    const char *const *templates;
-    const int         *overrides; /* of a shared one: that which stands for it; or 0 */
-    int                statement_count;
-    int                hold_back;   /* source, after: holds pending rows back */
-    int                event_count; /* of a JSON of events: how many of them are there; 0: none */
-    int                event_insert_sure; /* of an event that follows one that is there */
-    const pawl__sql_words *words;         /* NULL: those of the standard */
-    pawl__sql_lock_ops     lock_ops;
-    bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
-    /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside
-     * a commit, is ended. */
-    pawl_code (*worker_lock)(pawl__sql_session *session, pawl_error *error);
-    void (*worker_unlock)(pawl__sql_session *session);
-    /* Server and database as a text that is the same by whatever way they were reached. */
-    pawl_code (*database_id)(pawl__sql_session *session,
-                             char database_id[PAWL__SQL_DATABASE_ID_SIZE], pawl_error *error);
-} pawl__sql_family;
-
 /* ---- A session, and the handle ------------------------------------------- */
 
 /* Each driver's struct pawl__sql_connection begins with it. */
@@ -176,7 +143,7 @@ struct pawl__sql_remote {
     pawl__sql_store              sql; /* first; its connection is the one in use: main, or side */
     const pawl__sql_session_ops *ops;
     const pawl__sql_family      *family;
-    const pawl__sql_dialect     *dialect;
+    const pawl__sql_dialect     *dialect; /* NULL: not known before the first session */
     pawl__sql_session           *main;
     pawl__sql_session           *side;  /* made when it is needed first */
     const char                  *given; /* the URL for people */
@@ -184,7 +151,6 @@ struct pawl__sql_remote {
     pawl__sql_claims             claims;
     int64_t                      lock_number; /* of the worker's session lock; 0: it has none */
     bool                         is_cluster;  /* a row lock is one node's, so claims are stamps */
-    pawl__sql_dialect            plain;       /* of a family that changes the words of one */
     int64_t                      version;     /* of the server; 0: not known */
     /* Or the schema, where tables are in one. */
     char database[PAWL__SQL_DATABASE_SIZE];
@@ -244,7 +210,7 @@ void      pawl__sql_own_unlock(pawl_store *store);
 pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error);
 void      pawl__sql_session_rollback(pawl_store *store);
-/* The family's words for that; `which` is the offset of one in pawl__sql_words. */
+/* The family's words for that; `which` is the offset of one in pawl__sql_words (family.h). */
 pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
                         pawl_error *error);
 #define PAWL__SQL_SAY(session, word, name, error) \
@@ -252,7 +218,10 @@ pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *na
 /* Of one session. Afterwards no transaction is open, whatever happened. */
 void pawl__sql_session_undo(pawl__sql_session *session);
 
-/* Of pawl__sql_lock_ops. */
+/* Of pawl__sql_lock_ops, behind its statements. */
+#define PAWL__SQL_SESSION_LOCKS                                             \
+    .is_open = pawl__sql_main_is_open, .rollback = pawl__sql_main_rollback, \
+    .aside = pawl__sql_aside, .back = pawl__sql_back
 bool      pawl__sql_main_is_open(const pawl_store *store);
 void      pawl__sql_main_rollback(pawl_store *store);
 pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error);

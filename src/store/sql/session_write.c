@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/ahead.h"
+#include "store/sql/family.h"
 
 /* ---- Items -------------------------------------------------------------- */
 

@@ -113,11 +113,11 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
         pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                          PAWL_TEXT_ARGS(found->type));
-    else if (v->schema->ops->collation != NULL && is_bytewise(type) &&
-             !pawl_text_equal(found->collation, pawl_text_of(v->schema->ops->collation)))
+    else if (v->schema->dialect->collation != NULL && is_bytewise(type) &&
+             !pawl_text_equal(found->collation, pawl_text_of(v->schema->dialect->collation)))
         pawl__sql_report(v, "table %.*s: column %.*s: expected collation %s, found %.*s",
-                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->schema->ops->collation,
-                         PAWL_TEXT_ARGS(found->collation));
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name),
+                         v->schema->dialect->collation, PAWL_TEXT_ARGS(found->collation));
     else if (type == PAWL__SQL_SERIAL && !found->has_default)
         pawl__sql_report(v,
                          "table %.*s: column %.*s: expected numbers given by the database, found "

@@ -824,6 +824,23 @@ select count(*) from [dbo].[shop_Plain];
 select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Plain] where [Id] > ?
 order by [Id] offset 0 rows fetch next ? rows only;
 
+-- a round of two
+set nocount on; declare @f varchar(200) = '', @c int; begin try delete from [dbo].[pawl_queue] where
+[Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0 then 'm' else 'a' end;
+end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601, 2627) throw; set @f +=
+case error_number() when 515 then 'n' else 'd' end; end catch; begin try delete from
+[dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0
+then 'm' else 'a' end; end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601,
+2627) throw; set @f += case error_number() when 515 then 'n' else 'd' end; end catch; set nocount
+off; select @f;
+
+-- settings
+set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; set
+arithabort on; set concat_null_yields_null on; set numeric_roundabort off; set ansi_null_dflt_on on;
+set nocount off; set xact_abort off; set implicit_transactions off; set cursor_close_on_commit off;
+set rowcount 0; set textsize 2147483647; set dateformat ymd; set deadlock_priority normal; set
+transaction isolation level read committed; set lock_timeout 27000;
+
 -- begin
 set implicit_transactions off; if @@trancount > 0 rollback transaction; begin transaction; set
 implicit_transactions on; declare @pawl bigint = current_transaction_id(); exec
@@ -838,15 +855,86 @@ commit transaction; set implicit_transactions off;
 if @@trancount > 0 rollback transaction; if session_context(N'pawl') is not null set
 implicit_transactions off;
 
--- a round of two
-set nocount on; declare @f varchar(200) = '', @c int; begin try delete from [dbo].[pawl_queue] where
-[Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0 then 'm' else 'a' end;
-end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601, 2627) throw; set @f +=
-case error_number() when 515 then 'n' else 'd' end; end catch; begin try delete from
-[dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?; set @c = @@rowcount; set @f += case when @c = 0
-then 'm' else 'a' end; end try begin catch if xact_state() <> 1 or error_number() not in (515, 2601,
-2627) throw; set @f += case error_number() when 515 then 'n' else 'd' end; end catch; set nocount
-off; select @f;
+-- savepoint
+save transaction pawl_set;
+
+-- to the savepoint
+rollback transaction pawl_set;
+
+-- who lives
+select concat('', case when applock_test(N'public', N'pawl_/0123456789abcdef', N'Exclusive',
+N'Session') = 0 or applock_mode(N'public', N'pawl_/0123456789abcdef', N'Session') <> N'NoLock' then
+1 else 0 end, case when datediff_big(microsecond, '1970-01-01', sysutcdatetime()) < 1700000000123456
++ 15000000 then 1 else 0 end, '');
+
+-- script: lock
+declare @pawl int; exec @pawl = sp_getapplock @Resource = N'pawl', @LockMode = N'Exclusive',
+@LockOwner = N'Transaction', @LockTimeout = 27000; select @pawl;
+
+-- doctor: server
+select cast(0 as bigint), concat('SQL Server ', cast(serverproperty('ProductVersion') as
+nvarchar(128)), ', ', cast(serverproperty('Edition') as nvarchar(128))), '';
+
+-- doctor: clock
+select datediff_big(microsecond, '1970-01-01', sysutcdatetime()), '', '';
+
+-- doctor: rights
+select cast(2 as bigint), concat('this user may not do on ', n.t, ':', n.r), concat('grant select,
+insert, update, delete on ', n.t, ' to ', quotename(user_name())) from (select n.t, concat(case
+has_perms_by_name(n.t, 'OBJECT', 'SELECT') when 1 then '' else ' SELECT' end, case
+has_perms_by_name(n.t, 'OBJECT', 'INSERT') when 1 then '' else ' INSERT' end, case
+has_perms_by_name(n.t, 'OBJECT', 'UPDATE') when 1 then '' else ' UPDATE' end, case
+has_perms_by_name(n.t, 'OBJECT', 'DELETE') when 1 then '' else ' DELETE' end) as r from (values
+('[dbo].[pawl_queue]'), ('[dbo].[pawl_dead]'), ('[dbo].[pawl_inbox]'), ('[dbo].[pawl_outbox]'),
+('[dbo].[pawl_outbox_attempts]'), ('[dbo].[pawl_events]'), ('[dbo].[pawl_folds]'),
+('[dbo].[pawl_checkpoints]'), ('[dbo].[pawl_timeouts]'), ('[dbo].[pawl_aggregator]'),
+('[dbo].[pawl_aggregator_flush]'), ('[dbo].[pawl_subscriptions]'), ('[dbo].[pawl_workers]'),
+('[dbo].[pawl_leases]'), ('[dbo].[pawl_history]')) as n (t)) as n where n.r <> '';
+
+-- doctor: row_versions
+select cast(case when is_read_committed_snapshot_on = 1 then 0 else 1 end as bigint), case when
+is_read_committed_snapshot_on = 1 then 'read_committed_snapshot is on: readers wait for nobody' else
+'read_committed_snapshot is off: lists, statistics and looks wait for commits under way' end, case
+when is_read_committed_snapshot_on = 1 then '' else concat('alter database ', quotename(name), ' set
+read_committed_snapshot on with rollback immediate') end from sys.databases where database_id =
+db_id();
+
+-- doctor: durability
+select cast(case when delayed_durability_desc <> 'FORCED' then 0 else 1 end as bigint), case when
+delayed_durability_desc <> 'FORCED' then delayed_durability_desc else 'delayed_durability is forced:
+commits of the last moments are lost when the server crashes' end, case when delayed_durability_desc
+<> 'FORCED' then '' else concat('alter database ', quotename(name), ' set delayed_durability =
+disabled') end from sys.databases where database_id = db_id();
+
+-- doctor: auto_close
+select cast(case when is_auto_close_on = 0 then 0 else 1 end as bigint), case when is_auto_close_on
+= 0 then 'auto_close is off' else 'auto_close is on: the database is opened anew for the next
+session' end, case when is_auto_close_on = 0 then '' else concat('alter database ', quotename(name),
+' set auto_close off') end from sys.databases where database_id = db_id();
+
+-- doctor: statistics
+select cast(case when is_auto_update_stats_on = 1 then 0 else 1 end as bigint), case when
+is_auto_update_stats_on = 1 then 'statistics are kept' else 'auto_update_statistics is off: plans of
+empty tables stay' end, case when is_auto_update_stats_on = 1 then '' else concat('alter database ',
+quotename(name), ' set auto_update_statistics on') end from sys.databases where database_id =
+db_id();
+
+-- doctor: read_only
+select cast(case when is_read_only = 0 then 0 else 2 end as bigint), case when is_read_only = 0 then
+'the database may be written' else 'the database can only be read' end, case when is_read_only = 0
+then '' else concat('alter database ', quotename(name), ' set read_write') end from sys.databases
+where database_id = db_id();
+
+-- doctor: page_verify
+select cast(case when page_verify_option = 2 then 0 else 1 end as bigint), case when
+page_verify_option = 2 then 'pages have checksums' else concat('page_verify is ',
+page_verify_option_desc, ': a damaged page is not noticed') end, case when page_verify_option = 2
+then '' else concat('alter database ', quotename(name), ' set page_verify checksum') end from
+sys.databases where database_id = db_id();
+
+-- doctor: settings
+select cast(case when @@options & 5496 = 5496 and @@options & 8192 = 0 then 0 else 2 end as bigint),
+concat('options of the session: ', @@options), '';
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1

@@ -847,6 +847,87 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
 ? for update skip locked;
 
+-- who lives
+select concat(is_used_lock('pawl_b86e9fe981be1b43_0123456789abcdef') is not null, utc_timestamp(6) <
+timestampadd(microsecond, 1700000000123456, '1970-01-01 00:00:15'));
+
+-- script: lock
+select coalesce(get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 27000 / 1000.0), 0) - 1;
+
+-- script: unlock
+do release_lock(concat('pawl_', left(sha2(database(), 256), 40)));
+
+-- script: join
+set session wsrep_sync_wait = 1;
+
+-- script: leave
+set session wsrep_sync_wait = default;
+
+-- doctor: clock
+select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)), '', '';
+
+-- doctor: server
+select if(@@global.read_only or @@innodb_read_only, 2, 0), if(@@global.read_only or
+@@innodb_read_only, concat('this server may only be read (', version(), '): name the primary in the
+URL'), concat('version ', version())), '';
+
+-- doctor: innodb_flush_log_at_trx_commit
+select if(@@innodb_flush_log_at_trx_commit = 1, 0, 1), concat(@@innodb_flush_log_at_trx_commit,
+if(@@innodb_flush_log_at_trx_commit = 1, '', ': commits of the last second are lost when the server
+crashes, or its machine')), if(@@innodb_flush_log_at_trx_commit = 1, '', 'set global
+innodb_flush_log_at_trx_commit = 1');
+
+-- doctor: sync_binlog
+select if(@@log_bin = 0 or @@sync_binlog = 1, 0, 1), if(@@log_bin = 0, 'there is no binary log',
+concat(@@sync_binlog, if(@@sync_binlog = 1, '', ': after a crash replicas may differ'))),
+if(@@log_bin = 0 or @@sync_binlog = 1, '', 'set global sync_binlog = 1');
+
+-- doctor: binlog_format
+select if(@@log_bin = 0 or @@binlog_format <> 'STATEMENT', 0, 2), concat(@@binlog_format,
+if(@@log_bin = 0 or @@binlog_format <> 'STATEMENT', '', ': the server refuses every write of
+pawl')), if(@@log_bin = 0 or @@binlog_format <> 'STATEMENT', '', 'set global binlog_format = ROW');
+
+-- doctor: max_allowed_packet
+select if(@@global.max_allowed_packet >= 16777216, 0, 1), concat(@@global.max_allowed_packet, '
+bytes', if(@@global.max_allowed_packet >= 16777216, '', ': larger messages and sagas are refused')),
+if(@@global.max_allowed_packet >= 16777216, '', 'set global max_allowed_packet = 67108864');
+
+-- doctor: sql_mode
+select if(find_in_set('STRICT_ALL_TABLES', @@session.sql_mode), 0, 2),
+if(find_in_set('STRICT_ALL_TABLES', @@session.sql_mode), 'strict in sessions of pawl', 'a session of
+pawl lost its settings: a proxy shares it with others'), '';
+
+-- doctor: connections
+select case when (select count(*) from information_schema.processlist where command not in
+('Daemon', 'Binlog Dump')) * 100 < @@max_connections * 80 then 0 when (select count(*) from
+information_schema.processlist where command not in ('Daemon', 'Binlog Dump')) * 100 <
+@@max_connections * 95 then 1 else 2 end, concat((select count(*) from
+information_schema.processlist where command not in ('Daemon', 'Binlog Dump')), ' of ',
+@@max_connections, ' connections are in use'), if((select count(*) from
+information_schema.processlist where command not in ('Daemon', 'Binlog Dump')) * 100 <
+@@max_connections * 80, '', 'show processlist');
+
+-- doctor: transactions
+select timestampdiff(microsecond, t.trx_started, convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM')),
+concat('a transaction of user ', coalesce(p.user, '?'), ' at ', coalesce(p.host, '?'), ' (connection
+', t.trx_mysql_thread_id, ', ', lower(coalesce(p.command, '?')), ') is open since ', t.trx_started,
+': rows that it locked wait, and the server keeps every older version of a row'), concat('kill ',
+t.trx_mysql_thread_id) from information_schema.innodb_trx as t left join
+information_schema.processlist as p on p.id = t.trx_mysql_thread_id where t.trx_mysql_thread_id <>
+connection_id() order by t.trx_started;
+
+-- doctor: leases
+select 1, concat(count(*), ' timeouts of ', t.`Destination`, ' are leased by nobody who lives, since
+', min(t.`LeaseExpires`), ': the next worker of the endpoint takes them'), '' from `pawl_timeouts`
+as t where t.`LeaseExpires` < utc_timestamp(6) - interval 1 minute group by t.`Destination`;
+
+-- doctor: events
+select 2, concat(count(*), ' events have no position, the oldest of ', min(e.`At`), ': projections
+read none behind them, and no worker gives positions'), '' from `pawl_events` as e where
+e.`Position` is null and exists (select 1 from `pawl_checkpoints`) and not exists (select 1 from
+`pawl_leases` as l where l.`Name` = 'lead:sequencer' and l.`Expires` > utc_timestamp(6)) having
+count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
+
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9

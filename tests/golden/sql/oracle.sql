@@ -1169,6 +1169,47 @@ varchar2(4000) path '$[11]')) order by n; forall i in 1 .. p1.count insert into 
 p11(i), p12(i)); for i in 1 .. p1.count loop s := s || case sql%bulk_rowcount(i) when 0 then 'm'
 else 'a' end; end loop; end; open r for select s from dual; dbms_sql.return_result(r); end;
 
+-- settings
+alter session set nls_comp = 'BINARY' nls_sort = 'BINARY' nls_numeric_characters = '.,'
+nls_length_semantics = 'BYTE' nls_timestamp_format = 'YYYY-MM-DD HH24:MI:SS.FF6' time_zone =
+'+00:00' isolation_level = read committed commit_logging = 'IMMEDIATE' commit_wait = 'WAIT'
+ddl_lock_timeout = 27000;
+
+-- begin
+declare i varchar2(100); begin i := dbms_transaction.local_transaction_id(true); end;
+
+-- commit
+commit;
+
+-- rollback
+rollback;
+
+-- savepoint
+savepoint pawl_set;
+
+-- to the savepoint
+rollback to savepoint pawl_set;
+
+-- who lives
+select case when sys_extract_utc(systimestamp) < timestamp '1970-01-01 00:00:15' +
+numtodsinterval(0, 'DAY') + numtodsinterval(0.000000, 'SECOND') then '1' else '0' end || case when
+sys_extract_utc(systimestamp) < timestamp '1970-01-01 00:00:15' + numtodsinterval(19675, 'DAY') +
+numtodsinterval(80000.123456, 'SECOND') then '1' else '0' end from dual;
+
+-- doctor: clock
+select extract(day from d) * 86400000000 + extract(hour from d) * 3600000000 + extract(minute from
+d) * 60000000 + round(extract(second from d) * 1000000), null, null from (select
+sys_extract_utc(systimestamp) - timestamp '1970-01-01 00:00:00' d from dual);
+
+-- doctor: indexes
+select 2, 'the index ' || index_name || ' of ' || table_name || ' is ' || lower(status), 'alter
+index "' || index_name || '" rebuild' from all_indexes where table_owner = sys_context('userenv',
+'current_schema') and status = 'UNUSABLE';
+
+-- doctor: quota
+select 1, 'the tablespace ' || tablespace_name || ' has ' || round((max_bytes - bytes) / 1048576) ||
+' MB left for this user', null from user_ts_quotas where max_bytes > 0 and bytes > max_bytes * 0.9;
+
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9

@@ -133,6 +133,8 @@ const pawl__sql_dialect pawl__mssql_dialect = {
             [PAWL__SQL_KEY_INT]   = "bigint",
             [PAWL__SQL_KEY_TIME]  = "datetime2(6)",
         },
+    .catalog_types    = {[PAWL__SQL_SERIAL] = "bigint"},
+    .collation        = "Latin1_General_100_BIN2", /* another takes 'a' and 'A' for equal */
     .json_check       = "",
     .parameter        = "?",
     .integer          = "cast(%s as bigint)",

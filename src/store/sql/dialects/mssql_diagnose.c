@@ -3,10 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/diagnose.h"
 #include "store/sql/dialects/mssql_family.h"
-
-#include <stdio.h>
 
 #define OF_DATABASE " from sys.databases where database_id = db_id()"
 #define ALTER(setting) "concat('alter database ', quotename(name), ' set " setting "')"
@@ -70,16 +67,4 @@ static const pawl__sql_check checks[] = {
                "2 end as bigint), concat('options of the session: ', @@options), ''"},
 };
 
-pawl_code pawl__mssql_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
-                              pawl_finding_rows *rows, pawl_error *error)
-{
-    pawl__sql_doctor doctor = {.store   = store,
-                               .dialect = pawl__sql_remote_of(store)->dialect,
-                               .asked   = asked,
-                               .ask     = pawl__sql_session_findings,
-                               .client  = "sqlcmd -Q",
-                               .arena   = arena,
-                               .rows    = rows,
-                               .error   = error};
-    return pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0]);
-}
+const pawl__sql_check_list pawl__mssql_checks = {checks, sizeof checks / sizeof checks[0], NULL};

@@ -22,7 +22,6 @@
 
 #define VERSION_MIN 13 /* 2016 */
 #define LEVEL_MIN 130
-#define LIVES_AT_ONCE 100 /* in one statement */
 #define DEAD_MICROSECONDS "15000000"
 
 /* ---- Transactions --------------------------------------------------------- */
@@ -126,24 +125,21 @@ static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
     return code;
 }
 
-/* Indexes that leave rows out want the first eight; the rest makes the session independent of what the
- * login or the driver has set. */
 pawl_code pawl__mssql_begin(pawl__sql_session *session, pawl_error *error)
 {
-    char      text[900];
-    long long wait = (long long)session->remote->sql.base.deadline_ms + 1000;
     pawl_code code = ask_server(session, error);
-    (void)snprintf(
-        text, sizeof text,
-        "set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; "
-        "set arithabort on; set concat_null_yields_null on; set numeric_roundabort off; "
-        "set ansi_null_dflt_on on; set nocount off; set xact_abort off; "
-        "set implicit_transactions off; set cursor_close_on_commit off; set rowcount 0; "
-        "set textsize 2147483647; set dateformat ymd; set deadlock_priority normal; "
-        "set transaction isolation level read committed; set lock_timeout %lld",
-        wait);
-    return code == PAWL_OK ? session->remote->ops->query(session, text, error) : code;
+    return code == PAWL_OK ? pawl__sql_set_session(session, error) : code;
 }
+
+/* Indexes that leave rows out want the first eight; the rest makes the session independent of what the
+ * login or the driver has set. */
+static const char settings[] =
+    "set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; "
+    "set arithabort on; set concat_null_yields_null on; set numeric_roundabort off; "
+    "set ansi_null_dflt_on on; set nocount off; set xact_abort off; "
+    "set implicit_transactions off; set cursor_close_on_commit off; set rowcount 0; "
+    "set textsize 2147483647; set dateformat ymd; set deadlock_priority normal; "
+    "set transaction isolation level read committed; set lock_timeout %lld";
 
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
                              pawl_error *error)
@@ -170,18 +166,12 @@ static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
     return name;
 }
 
-static int64_t own_number(const pawl__sql_session *session)
-{
-    const pawl__sql_remote *remote = session->remote;
-    return session == remote->main ? remote->lock_number : remote->lock_number - 1;
-}
-
 /* An older session of the worker that has it frees it when the server sees that it is gone: to end it would
  * need a right that few logins have. */
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote = session->remote;
-    lock_name               name   = name_of(remote, own_number(session));
+    lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
     int64_t                 got    = 0;
     char                    text[300];
     (void)snprintf(text, sizeof text,
@@ -191,10 +181,7 @@ static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
                    name.text, remote->sql.base.deadline_ms * 9 / 10);
     pawl_code code = pawl__sql_ask_number(session, text, &got, error);
     if (code == PAWL_OK && got < 0)
-        code = pawl_error_set(error, PAWL_EBUSY,
-                              "%s: another session of this worker keeps its lock %s: it is in a "
-                              "statement that does not end",
-                              remote->sql.base.scheme, name.text);
+        code = pawl__sql_lock_kept(remote, name.text, error);
     return code;
 }
 
@@ -203,7 +190,7 @@ static void worker_unlock(pawl__sql_session *session)
     char text[200];
     (void)snprintf(text, sizeof text,
                    "exec sp_releaseapplock @Resource = N'%s', @LockOwner = N'Session'",
-                   name_of(session->remote, own_number(session)).text);
+                   name_of(session->remote, pawl__sql_lock_number(session)).text);
     (void)session->remote->ops->query(session, text, NULL);
 }
 
@@ -230,36 +217,6 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
         life->seen);
 }
 
-static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
-{
-    char           digits[LIVES_AT_ONCE + 1] = "";
-    pawl__sql_text text                      = {0};
-    pawl__sql_append(&text, "select concat(''");
-    for (size_t i = 0; i < count; i++) {
-        pawl__sql_append(&text, ", ");
-        append_life(remote, &text, lives[i]);
-    }
-    pawl__sql_append(&text, ", '')");
-    pawl_code code =
-        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
-                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
-    for (size_t i = 0; i < count; i++)
-        lives[i]->is_alive = strlen(digits) > i && digits[i] == '1';
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-pawl_code pawl__mssql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                                pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
-        code = ask_lives(pawl__sql_remote_of(store), lives + at,
-                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
-    return code;
-}
-
 /* ---- Sets ---------------------------------------------------------------- */
 
 /* The text of a round: each statement's own end is a letter, by @@rowcount, or by the number of a failure
@@ -281,12 +238,26 @@ void pawl__mssql_append_set(pawl__sql_text *to, const char *one, int count)
 
 /* ---- The family ---------------------------------------------------------- */
 
+/* The transaction's: of the printed script, too. */
+#define SCRIPT_LOCK                                                                \
+    "declare @pawl int; exec @pawl = sp_getapplock @Resource = N'pawl', "          \
+    "@LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = %lld; " \
+    "select @pawl"
+
+static const pawl__sql_schema_ops schema_ops = {
+    PAWL__SQL_FAMILY_SCHEMA,
+    .columns = PAWL__MSSQL_SCHEMA_COLUMNS,
+    .indexes = PAWL__MSSQL_SCHEMA_INDEXES,
+};
+
 const pawl__sql_family pawl__mssql_family = {
     .name            = "mssql",
+    .dialect         = &pawl__mssql_dialect,
     .templates       = pawl__mssql_templates,
     .overrides       = pawl__mssql_overrides,
     .statement_count = PAWL__MSSQL_STATEMENT_COUNT,
     .hold_back       = PAWL__MSSQL_OUTBOX_HOLD_BACK,
+    .settings        = {settings, 1, 0},
     .words           = &words,
     .lock_ops =
         {
@@ -296,12 +267,14 @@ const pawl__sql_family pawl__mssql_family = {
             .claim_again = PAWL__MSSQL_QUEUE_CLAIM_AGAIN,
             .count_due   = PAWL__MSSQL_QUEUE_COUNT_DUE,
             .lock        = PAWL__MSSQL_QUEUE_LOCK,
-            .is_open     = pawl__sql_main_is_open,
-            .rollback    = pawl__sql_main_rollback,
-            .aside       = pawl__sql_aside,
-            .back        = pawl__sql_back,
+            PAWL__SQL_SESSION_LOCKS,
         },
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,
+    .lives         = {"select concat('', ", ", ", ", '')", append_life},
     .database_id   = database_id,
+    .run           = {.in_transaction = true, .lock = SCRIPT_LOCK},
+    .schema_ops    = &schema_ops,
+    .checks        = &pawl__mssql_checks,
+    .client        = "sqlcmd -Q",
 };

@@ -10,11 +10,11 @@
 #define PAWL_STORE_SQL_DIALECTS_MSSQL_FAMILY_H
 
 #include "store/sql/dialects.h"
+#include "store/sql/family.h"
 #include "store/sql/row_statements.h"
-#include "store/sql/schema.h"
-#include "store/sql/session.h"
 
-extern const pawl__sql_family pawl__mssql_family;
+extern const pawl__sql_family     pawl__mssql_family;
+extern const pawl__sql_check_list pawl__mssql_checks;
 
 /* ---- Failures ------------------------------------------------------------- */
 
@@ -25,20 +25,11 @@ pawl_code pawl__mssql_commit_code_of(unsigned number);
 
 /* ---- A session ------------------------------------------------------------ */
 
-/* Asks for version and session, sets what pawl needs. PAWL_EUNSUPPORTED: an old server. */
+/* Asks for version and session, sets what pawl needs. PAWL_ENOTSTORE: an old server. */
 pawl_code pawl__mssql_begin(pawl__sql_session *session, pawl_error *error);
 
-/* ---- Operations of pawl__sql_ops and pawl_store_ops ------------------------- */
-
+/* Whether its transaction is open; of a caller's, whether a change set can go into it. */
 pawl_code pawl__mssql_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error);
-pawl_code pawl__mssql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                                pawl_error *error);
-pawl_code pawl__mssql_check(pawl__sql_remote *remote, const pawl_store_options *options,
-                            pawl_error *error);
-pawl_code pawl__mssql_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
-                             pawl_line_fn *line, void *context, pawl_error *error);
-pawl_code pawl__mssql_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
-                              pawl_finding_rows *rows, pawl_error *error);
 
 /* ---- Sets ----------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/diagnose.h"
 #include "store/sql/dialects/mysql_family.h"
 #include "store/sql/tables.h"
 
@@ -181,20 +180,5 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
     return code;
 }
 
-/* ---- All of it ---------------------------------------------------------- */
-
-pawl_code pawl__mysql_look_at(pawl_store *store, const char *client, const pawl_diagnosis *asked,
-                              pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error)
-{
-    pawl__sql_doctor doctor = {.store   = store,
-                               .dialect = pawl__sql_remote_of(store)->dialect,
-                               .asked   = asked,
-                               .ask     = pawl__sql_session_findings,
-                               .client  = client,
-                               .arena   = arena,
-                               .rows    = rows,
-                               .error   = error};
-    pawl_code        code   = asked->is_brief ? PAWL_OK : check_rights(&doctor);
-    return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
-                           : code;
-}
+const pawl__sql_check_list pawl__mysql_checks = {checks, sizeof checks / sizeof checks[0],
+                                                 check_rights};

@@ -6,6 +6,8 @@
  * session; a worker that connects again takes it again, and ends an older session of its own that the
  * server still takes for alive.
  *
+ * The catalog is asked table by table: MariaDB opens every table of the database for a list of names.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/dialects/mysql_family.h"
@@ -16,8 +18,7 @@
 
 #define MYSQL_VERSION_MIN 80001 /* skip locked */
 #define MARIADB_VERSION_MIN 100600
-#define IDLE_S 31536000   /* a sender that rests keeps its session, and with it its worker's lock */
-#define LIVES_AT_ONCE 100 /* in one statement */
+#define IDLE_S 31536000 /* a sender that rests keeps its session, and with it its worker's lock */
 #define DEAD_SECONDS "15"
 
 /* ---- The session --------------------------------------------------------- */
@@ -123,10 +124,9 @@ static pawl_code end_holder(pawl__sql_session *session, const lock_name *name, p
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote = session->remote;
-    bool                    is_own = session == remote->main;
-    lock_name name   = name_of(remote, is_own ? remote->lock_number : remote->lock_number - 1);
-    int64_t   is_had = 0;
-    char      text[100];
+    lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
+    int64_t                 is_had = 0;
+    char                    text[100];
     (void)snprintf(text, sizeof text, "select get_lock('%s', 0)", name.text);
     pawl_code code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code != PAWL_OK || is_had == 1)
@@ -137,10 +137,7 @@ static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code == PAWL_OK && is_had != 1)
-        code = pawl_error_set(error, PAWL_EBUSY,
-                              "%s: another session of this worker keeps its lock %s: it is in a "
-                              "statement that does not end",
-                              remote->sql.base.scheme, name.text);
+        code = pawl__sql_lock_kept(remote, name.text, error);
     return code;
 }
 
@@ -168,38 +165,44 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
                           life->seen);
 }
 
-/* The answers are the digits of one text. */
-static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
+/* ---- Tables -------------------------------------------------------------- */
+
+/* Rows of an engine without transactions would stay where a commit is refused. */
+static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
 {
-    char           digits[LIVES_AT_ONCE + 1] = "";
-    pawl__sql_text text                      = {0};
-    pawl__sql_append(&text, "select concat(");
-    for (size_t i = 0; i < count; i++) {
-        pawl__sql_append(&text, i > 0 ? ", " : "");
-        append_life(remote, &text, lives[i]);
-    }
-    pawl__sql_append(&text, ")");
-    pawl_code code =
-        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
-                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
-    for (size_t i = 0; i < count; i++)
-        lives[i]->is_alive = digits[0] != '\0' && digits[i] == '1';
-    pawl__sql_text_free(&text);
+    const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &pawl__sql_one_text, table,
+                                   &pawl__sql_one_text, sizeof(pawl_text)};
+    pawl__sql_rows        found = {0};
+    pawl_code code = pawl__sql_read(v->schema->store, &asked, v->arena, &found, v->error);
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
+        pawl__sql_report(v, "table %.*s: its engine is %.*s, InnoDB is needed",
+                         PAWL_TEXT_ARGS(*table),
+                         PAWL_TEXT_ARGS(((const pawl_text *)found.items)[i]));
     return code;
 }
 
-pawl_code pawl__mysql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                                pawl_error *error)
+static pawl_code verify_own(pawl__sql_verifier *v)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
-        code = ask_lives(pawl__sql_remote_of(store), lives + at,
-                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
+    const pawl__sql_found_column *columns = v->catalog.columns.items;
+    pawl_code                     code    = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < v->catalog.columns.count; i++)
+        if (i == 0 || !pawl_text_equal(columns[i].table, columns[i - 1].table))
+            code = check_engine(v, &columns[i].table);
     return code;
 }
+
+static const pawl__sql_schema_ops schema_ops = {
+    PAWL__SQL_FAMILY_SCHEMA,
+    .columns    = PAWL__MYSQL_SCHEMA_COLUMNS,
+    .indexes    = PAWL__MYSQL_SCHEMA_INDEXES,
+    .verify_own = verify_own,
+};
 
 /* ---- The family ---------------------------------------------------------- */
+
+/* Every statement that makes a table commits by itself: a lock, the printed script's, keeps each run alone, and
+ * the next apply makes the rest after one that failed. */
+#define SCRIPT_LOCK "concat('pawl_', left(sha2(database(), 256), 40))"
 
 const pawl__sql_family pawl__mysql_family = {
     .name              = "mysql",
@@ -217,12 +220,17 @@ const pawl__sql_family pawl__mysql_family = {
             .claim_again = PAWL__MYSQL_QUEUE_CLAIM_AGAIN,
             .count_due   = PAWL__MYSQL_QUEUE_COUNT_DUE,
             .lock        = PAWL__MYSQL_QUEUE_LOCK,
-            .is_open     = pawl__sql_main_is_open,
-            .rollback    = pawl__sql_main_rollback,
-            .aside       = pawl__sql_aside,
-            .back        = pawl__sql_back,
+            PAWL__SQL_SESSION_LOCKS,
         },
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,
+    .lives         = {"select concat(", ", ", ")", append_life},
     .database_id   = database_id,
+    .run           = {.lock   = "select coalesce(get_lock(" SCRIPT_LOCK ", %lld / 1000.0), 0) - 1",
+                      .unlock = "do release_lock(" SCRIPT_LOCK ")",
+                      .join   = "set session wsrep_sync_wait = 1",
+                      .leave  = "set session wsrep_sync_wait = default"},
+    .schema_ops    = &schema_ops,
+    .checks        = &pawl__mysql_checks,
+    .client        = "%s -D '%.70s' -e",
 };

@@ -11,10 +11,10 @@
 
 #include "store/sql/dialects.h"
 #include "store/sql/dialects/mysql_statements.h"
-#include "store/sql/schema.h"
-#include "store/sql/session.h"
+#include "store/sql/family.h"
 
-extern const pawl__sql_family pawl__mysql_family;
+extern const pawl__sql_family     pawl__mysql_family;
+extern const pawl__sql_check_list pawl__mysql_checks;
 
 static inline bool pawl__mysql_is_mariadb(const pawl__sql_remote *remote)
 {
@@ -35,24 +35,5 @@ pawl_code pawl__mysql_set_session(pawl__sql_session *session, const char *names,
 #define PAWL__MYSQL_WSREP_ON                                                    \
     "select max(global_value = 'ON') from information_schema.system_variables " \
     "where variable_name = 'wsrep_on'"
-
-/* ---- Workers: pawl__sql_ops ------------------------------------------------ */
-
-pawl_code pawl__mysql_who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                                pawl_error *error);
-
-/* ---- Tables (mysql_schema.c) ------------------------------------------------ */
-
-pawl_code pawl__mysql_schema_check(pawl__sql_remote *remote, const pawl_store_options *options,
-                                   pawl_error *error);
-/* pawl_store_ops.schema; the dialect of a print is that of the scheme where there is one. */
-pawl_code pawl__mysql_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
-                             pawl_line_fn *line, void *context, pawl_error *error);
-
-/* ---- Doctor (mysql_diagnose.c) ---------------------------------------------- */
-
-/* `client` is the command that runs the SQL which stands behind it. */
-pawl_code pawl__mysql_look_at(pawl_store *store, const char *client, const pawl_diagnosis *asked,
-                              pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error);
 
 #endif

@@ -61,61 +61,47 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     return code;
 }
 
-const pawl__sql_dialect pawl__oracle_dialect = {
-    .name    = "oracle",
-    .product = "Oracle 12.2 or later",
-    .client  = "sqlplus USER@SERVICE @FILE",
-    .safety  = "Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in "
-               "what it says.\n-- The next run makes what is missing",
-    .in_schema   = "alter session set current_schema = %n;",
-    .quote_open  = '"',
-    .quote_close = '"',
-    .types =
-        {
-            [PAWL__SQL_SERIAL]    = "number(19) generated always as identity primary key",
-            [PAWL__SQL_INTEGER]   = "number(19)",
-            [PAWL__SQL_TIME]      = "timestamp(6)",
-            [PAWL__SQL_NAME]      = "varchar2(201 byte)",
-            [PAWL__SQL_LONG_NAME] = "varchar2(402 byte)",
-            [PAWL__SQL_UUID]      = "varchar2(38)",
-            [PAWL__SQL_TEXT]      = "clob",
-            [PAWL__SQL_BODY]      = "blob default on null empty_blob()",
-            [PAWL__SQL_JSON]      = "clob",
-            [PAWL__SQL_METADATA]  = "clob",
-            [PAWL__SQL_VERSION]   = "varchar2(23)",
-            [PAWL__SQL_KEY_TEXT]  = "nvarchar2(200)",
-            [PAWL__SQL_KEY_INT]   = "number(19)",
-            [PAWL__SQL_KEY_TIME]  = "timestamp(6)",
-        },
-    .json_check        = "",
-    .parameter         = "?",
-    .integer           = "%s",
-    .epoch             = "timestamp '1970-01-01 00:00:00'",
-    .empty             = "chr(1)", /* '' is null there: a character stands for it */
-    .limit             = "fetch first %s rows only",
-    .clock             = "sys_extract_utc(systimestamp)",
-    .bits              = "bitand(%a, %b)",
-    .has               = "instr(%a, %b) > 0",
-    .locks             = {"", " for update", " for update skip locked"},
-    .ignore            = "",
-    .ignores_failures  = true,
-    .table_end         = "",
-    .keyed_end         = "",
-    .name_size_max     = 128,
-    .first_version     = 3,
-    .adds_columns      = true,
-    .keys_every_table  = true,
-    .indexes_every_row = true,
-    .is_upper          = true,
-    .add_column        = " add ",
-    .correlation       = "CORR_",
-    .hashed_index      = "SAGAIDX_",
-    .hash_digits       = 22,
-    .guards = PAWL__SQL_ACT(MAKE_TABLE) | PAWL__SQL_ACT(MAKE_COLUMN) | PAWL__SQL_ACT(MAKE_INDEX) |
-              PAWL__SQL_ACT(MAKE_ROW) | PAWL__SQL_ACT(CHANGE) | PAWL__SQL_ACT(DROP_TABLE) |
-              PAWL__SQL_ACT(DROP_INDEX),
-    .guard         = guard,
-    .script_begin  = "",
-    .script_end    = "",
-    .statement_end = "\n/",
-};
+/* '' is null there: a character stands for it. */
+#define WORDS                                                                                      \
+    .name = "oracle", .product = "Oracle 12.2 or later", .client = "sqlplus USER@SERVICE @FILE",   \
+    .safety =                                                                                      \
+        "Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in "      \
+        "what it says.\n-- The next run makes what is missing",                                    \
+    .in_schema = "alter session set current_schema = %n;", .quote_open = '"', .quote_close = '"',  \
+    .types =                                                                                       \
+        {                                                                                          \
+            [PAWL__SQL_SERIAL]    = "number(19) generated always as identity primary key",         \
+            [PAWL__SQL_INTEGER]   = "number(19)",                                                  \
+            [PAWL__SQL_TIME]      = "timestamp(6)",                                                \
+            [PAWL__SQL_NAME]      = "varchar2(201 byte)",                                          \
+            [PAWL__SQL_LONG_NAME] = "varchar2(402 byte)",                                          \
+            [PAWL__SQL_UUID]      = "varchar2(38)",                                                \
+            [PAWL__SQL_TEXT]      = "clob",                                                        \
+            [PAWL__SQL_BODY]      = "blob default on null empty_blob()",                           \
+            [PAWL__SQL_JSON]      = "clob",                                                        \
+            [PAWL__SQL_METADATA]  = "clob",                                                        \
+            [PAWL__SQL_VERSION]   = "varchar2(23)",                                                \
+            [PAWL__SQL_KEY_TEXT]  = "nvarchar2(200)",                                              \
+            [PAWL__SQL_KEY_INT]   = "number(19)",                                                  \
+            [PAWL__SQL_KEY_TIME]  = "timestamp(6)",                                                \
+    },                                                                                             \
+    .catalog_types =                                                                               \
+        {[PAWL__SQL_NAME] = "varchar2(201)", [PAWL__SQL_LONG_NAME] = "varchar2(402)"},             \
+    .json_check = "", .parameter = "?", .integer = "%s",                                           \
+    .epoch = "timestamp '1970-01-01 00:00:00'", .empty = "chr(1)",                                 \
+    .limit = "fetch first %s rows only", .clock = "sys_extract_utc(systimestamp)",                 \
+    .bits = "bitand(%a, %b)", .has = "instr(%a, %b) > 0",                                          \
+    .locks = {"", " for update", " for update skip locked"}, .ignore = "",                         \
+    .ignores_failures = true, .table_end = "", .keyed_end = "", .first_version = 3,                \
+    .adds_columns = true, .keys_every_table = true, .indexes_every_row = true, .is_upper = true,   \
+    .add_column = " add ", .correlation = "CORR_", .hashed_index = "SAGAIDX_", .hash_digits = 22,  \
+    .guards = PAWL__SQL_ACT(MAKE_TABLE) | PAWL__SQL_ACT(MAKE_COLUMN) | PAWL__SQL_ACT(MAKE_INDEX) | \
+              PAWL__SQL_ACT(MAKE_ROW) | PAWL__SQL_ACT(CHANGE) | PAWL__SQL_ACT(DROP_TABLE) |        \
+              PAWL__SQL_ACT(DROP_INDEX),                                                           \
+    .guard = guard, .script_begin = "", .script_end = "", .statement_end = "\n/"
+
+const pawl__sql_dialect pawl__oracle_dialect = {WORDS, .name_size_max = 128};
+
+/* D6, D8. AGGREGATOR_FLUSH_DUE has 20 bytes, "CORR_" 5. */
+const pawl__sql_dialect pawl__oracle_short_dialect = {
+    WORDS, .name_size_max = 30, .prefix_size_max = 10, .correlation_size_max = 25};

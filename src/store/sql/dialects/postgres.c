@@ -146,55 +146,52 @@ static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NU
 
 /* An advisory lock lets two scripts at once run one after the other; 1885435756 is 'pawl'. It is
  * waited for a minute, as are the locks of tables that programs are at work on. The
- * search path is narrowed to one schema, that of the tables, for the function. */
-const pawl__sql_dialect pawl__pg_dialect = {
-    .name        = "postgres",
-    .product     = "PostgreSQL 14 or later",
-    .client      = "psql -v ON_ERROR_STOP=1 -f FILE",
-    .safety      = "One transaction: all of it is done, or nothing. Two at once take turns",
-    .in_schema   = "create schema if not exists %n;\n"
-                   "select set_config('search_path', quote_ident(%s), true);",
-    .quote_open  = '"',
-    .quote_close = '"',
-    .types =
-        {
-            [PAWL__SQL_SERIAL]    = "bigserial primary key",
-            [PAWL__SQL_INTEGER]   = "bigint",
-            [PAWL__SQL_TIME]      = "timestamptz",
-            [PAWL__SQL_NAME]      = "text collate \"C\"",
-            [PAWL__SQL_LONG_NAME] = "text",
-            [PAWL__SQL_UUID]      = "uuid",
-            [PAWL__SQL_TEXT]      = "text",
-            [PAWL__SQL_BODY]      = "bytea",
-            [PAWL__SQL_JSON]      = "jsonb",
-            [PAWL__SQL_METADATA]  = "text",
-            [PAWL__SQL_VERSION]   = "character varying(23)",
-            [PAWL__SQL_KEY_TEXT]  = "character varying(200) collate \"C\"",
-            [PAWL__SQL_KEY_INT]   = "bigint",
-            [PAWL__SQL_KEY_TIME]  = "timestamp",
-        },
-    .json_check      = "",
-    .parameter       = "$%u",
-    .integer         = "cast(%s as bigint)",
-    .epoch           = "'epoch'",
-    .locks           = {"", " for update", " for update skip locked"},
-    .ignore          = "on conflict (%s) do nothing",
-    .table_end       = "",
-    .keyed_end       = "",
-    .saga_end        = SAGA_END,
-    .name_size_max   = 63, /* the server cuts a longer one, so none is sent */
-    .prefix_size_max = 20,
-    .hashed_index    = "Index_",
-    .hash_digits     = 32,
-    .tells_case      = true,
-    .adds_columns    = true,
-    .no_indexes      = no_indexes,
-    .after_create    = after_create,
-    .before_drop     = before_drop,
-    .script_begin    = "begin;\n"
-                       "set local lock_timeout = '1min';\n"
-                       "set local client_min_messages = warning;\n"
-                       "select pg_advisory_xact_lock(1885435756);\n"
-                       "select set_config('search_path', quote_ident(current_schema()), true);",
-    .script_end      = "commit;",
-};
+ * search path is narrowed to one schema, that of the tables, for the function. The server cuts a
+ * longer name than 63 bytes, so none is sent. */
+#define WORDS                                                                                   \
+    .name = "postgres", .product = "PostgreSQL 14 or later",                                    \
+    .client     = "psql -v ON_ERROR_STOP=1 -f FILE",                                            \
+    .safety     = "One transaction: all of it is done, or nothing. Two at once take turns",     \
+    .in_schema  = "create schema if not exists %n;\n"                                           \
+                  "select set_config('search_path', quote_ident(%s), true);",                   \
+    .quote_open = '"', .quote_close = '"',                                                      \
+    .types =                                                                                    \
+        {                                                                                       \
+            [PAWL__SQL_SERIAL]    = "bigserial primary key",                                    \
+            [PAWL__SQL_INTEGER]   = "bigint",                                                   \
+            [PAWL__SQL_TIME]      = "timestamptz",                                              \
+            [PAWL__SQL_NAME]      = "text collate \"C\"",                                       \
+            [PAWL__SQL_LONG_NAME] = "text",                                                     \
+            [PAWL__SQL_UUID]      = "uuid",                                                     \
+            [PAWL__SQL_TEXT]      = "text",                                                     \
+            [PAWL__SQL_BODY]      = "bytea",                                                    \
+            [PAWL__SQL_JSON]      = "jsonb",                                                    \
+            [PAWL__SQL_METADATA]  = "text",                                                     \
+            [PAWL__SQL_VERSION]   = "character varying(23)",                                    \
+            [PAWL__SQL_KEY_TEXT]  = "character varying(200) collate \"C\"",                     \
+            [PAWL__SQL_KEY_INT]   = "bigint",                                                   \
+            [PAWL__SQL_KEY_TIME]  = "timestamp",                                                \
+    },                                                                                          \
+    .catalog_types =                                                                            \
+        {                                                                                       \
+            [PAWL__SQL_SERIAL]   = "bigint",                                                    \
+            [PAWL__SQL_TIME]     = "timestamp with time zone",                                  \
+            [PAWL__SQL_VERSION]  = "character varying(23)",                                     \
+            [PAWL__SQL_KEY_TEXT] = "character varying(200)",                                    \
+            [PAWL__SQL_KEY_TIME] = "timestamp without time zone",                               \
+    },                                                                                          \
+    .collation = "C", .json_check = "", .integer = "cast(%s as bigint)", .epoch = "'epoch'",    \
+    .locks  = {"", " for update", " for update skip locked"},                                   \
+    .ignore = "on conflict (%s) do nothing", .table_end = "", .keyed_end = "",                  \
+    .saga_end = SAGA_END, .name_size_max = 63, .prefix_size_max = 20, .hashed_index = "Index_", \
+    .hash_digits = 32, .tells_case = true, .adds_columns = true, .no_indexes = no_indexes,      \
+    .after_create = after_create, .before_drop = before_drop,                                   \
+    .script_begin = "begin;\n"                                                                  \
+                    "set local lock_timeout = '1min';\n"                                        \
+                    "set local client_min_messages = warning;\n"                                \
+                    "select pg_advisory_xact_lock(1885435756);\n"                               \
+                    "select set_config('search_path', quote_ident(current_schema()), true);",   \
+    .script_end   = "commit;"
+
+const pawl__sql_dialect pawl__pg_dialect       = {WORDS, .parameter = "$%u"};
+const pawl__sql_dialect pawl__pg_plain_dialect = {WORDS, .parameter = "?", .clock = "now()"};

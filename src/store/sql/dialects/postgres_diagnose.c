@@ -162,25 +162,5 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
     return code;
 }
 
-/* ---- All of it ---------------------------------------------------------- */
-
-pawl_code pawl__pg_checks(pawl__sql_doctor *doctor)
-{
-    pawl_code code = doctor->asked->is_brief ? PAWL_OK : check_rights(doctor);
-    return code == PAWL_OK ? pawl__sql_checks(doctor, checks, sizeof checks / sizeof checks[0])
-                           : code;
-}
-
-pawl_code pawl__pg_family_look_at(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
-                                  pawl_finding_rows *rows, pawl_error *error)
-{
-    pawl__sql_doctor doctor = {.store   = store,
-                               .dialect = pawl__sql_remote_of(store)->dialect,
-                               .asked   = asked,
-                               .ask     = pawl__sql_session_findings,
-                               .client  = "psql -c",
-                               .arena   = arena,
-                               .rows    = rows,
-                               .error   = error};
-    return pawl__pg_checks(&doctor);
-}
+const pawl__sql_check_list pawl__pg_checks = {checks, sizeof checks / sizeof checks[0],
+                                              check_rights};

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define VERSION_MIN 140000
-#define LIVES_AT_ONCE 100 /* in one statement */
 
 /* ---- Statements ----------------------------------------------------------- */
 
@@ -85,15 +84,6 @@ static const char *const templates[] = {
 _Static_assert(sizeof templates / sizeof templates[0] == STATEMENT_COUNT,
                "one template for each statement");
 
-/* PostgreSQL's, with parameters that have no number; each of a template has to stand in the text. */
-static const pawl__sql_dialect *plain_dialect(pawl__sql_remote *remote)
-{
-    remote->plain           = pawl__pg_dialect;
-    remote->plain.parameter = "?";
-    remote->plain.clock     = "now()";
-    return &remote->plain;
-}
-
 /* ---- Failures ------------------------------------------------------------- */
 
 typedef struct state_row {
@@ -157,14 +147,14 @@ static void take_session(void *context, const pawl_text *columns)
     (void)snprintf(remote->database, sizeof remote->database, "%.*s", PAWL_TEXT_ARGS(columns[2]));
 }
 
-pawl_code pawl__pg_ask_session(pawl__sql_session *session, pawl_error *error)
+pawl_code pawl__pg_session_begin(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = session->remote;
     pawl_code         code   = remote->ops->ask(
                   session,
                   "select pg_backend_pid(), current_setting('server_version_num'), coalesce(current_schema(), '')",
                   take_session, session, error);
-    remote->dialect = plain_dialect(remote);
+    remote->dialect = &pawl__pg_plain_dialect;
     if (code != PAWL_OK)
         return code;
     if (remote->version < VERSION_MIN)
@@ -177,25 +167,18 @@ pawl_code pawl__pg_ask_session(pawl__sql_session *session, pawl_error *error)
         return pawl_error_set(error, PAWL_ESCHEMA,
                               "%s: %s: the search path has no schema that is there: create one",
                               remote->sql.base.scheme, remote->given);
-    return PAWL_OK;
+    return pawl__sql_set_session(session, error);
 }
 
-/* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. */
-pawl_code pawl__pg_set_session(pawl__sql_session *session, pawl_error *error)
-{
-    char      text[600];
-    long long wait = (long long)session->remote->sql.base.deadline_ms + 1000;
-    (void)snprintf(text, sizeof text,
-                   "set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; "
-                   "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
-                   "set enable_seqscan = off; set enable_bitmapscan = off; "
-                   "set enable_hashjoin = off; set enable_mergejoin = off; "
-                   "set client_min_messages = warning; set lock_timeout = %lld; "
-                   "set idle_in_transaction_session_timeout = 60000; "
-                   "set default_transaction_isolation = 'read committed'",
-                   wait);
-    return session->remote->ops->query(session, text, error);
-}
+/* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. A transaction
+ * that rests for a minute is ended. */
+static const char settings[] =
+    "set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; "
+    "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
+    "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; "
+    "set enable_mergejoin = off; set client_min_messages = warning; set lock_timeout = %lld; "
+    "set idle_in_transaction_session_timeout = 60000; "
+    "set default_transaction_isolation = 'read committed'";
 
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
                              pawl_error *error)
@@ -226,16 +209,10 @@ pawl_code pawl__pg_is_in_transaction(pawl__sql_session *session, bool *is_open, 
     "l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.database = " \
     "(select b.oid from pg_catalog.pg_database as b where b.datname = current_database())"
 
-static int64_t number_of(const pawl__sql_session *session)
-{
-    const pawl__sql_remote *remote = session->remote;
-    return session == remote->main ? remote->lock_number : remote->lock_number - 1;
-}
-
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
     char    text[600];
-    int64_t number = number_of(session), is_had = 0;
+    int64_t number = pawl__sql_lock_number(session), is_had = 0;
     (void)snprintf(text, sizeof text, "select pg_try_advisory_lock(%" PRId64 ")::int", number);
     pawl_code code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code != PAWL_OK || is_had == 1)
@@ -256,15 +233,17 @@ static void worker_unlock(pawl__sql_session *session)
     char    text[100];
     int64_t ignored;
     (void)snprintf(text, sizeof text, "select pg_advisory_unlock(%" PRId64 ")::int",
-                   number_of(session));
+                   pawl__sql_lock_number(session));
     (void)pawl__sql_ask_number(session, text, &ignored, NULL);
 }
 
 /* ---- Who lives ----------------------------------------------------------- */
 
 /* The advisory lock of a worker, or the heartbeat of one of store/postgres behind a pooler. */
-static void append_life(pawl__sql_text *text, const pawl__sql_life *life)
+static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
+                        const pawl__sql_life *life)
 {
+    (void)remote;
     if (life->process != 0)
         pawl__sql_appendf(text, "(exists (select 1 from h where n = %" PRId64 "))::int",
                           life->process);
@@ -275,151 +254,43 @@ static void append_life(pawl__sql_text *text, const pawl__sql_life *life)
                           life->seen);
 }
 
-static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
-{
-    char           digits[LIVES_AT_ONCE + 1] = "";
-    pawl__sql_text text                      = {0};
-    pawl__sql_append(&text, "with h as materialized (select l.classid::bigint << 32 | "
-                            "l.objid::bigint as n from pg_catalog.pg_locks as l where " OF_NUMBER
-                            ") select concat(");
-    for (size_t i = 0; i < count; i++) {
-        pawl__sql_append(&text, i > 0 ? ", " : "");
-        append_life(&text, lives[i]);
-    }
-    pawl__sql_append(&text, ")");
-    pawl_code code =
-        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
-                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
-    for (size_t i = 0; i < count; i++)
-        lives[i]->is_alive = digits[0] != '\0' && digits[i] == '1';
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-pawl_code pawl__pg_who_has_lock(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                                pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
-        code = ask_lives(pawl__sql_remote_of(store), lives + at,
-                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
-    return code;
-}
-
 /* ---- Tables -------------------------------------------------------------- */
-
-static const char *const catalog_types[pawl__sql_type_count] = {
-    [PAWL__SQL_SERIAL]   = "bigint",
-    [PAWL__SQL_TIME]     = "timestamp with time zone",
-    [PAWL__SQL_VERSION]  = "character varying(23)",
-    [PAWL__SQL_KEY_TEXT] = "character varying(200)",
-    [PAWL__SQL_KEY_TIME] = "timestamp without time zone",
-};
-
-static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
-{
-    pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    (void)verb;
-    return remote->main->is_made ? PAWL_OK : remote->ops->connect(remote->main, error);
-}
-
-static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
-{
-    pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    return remote->ops->query(remote->main, statement, error);
-}
-
-static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
-{
-    return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
-}
-
-/* The schema is made in a transaction, behind the lock of the printed script; search_path is the schema alone. */
-static pawl_code begin(pawl_store *base, pawl_error *error)
-{
-    pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    pawl_code         code   = pawl__sql_session_begin(base, error);
-    if (code == PAWL_OK)
-        code = execute(base, "select pg_advisory_xact_lock(1885435756)", error);
-    if (code == PAWL_OK)
-        code = execute(
-            base, "select set_config('search_path', quote_ident(current_schema()), true)", error);
-    if (code != PAWL_OK)
-        pawl__sql_session_undo(remote->main);
-    return code;
-}
-
-static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    bool is_unknown = false;
-    if (code == PAWL_OK)
-        code = pawl__sql_session_commit(base, &is_unknown, error);
-    pawl__sql_session_undo(pawl__sql_remote_of(base)->main);
-    return code;
-}
 
 static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
                              pawl_error *error)
 {
-    return pawl__pg_limit_waits(base, execute, prefix, patience_ms, error);
+    return pawl__pg_limit_waits(base, pawl__sql_run_execute, prefix, patience_ms, error);
 }
 
 static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
 {
-    return pawl__pg_rest(base, execute, ms, error);
+    return pawl__pg_rest(base, pawl__sql_run_execute, ms, error);
 }
 
 static const pawl__sql_schema_ops schema_ops = {
-    .connect     = connect,
-    .begin       = begin,
-    .end         = end,
-    .limit_waits = limit_waits,
-    .rest        = rest,
-    .execute     = execute,
-    .number      = number,
-    .columns     = OWN_SCHEMA_COLUMNS,
-    .indexes     = OWN_SCHEMA_INDEXES,
-    .types       = catalog_types,
-    .collation   = "C",
-    .has_keys    = true,
+    PAWL__SQL_FAMILY_SCHEMA,       .limit_waits = limit_waits,    .rest = rest,
+    .columns = OWN_SCHEMA_COLUMNS, .indexes = OWN_SCHEMA_INDEXES,
 };
-
-static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
-{
-    return (pawl__sql_schema){.store   = &remote->sql.base,
-                              .ops     = &schema_ops,
-                              .dialect = plain_dialect(remote),
-                              .prefix  = prefix,
-                              .given   = remote->given,
-                              .scheme  = "",
-                              .within  = remote->database};
-}
-
-pawl_code pawl__pg_family_check(pawl__sql_remote *remote, const pawl_store_options *options,
-                                pawl_error *error)
-{
-    pawl__sql_schema schema = schema_of(remote, remote->sql.base.system_prefix);
-    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
-}
-
-pawl_code pawl__pg_family_schema(pawl_store *store, pawl_schema_verb verb,
-                                 const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
-                                 pawl_error *error)
-{
-    pawl__sql_schema schema = schema_of(pawl__sql_remote_of(store), spec->system_prefix);
-    return pawl__sql_schema_run(&schema, verb, spec, line, context, error);
-}
 
 /* ---- The family ---------------------------------------------------------- */
 
+#define LIVES                                                                        \
+    "with h as materialized (select l.classid::bigint << 32 | l.objid::bigint as n " \
+    "from pg_catalog.pg_locks as l where " OF_NUMBER ") select concat("
+
+/* The lock of the printed script; search_path is the schema alone. */
+#define SCRIPT_LOCK "select count(pg_advisory_xact_lock(1885435756))"
+#define OWN_PATH "select set_config('search_path', quote_ident(current_schema()), true)"
+
 const pawl__sql_family pawl__pg_family = {
     .name            = "postgres",
+    .dialect         = &pawl__pg_plain_dialect,
     .templates       = templates,
     .overrides       = overrides,
     .statement_count = STATEMENT_COUNT,
     .hold_back       = OWN_OUTBOX_HOLD_BACK,
     .undoes_all      = true,
+    .settings        = {settings, 1, 0},
     .lock_ops =
         {
             .claim       = OWN_QUEUE_CLAIM,
@@ -428,12 +299,14 @@ const pawl__sql_family pawl__pg_family = {
             .claim_again = OWN_QUEUE_CLAIM_AGAIN,
             .count_due   = OWN_QUEUE_COUNT_DUE,
             .lock        = OWN_QUEUE_LOCK,
-            .is_open     = pawl__sql_main_is_open,
-            .rollback    = pawl__sql_main_rollback,
-            .aside       = pawl__sql_aside,
-            .back        = pawl__sql_back,
+            PAWL__SQL_SESSION_LOCKS,
         },
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,
+    .lives         = {LIVES, ", ", ")", append_life},
     .database_id   = database_id,
+    .run           = {.in_transaction = true, .lock = SCRIPT_LOCK, .locked = OWN_PATH},
+    .schema_ops    = &schema_ops,
+    .checks        = &pawl__pg_checks,
+    .client        = "psql -c",
 };

@@ -1,0 +1,238 @@
+/* family.c - operations of servers that their words alone tell apart. See family.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/family.h"
+
+#include "store/sql/script.h"
+
+#include <stdio.h>
+
+#define LIVES_AT_ONCE 50 /* in one statement */
+#define TEXT_SIZE 1000
+
+/* ---- Settings -------------------------------------------------------------- */
+
+/* The deadline of a call decides before a wait for a lock does. */
+pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error)
+{
+    const pawl__sql_remote   *remote   = session->remote;
+    const pawl__sql_settings *settings = &remote->family->settings;
+    int64_t                   ms   = remote->sql.base.deadline_ms + 1000 + settings->unit_ms - 1;
+    int64_t                   wait = ms / settings->unit_ms;
+    char                      text[TEXT_SIZE];
+    if (settings->wait_max != 0 && wait > settings->wait_max)
+        wait = settings->wait_max;
+    (void)snprintf(text, sizeof text, settings->text, (long long)wait);
+    return remote->ops->query(session, text, error);
+}
+
+/* ---- The worker's lock ---------------------------------------------------- */
+
+int64_t pawl__sql_lock_number(const pawl__sql_session *session)
+{
+    const pawl__sql_remote *remote = session->remote;
+    return session == remote->main ? remote->lock_number : remote->lock_number - 1;
+}
+
+pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EBUSY,
+                          "%s: another session of this worker keeps its lock %s: it is in a "
+                          "statement that does not end",
+                          remote->sql.base.scheme, name);
+}
+
+/* ---- Who lives ----------------------------------------------------------- */
+
+static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    const pawl__sql_life_words *words                     = &remote->family->lives;
+    char                        digits[LIVES_AT_ONCE + 1] = "";
+    pawl__sql_text              text                      = {0};
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(&text, i == 0 ? words->begin : words->between);
+        words->append(remote, &text, lives[i]);
+    }
+    pawl__sql_append(&text, words->end);
+    pawl_code code =
+        text.is_failed ? pawl__sql_no_memory(&remote->sql.base, "a text", error)
+                       : pawl__sql_ask_text(remote->main, text.data, digits, sizeof digits, error);
+    for (size_t i = 0; i < count; i++)
+        lives[i]->is_alive = digits[0] != '\0' && digits[i] == '1';
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t at = 0; code == PAWL_OK && at < count; at += LIVES_AT_ONCE)
+        code = ask_lives(pawl__sql_remote_of(store), lives + at,
+                         count - at < LIVES_AT_ONCE ? count - at : LIVES_AT_ONCE, error);
+    return code;
+}
+
+/* ---- Running a script ------------------------------------------------------ */
+
+pawl_code pawl__sql_run_execute(pawl_store *base, const char *statement, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    return remote->ops->query(remote->main, statement, error);
+}
+
+pawl_code pawl__sql_run_number(pawl_store *base, const char *select, int64_t *number,
+                               pawl_error *error)
+{
+    return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
+}
+
+/* The tables may have been made on another node just now. */
+static pawl_code on_cluster(pawl__sql_remote *remote, const char *text, pawl_error *error)
+{
+    return remote->is_cluster ? remote->ops->query(remote->main, text, error) : PAWL_OK;
+}
+
+pawl_code pawl__sql_run_connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    pawl_code         code   = PAWL_OK;
+    (void)verb;
+    if (!remote->main->is_made)
+        code = remote->ops->connect(remote->main, error);
+    return code == PAWL_OK ? on_cluster(remote, remote->family->run.join, error) : code;
+}
+
+/* The lock is waited for to just before the call's deadline, so that the server says how it went. */
+static pawl_code take_lock(pawl_store *base, const pawl__sql_run_words *words, pawl_error *error)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(base);
+    int64_t           got    = 0;
+    char              text[TEXT_SIZE];
+    (void)snprintf(text, sizeof text, words->lock, (long long)base->deadline_ms * 9 / 10);
+    pawl_code code = pawl__sql_ask_number(remote->main, text, &got, error);
+    if (code == PAWL_OK && got < 0)
+        code = pawl_error_set(error, PAWL_EBUSY,
+                              "%s: %s: another process makes or drops tables in this database, and "
+                              "did not end within the deadline",
+                              base->scheme, remote->given);
+    return code;
+}
+
+pawl_code pawl__sql_run_begin(pawl_store *base, pawl_error *error)
+{
+    pawl__sql_remote          *remote = pawl__sql_remote_of(base);
+    const pawl__sql_run_words *words  = &remote->family->run;
+    pawl_code                  code   = PAWL_OK;
+    if (words->in_transaction)
+        code = pawl__sql_session_begin(base, error);
+    if (code == PAWL_OK && words->lock != NULL)
+        code = take_lock(base, words, error);
+    if (code == PAWL_OK && words->locked != NULL)
+        code = pawl__sql_run_execute(base, words->locked, error);
+    if (code != PAWL_OK && words->in_transaction)
+        pawl__sql_session_undo(remote->main);
+    return code;
+}
+
+/* A lost session has given its lock back. */
+pawl_code pawl__sql_run_end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    pawl__sql_remote          *remote     = pawl__sql_remote_of(base);
+    const pawl__sql_run_words *words      = &remote->family->run;
+    bool                       is_unknown = false;
+    if (code == PAWL_OK && words->in_transaction)
+        code = pawl__sql_session_commit(base, &is_unknown, error);
+    if (words->in_transaction)
+        pawl__sql_session_undo(remote->main);
+    if (words->unlock != NULL)
+        (void)pawl__sql_run_execute(base, words->unlock, NULL);
+    return code;
+}
+
+/* ---- Tables ---------------------------------------------------------------- */
+
+static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
+{
+    return (pawl__sql_schema){.store   = &remote->sql.base,
+                              .ops     = remote->family->schema_ops,
+                              .dialect = remote->dialect,
+                              .prefix  = prefix,
+                              .given   = remote->given,
+                              .scheme  = "",
+                              .within  = remote->database};
+}
+
+pawl_code pawl__sql_family_check(pawl__sql_remote *remote, const pawl_store_options *options,
+                                 pawl_error *error)
+{
+    const pawl__sql_run_words *words  = &remote->family->run;
+    pawl__sql_schema           schema = schema_of(remote, remote->sql.base.system_prefix);
+    pawl_code                  code = pawl__sql_prefix_check(schema.dialect, schema.prefix, error);
+    if (code == PAWL_OK)
+        code = on_cluster(remote, words->join, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+    return code == PAWL_OK ? on_cluster(remote, words->leave, error) : code;
+}
+
+/* A store that is not open has no family yet. */
+static const pawl__sql_dialect *known_dialect(const pawl__sql_remote *remote)
+{
+    if (remote->dialect != NULL)
+        return remote->dialect;
+    return remote->family != NULL && remote->family->dialect != NULL
+               ? remote->family->dialect
+               : pawl__sql_dialect_find(pawl_text_of(remote->sql.base.scheme));
+}
+
+static pawl_code print(pawl_store *base, const pawl_schema_spec *spec, pawl_line_fn *line,
+                       void *context, pawl_error *error)
+{
+    const pawl__sql_dialect *dialect = known_dialect(pawl__sql_remote_of(base));
+    pawl_code                code    = PAWL_OK;
+    if (dialect == NULL) {
+        code    = pawl__sql_run_connect(base, PAWL_SCHEMA_PRINT, error);
+        dialect = pawl__sql_remote_of(base)->dialect;
+    }
+    if (code == PAWL_OK)
+        code = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
+    return code == PAWL_OK
+               ? pawl__sql_print(dialect, spec->system_prefix, spec, line, context, error)
+               : code;
+}
+
+pawl_code pawl__sql_family_schema(pawl_store *store, pawl_schema_verb verb,
+                                  const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                                  pawl_error *error)
+{
+    if (verb == PAWL_SCHEMA_PRINT)
+        return print(store, spec, line, context, error);
+    pawl_code code = pawl__sql_run_connect(store, verb, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sql_schema schema = schema_of(pawl__sql_remote_of(store), spec->system_prefix);
+    return pawl__sql_schema_run(&schema, verb, spec, line, context, error);
+}
+
+/* ---- Doctor ---------------------------------------------------------------- */
+
+pawl_code pawl__sql_family_look(pawl_store *store, const char *client, const pawl_diagnosis *asked,
+                                pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error)
+{
+    const pawl__sql_remote *remote = pawl__sql_remote_of(store);
+    char                    own[TEXT_SIZE];
+    (void)snprintf(own, sizeof own, remote->family->client, remote->dialect->name,
+                   remote->database);
+    pawl__sql_doctor doctor = {.store   = store,
+                               .dialect = remote->dialect,
+                               .asked   = asked,
+                               .ask     = pawl__sql_session_findings,
+                               .client  = client != NULL ? client : own,
+                               .arena   = arena,
+                               .rows    = rows,
+                               .error   = error};
+    return pawl__sql_check_all(&doctor, remote->family->checks);
+}
