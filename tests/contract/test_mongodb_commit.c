@@ -116,9 +116,90 @@ static void o32_every_command_of_a_commit_is_lost(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Parts ----------------------------------------------------------------- */
+
+#define GROUPS 3
+#define SENDS 600 /* of a group: two groups are more than a transaction has */
+
+/* A set of three transactions. */
+static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_refusals *refused)
+{
+    static pawl_queue_send sends[GROUPS * SENDS];
+    static char            ids[GROUPS * SENDS][16];
+    for (int i = 0; i < GROUPS * SENDS; i++) {
+        snprintf(ids[i], sizeof ids[i], "p-%d", i);
+        sends[i] = (pawl_queue_send){.unit    = (uint32_t)(i / SENDS),
+                                     .group   = (uint32_t)(i / SENDS),
+                                     .queue   = TEXT("orders"),
+                                     .due     = NOW,
+                                     .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t")}};
+    }
+    pawl_changes changes = {.now         = NOW,
+                            .unit_count  = GROUPS,
+                            .group_count = GROUPS,
+                            .queue_send  = {.items = sends, .count = GROUPS * SENDS}};
+    *refused             = (pawl_refusals){.arena = p->arena};
+    pawl_code code       = pawl_store_commit(store, &changes, refused, &p->error);
+    *id                  = changes.commit_id;
+    return code;
+}
+
+/* The answer of the second part's commit is lost, and whoever asks what became of it gets none: the parts behind it are
+ * not tried, and the caller is told. Once it can be asked, the fence's document says that it is in. */
+static void a_part_in_doubt_leaves_the_rest(void **state)
+{
+    ground            *p       = *state;
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_refusals      refused;
+    pawl_uuid          id;
+    bool               is_applied = false;
+    options.mode                  = PAWL_OPEN_CREATE;
+    options.deadline_ms           = 1500;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    /* Numbers and the first commit pass. */
+    fault_on(p, "{\"skip\": 2}",
+             "\"failCommands\": [\"findAndModify\", \"commitTransaction\"], \"closeConnection\": "
+             "true, \"afterwards\": true");
+    pawl_code code = commit_parts(p, store, &id, &refused);
+    assert_true(fault_off(p) > 1);
+    if (code != PAWL_EUNKNOWN)
+        fail_msg("%s: %s", pawl_code_name(code), p->error.text);
+    assert_int_equal(messages(p), 2 * SENDS);
+    if (pawl_store_resolve(store, id, &is_applied, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_true(is_applied);
+    pawl_store_close(store);
+}
+
+/* Each answer of the three commits is lost once. */
+static void lost_answers_of_parts_are_settled(void **state)
+{
+    ground       *p     = *state;
+    pawl_store   *store = open_worker(p);
+    pawl_refusals refused;
+    char          mode[60];
+    for (int i = 0; i < GROUPS; i++) {
+        pawl_uuid id;
+        snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
+        fault_on(p, mode, COMMIT "\"closeConnection\": true, \"afterwards\": true");
+        pawl_code code = commit_parts(p, store, &id, &refused);
+        assert_int_equal(fault_off(p), 1);
+        if (code != PAWL_OK)
+            fail_msg("part %d: %s: %s", i, pawl_code_name(code), p->error.text);
+        assert_int_equal(refused.count, 0);
+        assert_int_equal(messages(p), GROUPS * SENDS);
+    }
+    pawl_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_SERVER(a_part_in_doubt_leaves_the_rest),
+        ON_SERVER(lost_answers_of_parts_are_settled),
         ON_SERVER(o32_a_commit_in_doubt_is_settled),
         ON_SERVER(o32_every_command_of_a_commit_is_lost),
     };

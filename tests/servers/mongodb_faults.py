@@ -91,6 +91,8 @@ class Faults:
         with self.lock:
             for fault in [*self.of_options, *self.by_app.values()]:
                 if fault.concerns(command, app) and fault.comes():
+                    if fault in self.of_options:
+                        print(f"fault: {command.verb}", flush=True)
                     return fault
         return None
 

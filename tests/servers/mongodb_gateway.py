@@ -20,7 +20,8 @@ without a command (60). Its number is written with it: a commit asked for again 
 after a crash of the gateway.
 
 --fail COMMAND:CODE:N answers the N-th COMMAND with the error CODE, once. CODE `lost` runs it and cuts the connection,
-`cut` only cuts the connection, `transient` and `unknown` answer with the labels of those names. It may be repeated.
+`cut` only cuts the connection, `transient` and `unknown` answer with the labels of those names. It may be repeated; each
+time that it comes the line `fault: COMMAND` is on standard output.
 
 While it runs, tests use MongoDB's configureFailPoint: failCommand. Beside MongoDB's fields it has
 

@@ -1,0 +1,160 @@
+/* test_mongodb_enlist.c - changes in a transaction of the application's own: they are there when it commits, and not
+ * when it aborts. The session is one of libmongoc's, of a client of the application's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "pawl/store_calls.h"
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+
+/* The store, and the application's own client with a session. */
+typedef struct both {
+    ground                  *ground;
+    pawl_store              *store;
+    mongoc_client_t         *client;
+    mongoc_client_session_t *session;
+} both;
+
+static void open_both(both *b, ground *p)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    bson_error_t       error;
+    *b           = (both){.ground = p};
+    options.mode = PAWL_OPEN_CREATE;
+    if (pawl_store_open(p->url, &options, &b->store, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    (void)raw_number(p->raw, p->database, json("{\"create\": \"mine\"}"), "ok");
+    b->client  = mongoc_client_new(p->url);
+    b->session = mongoc_client_start_session(b->client, NULL, &error);
+    assert_non_null(b->session);
+}
+
+static void close_both(both *b)
+{
+    mongoc_client_session_destroy(b->session);
+    mongoc_client_destroy(b->client);
+    pawl_store_close(b->store);
+}
+
+static void begin(both *b)
+{
+    bson_error_t error;
+    assert_true(mongoc_client_session_start_transaction(b->session, NULL, &error));
+}
+
+/* A document of the application's own, in its transaction. */
+static void insert_own(both *b, int number)
+{
+    bson_t  in_session = BSON_INITIALIZER, reply;
+    bson_t *insert =
+        BCON_NEW("insert", "mine", "documents", "[", "{", "_id", BCON_INT32(number), "}", "]");
+    assert_true(mongoc_client_session_append(b->session, &in_session, NULL));
+    assert_true(raw_try(b->client, b->ground->database, insert, &in_session, &reply));
+    bson_destroy(&reply);
+    bson_destroy(&in_session);
+}
+
+static pawl_code enlist(both *b, const char *id, bool is_new)
+{
+    pawl_queue_send send    = {.queue   = TEXT("orders"),
+                               .due     = NOW,
+                               .is_new  = is_new,
+                               .message = {.id = pawl_text_of(id), .type = TEXT("t")}};
+    pawl_changes    changes = {
+           .now = NOW, .unit_count = 1, .group_count = 1, .queue_send = {.items = &send, .count = 1}};
+    return pawl_store_enlist(b->store, b->session, &changes, &b->ground->error);
+}
+
+static void enlist_well(both *b, const char *id)
+{
+    pawl_code code = enlist(b, id, false);
+    if (code != PAWL_OK)
+        fail_msg("%s: %s", pawl_code_name(code), b->ground->error.text);
+}
+
+static void expect(const both *b, int messages, int own)
+{
+    const ground *p = b->ground;
+    assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"pawl_queue\"}"), "n"),
+                     messages);
+    assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"mine\"}"), "n"), own);
+}
+
+static void both_are_there_or_neither(void **state)
+{
+    both         b;
+    bson_error_t error;
+    open_both(&b, *state);
+    begin(&b);
+    insert_own(&b, 1);
+    enlist_well(&b, "m-1");
+    expect(&b, 0, 0);
+    assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
+    expect(&b, 1, 1);
+    begin(&b);
+    insert_own(&b, 2);
+    enlist_well(&b, "m-2");
+    assert_true(mongoc_client_session_abort_transaction(b.session, &error));
+    expect(&b, 1, 1);
+    begin(&b);
+    enlist_well(&b, "m-3");
+    enlist_well(&b, "m-4");
+    assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
+    expect(&b, 3, 1);
+    close_both(&b);
+}
+
+static void a_session_without_a_transaction_is_refused(void **state)
+{
+    both b;
+    open_both(&b, *state);
+    assert_int_equal(enlist(&b, "m-1", false), PAWL_EINVAL);
+    assert_non_null(strstr(b.ground->error.text, "no open transaction"));
+    expect(&b, 0, 0);
+    close_both(&b);
+}
+
+/* A message that is there already writes nothing; one that has to be new fails, and the caller aborts. */
+static void a_refused_change_fails_the_call(void **state)
+{
+    both         b;
+    bson_error_t error;
+    open_both(&b, *state);
+    begin(&b);
+    enlist_well(&b, "m-1");
+    assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
+    begin(&b);
+    insert_own(&b, 1);
+    enlist_well(&b, "m-1");
+    assert_int_equal(enlist(&b, "m-1", true), PAWL_EDUPLICATE);
+    assert_true(mongoc_client_session_abort_transaction(b.session, &error));
+    expect(&b, 1, 0);
+    close_both(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(both_are_there_or_neither),
+        ON_SERVER(a_session_without_a_transaction_is_refused),
+        ON_SERVER(a_refused_change_fails_the_call),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mongodb_enlist", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,417 @@
+/* test_mongodb_rules.c - the rules of MongoDB's providers, looked at in the documents: M2, M4, M5, M6, M7, M10; and
+ * members of a saga's state that JSON does not know.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "contract/at_once.h"
+
+#include "pawl/pawl.h"
+#include "pawl/store_aggregator.h"
+#include "pawl/store_calls.h"
+#include "pawl/store_saga.h"
+#include "pawl/store_timeout.h"
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define FIVE_MINUTES INT64_C(300000000)
+
+static const pawl_saga_table order_table = {
+    .type = PAWL_TEXT_INIT("Order"),
+    .name = PAWL_TEXT_INIT("shop_Order"),
+    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT}};
+static const pawl_saga_table *const tables[] = {&order_table};
+
+static pawl_code open_store(const char *url, pawl_store **store, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CREATE;
+    options.tables             = tables;
+    options.table_count        = 1;
+    return pawl_store_open(url, &options, store, error);
+}
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store *store = NULL;
+    if (open_store(p->url, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+static void succeed(ground *p, pawl_code code)
+{
+    if (code != PAWL_OK)
+        fail_msg("%s: %s", pawl_code_name(code), p->error.text);
+}
+
+static pawl_uuid uuid_of(uint8_t number)
+{
+    pawl_uuid made = {.bytes = {0x01, 0x99, 0, 0, 0, 0, 0x40, 0, 0x80}};
+    made.bytes[15] = number;
+    return made;
+}
+
+/* The number at the path of the first document of the collection. */
+static int64_t member(const ground *p, const char *collection, const char *path)
+{
+    char full[200];
+    snprintf(full, sizeof full, "cursor.firstBatch.0.%s", path);
+    return raw_number(p->raw, p->database, BCON_NEW("find", collection), full);
+}
+
+static int64_t documents(const ground *p, const char *collection)
+{
+    return raw_number(p->raw, p->database, BCON_NEW("count", collection), "n");
+}
+
+/* The BSON type of that member. */
+static bson_type_t type_of(const ground *p, const char *collection, const char *path)
+{
+    char        full[200];
+    bson_t      reply;
+    bson_iter_t at, found;
+    snprintf(full, sizeof full, "cursor.firstBatch.0.%s", path);
+    assert_true(raw_try(p->raw, p->database, BCON_NEW("find", collection), NULL, &reply));
+    bool is_there    = bson_iter_init(&at, &reply) && bson_iter_find_descendant(&at, full, &found);
+    bson_type_t type = is_there ? bson_iter_type(&found) : BSON_TYPE_EOD;
+    bson_destroy(&reply);
+    return type;
+}
+
+/* ---- Indexes -------------------------------------------------------------- */
+
+static pawl_code open_and_close(void *context, pawl_error *error)
+{
+    pawl_store *store = NULL;
+    pawl_code   code  = open_store(context, &store, error);
+    if (code == PAWL_OK)
+        pawl_store_close(store);
+    return code;
+}
+
+/* One unique index on the path of the value, whoever was first. */
+static void m2_processes_make_the_indexes_at_once(void **state)
+{
+    ground     *p = *state;
+    bson_t      reply;
+    bson_iter_t at, list, index;
+    int         unique = 0;
+    run_at_once(open_and_close, p->url);
+    run_at_once(open_and_close, p->url);
+    assert_true(raw_try(p->raw, p->database, BCON_NEW("listIndexes", "shop_Order"), NULL, &reply));
+    assert_true(bson_iter_init(&at, &reply));
+    assert_true(bson_iter_find_descendant(&at, "cursor.firstBatch", &list));
+    assert_true(bson_iter_recurse(&list, &index));
+    while (bson_iter_next(&index)) {
+        bson_iter_t of_index;
+        assert_true(bson_iter_recurse(&index, &of_index));
+        bool is_unique = bson_iter_find(&of_index, "unique") && bson_iter_as_bool(&of_index);
+        assert_true(bson_iter_recurse(&index, &of_index));
+        if (is_unique && bson_iter_find(&of_index, "key")) {
+            bson_iter_t key;
+            assert_true(bson_iter_recurse(&of_index, &key));
+            unique += bson_iter_find(&key, "correlation.order_id");
+        }
+    }
+    bson_destroy(&reply);
+    assert_int_equal(unique, 1);
+}
+
+static pawl_refusals commit(ground *p, pawl_store *store, pawl_changes *changes)
+{
+    pawl_refusals refused = {.arena = p->arena};
+    changes->now          = NOW;
+    changes->unit_count = changes->group_count = 1;
+    succeed(p, pawl_store_commit(store, changes, &refused, &p->error));
+    return refused;
+}
+
+static pawl_aggregator_add delivery(const char *key, pawl_time at)
+{
+    return (pawl_aggregator_add){.name      = TEXT("sum"),
+                                 .partition = TEXT("sum"),
+                                 .key       = pawl_text_of(key),
+                                 .message   = {.id             = pawl_text_of(key),
+                                               .type           = TEXT("put"),
+                                               .correlation_id = pawl_text_of(key),
+                                               .body           = TEXT("{}")},
+                                 .at        = at,
+                                 .due       = PAWL_TIME_MAX};
+}
+
+static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
+{
+    pawl_aggregator_add one     = delivery(key, at);
+    pawl_changes        changes = {.aggregator_add = {.items = &one, .count = 1}};
+    assert_int_equal(commit(p, store, &changes).count, 0);
+}
+
+/* The index refuses what the store takes for done; of a saga it is a duplicate. */
+static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(void **state)
+{
+    ground       *p     = *state;
+    pawl_store   *store = open_worker(p);
+    bson_t        reply;
+    pawl_saga_row first = {.main = pawl_value_text(TEXT("o-1"))}, second = first;
+    add(p, store, "k-1", NOW);
+    add(p, store, "k-1", NOW + 1);
+    assert_int_equal(documents(p, "pawl_aggregator"), 1);
+    assert_int_equal(member(p, "pawl_aggregator", "at"), NOW);
+    assert_true(raw_try(
+        p->raw, p->database,
+        json(
+            "{\"insert\": \"pawl_aggregator\", \"documents\": [{\"_id\": 99, \"partition\": \"sum\", "
+            "\"key\": \"k-1\"}]}"),
+        NULL, &reply));
+    bson_iter_t at, code;
+    assert_true(bson_iter_init(&at, &reply) &&
+                bson_iter_find_descendant(&at, "writeErrors.0.code", &code));
+    assert_int_equal(bson_iter_as_int64(&code), 11000);
+    bson_destroy(&reply);
+    succeed(p, pawl_store_saga_insert(store, &order_table, &first, NOW, &p->error));
+    assert_int_equal(pawl_store_saga_insert(store, &order_table, &second, NOW, &p->error),
+                     PAWL_EDUPLICATE);
+    assert_int_equal(documents(p, "shop_Order"), 1);
+    pawl_store_close(store);
+}
+
+/* ---- Sagas ---------------------------------------------------------------- */
+
+static void m4_an_update_finds_id_and_version_and_leaves_the_id(void **state)
+{
+    ground       *p     = *state;
+    pawl_store   *store = open_worker(p);
+    pawl_saga_row row   = {.id = {uuid_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
+    row.data            = TEXT("{\"n\":1}");
+    succeed(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
+    pawl_saga_row stale = row;
+    row.data            = TEXT("{\"n\":2}");
+    succeed(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
+    stale.data = TEXT("{\"n\":3}");
+    assert_int_equal(pawl_store_saga_update(store, &order_table, &stale, NOW, &p->error),
+                     PAWL_ECONFLICT);
+    assert_int_equal(stale.version, 1);
+    pawl_saga_row elsewhere = row;
+    elsewhere.id            = (pawl_saga_id){uuid_of(2)};
+    assert_int_equal(pawl_store_saga_update(store, &order_table, &elsewhere, NOW, &p->error),
+                     PAWL_ECONFLICT);
+    assert_int_equal(documents(p, "shop_Order"), 1);
+    assert_int_equal(member(p, "shop_Order", "data.n"), 2);
+    assert_int_equal(member(p, "shop_Order", "version"), 2);
+    pawl_saga_row found;
+    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_ID,
+                                    pawl_value_uuid(uuid_of(1)), p->arena, &found, &p->error));
+    assert_int_equal(found.presence, PAWL_SAGA_THERE);
+    pawl_store_close(store);
+}
+
+/* A document as another program may have written it: it is loaded, changed in another member, and saved. */
+static void members_that_json_does_not_know_survive_a_load_and_a_save(void **state)
+{
+    ground     *p       = *state;
+    pawl_store *store   = open_worker(p);
+    uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
+    pawl_uuid   id      = uuid_of(7);
+    bson_t     *insert  = BCON_NEW(
+             "insert", "shop_Order", "documents", "[", "{", "_id",
+             BCON_BIN(BSON_SUBTYPE_UUID, id.bytes, 16), "version", BCON_INT64(1), "correlation", "{",
+             "order_id", "o-7", "}", "metadata", "{", "}", "data", "{", "order_id", "o-7", "when",
+             BCON_DATE_TIME(1767225600123), "who", BCON_BIN(BSON_SUBTYPE_UUID, who, 16), "small",
+             BCON_INT32(7), "inner", "{", "list", "[", BCON_DATE_TIME(5), "]", "}", "}", "}", "]");
+    bson_t reply;
+    assert_true(raw_try(p->raw, p->database, insert, NULL, &reply));
+    bson_destroy(&reply);
+    pawl_saga_row row;
+    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
+                                    pawl_value_text(TEXT("o-7")), p->arena, &row, &p->error));
+    assert_int_equal(row.presence, PAWL_SAGA_THERE);
+    /* One member more behind the first brace; the others as they came. */
+    char text[2000];
+    assert_true(row.data.size != 0 && row.data.data[0] == '{');
+    snprintf(text, sizeof text, "{\"steps\":1,%.*s", (int)row.data.size - 1, row.data.data + 1);
+    row.data = pawl_text_of(text);
+    succeed(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
+    assert_int_equal(member(p, "shop_Order", "data.steps"), 1);
+    assert_int_equal(type_of(p, "shop_Order", "data.when"), BSON_TYPE_DATE_TIME);
+    assert_int_equal(type_of(p, "shop_Order", "data.inner.list.0"), BSON_TYPE_DATE_TIME);
+    assert_int_equal(type_of(p, "shop_Order", "data.who"), BSON_TYPE_BINARY);
+    bson_t *same =
+        BCON_NEW("count", "shop_Order", "query", "{", "data.when", BCON_DATE_TIME(1767225600123),
+                 "data.who", BCON_BIN(BSON_SUBTYPE_UUID, who, 16), "data.small", BCON_INT64(7),
+                 "data.inner.list", BCON_DATE_TIME(5), "}");
+    assert_int_equal(raw_number(p->raw, p->database, same, "n"), 1);
+    pawl_store_close(store);
+}
+
+/* ---- Aggregators ---------------------------------------------------------- */
+
+static pawl_aggregator_snapshot snapshot(ground *p, pawl_store *store, pawl_time now)
+{
+    static const pawl_text           types[]  = {PAWL_TEXT_INIT("put")};
+    pawl_aggregator_snapshot_options options  = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
+    pawl_aggregator_snapshot         snapshot = {.count = 0};
+    options.partition                         = TEXT("sum");
+    options.types                             = types;
+    options.type_count                        = 1;
+    succeed(p,
+            pawl_store_aggregator_snapshot(store, &options, now, p->arena, &snapshot, &p->error));
+    return snapshot;
+}
+
+static void m5_rows_come_in_order_and_a_release_is_of_one_session(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    add(p, store, "late", NOW + 1);
+    add(p, store, "first", NOW);
+    add(p, store, "second", NOW);
+    pawl_aggregator_snapshot all = snapshot(p, store, NOW);
+    assert_int_equal(all.count, 3);
+    assert_true(pawl_text_equal(all.rows[0].key, TEXT("first")));
+    assert_true(pawl_text_equal(all.rows[1].key, TEXT("second")));
+    assert_true(pawl_text_equal(all.rows[2].key, TEXT("late")));
+    assert_int_equal(type_of(p, "pawl_aggregator", "at"), BSON_TYPE_INT64);
+    assert_int_equal(member(p, "pawl_aggregator", "lease_expires"), NOW + FIVE_MINUTES);
+    add(p, store, "other", NOW + 2);
+    pawl_aggregator_snapshot other = snapshot(p, store, NOW);
+    assert_int_equal(other.count, 1);
+    succeed(p, pawl_store_aggregator_release_snapshot(store, &all, NOW, &p->error));
+    assert_int_equal(snapshot(p, store, NOW).count, 3); /* not the one of `other` */
+    assert_int_equal(snapshot(p, store, NOW + FIVE_MINUTES - 1).count, 0);
+    assert_int_equal(snapshot(p, store, NOW + FIVE_MINUTES).count, 4);
+    pawl_store_close(store);
+}
+
+/* ---- Timeouts ------------------------------------------------------------- */
+
+#define TIMEOUTS 1100 /* more than the cap */
+
+static void set_timeouts(ground *p, pawl_store *store)
+{
+    static pawl_timeout_set sets[TIMEOUTS];
+    for (int i = 0; i < TIMEOUTS; i++) {
+        pawl_uuid id  = uuid_of((uint8_t)i);
+        id.bytes[14]  = (uint8_t)(i >> 8);
+        sets[i]       = (pawl_timeout_set){.id = {id}, .destination = TEXT("orders"), .due = NOW};
+        sets[i].group = 0;
+        sets[i].saga_type = TEXT("Order");
+    }
+    pawl_changes changes = {.timeout_set = {.items = sets, .count = TIMEOUTS}};
+    assert_int_equal(commit(p, store, &changes).count, 0);
+}
+
+static size_t batch(ground *p, pawl_store *store, uint8_t owner, int64_t size, pawl_time now)
+{
+    pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
+    pawl_timeout_rows          rows    = {.count = 0};
+    options.owner                      = (pawl_session_id){uuid_of(owner)};
+    if (size != 0)
+        options.size = size;
+    succeed(p, pawl_store_timeout_batch(store, &options, now, p->arena, &rows, &p->error));
+    for (size_t i = 0; i < rows.count; i++)
+        assert_true(pawl_uuid_compare(rows.items[i].owner.uuid, uuid_of(owner)) == 0);
+    return rows.count;
+}
+
+static pawl_code take_some(void *context, pawl_error *error)
+{
+    pawl_store                *store   = NULL;
+    pawl_arena                *arena   = pawl_arena_create(0);
+    pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
+    pawl_timeout_rows          rows    = {.count = 0};
+    options.owner                      = (pawl_session_id){uuid_of((uint8_t)getpid())};
+    options.size                       = 100;
+    pawl_code code                     = open_store(context, &store, error);
+    for (int i = 0; code == PAWL_OK && i < 2; i++)
+        code = pawl_store_timeout_batch(store, &options, NOW, arena, &rows, error);
+    if (code == PAWL_OK)
+        pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+static void m7_batches_have_a_cap_and_reaping_is_one_update(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    int64_t     count = 0;
+    set_timeouts(p, store);
+    assert_int_equal(batch(p, store, 1, 0, NOW), 1000);
+    assert_int_equal(batch(p, store, 2, 0, NOW), TIMEOUTS - 1000);
+    assert_int_equal(batch(p, store, 3, 0, NOW), 0);
+    succeed(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES - 1, &count, &p->error));
+    assert_int_equal(count, 0);
+    fault_on(p, "\"alwaysOn\"",
+             "\"failCommands\": [\"update\", \"find\", \"aggregate\"]"); /* counts */
+    succeed(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES, &count, &p->error));
+    assert_int_equal(fault_off(p), 1);
+    assert_int_equal(count, TIMEOUTS);
+    pawl_store_close(store);
+}
+
+/* Each document has one owner, and all that were taken are different ones. */
+static void m7_claims_at_once_take_each_timeout_once(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    bson_t     *owned = BCON_NEW("count", "pawl_timeouts", "query", "{", "owner", "{", "$exists",
+                                 BCON_BOOL(true), "}", "}");
+    set_timeouts(p, store);
+    run_at_once(take_some, p->url);
+    int64_t taken = raw_number(p->raw, p->database, owned, "n");
+    assert_in_range(taken, 200, 800);
+    assert_int_equal(batch(p, store, 1, TIMEOUTS, NOW), TIMEOUTS - taken);
+    pawl_store_close(store);
+}
+
+/* ---- Errors --------------------------------------------------------------- */
+
+static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause(void **state)
+{
+    ground       *p     = *state;
+    pawl_store   *store = open_worker(p);
+    pawl_saga_row row;
+    fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"find\", \"insert\"], \"errorCode\": 22");
+    pawl_code code = pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
+                                          pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error);
+    assert_int_equal(code, PAWL_EPERSIST);
+    assert_non_null(strstr(p->error.text, "Failing command via 'failCommand' failpoint: find"));
+    row  = (pawl_saga_row){.main = pawl_value_text(TEXT("o-1"))};
+    code = pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error);
+    assert_int_equal(code, PAWL_EPERSIST);
+    assert_non_null(strstr(p->error.text, "failpoint: insert"));
+    assert_int_equal(fault_off(p), 2);
+    assert_int_equal(documents(p, "shop_Order"), 0);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(m2_processes_make_the_indexes_at_once),
+        ON_SERVER(m10_a_second_insert_is_known_and_a_second_saga_is_refused),
+        ON_SERVER(m4_an_update_finds_id_and_version_and_leaves_the_id),
+        ON_SERVER(members_that_json_does_not_know_survive_a_load_and_a_save),
+        ON_SERVER(m5_rows_come_in_order_and_a_release_is_of_one_session),
+        ON_SERVER(m7_batches_have_a_cap_and_reaping_is_one_update),
+        ON_SERVER(m7_claims_at_once_take_each_timeout_once),
+        ON_SERVER(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_rules", tests, NULL, NULL);
+}
+
+#endif
