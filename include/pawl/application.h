@@ -226,6 +226,9 @@ struct pawl_projection {
     bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */
     const pawl_effect *does; /* of all its handlers: PAWL_DOES(...); NULL: not declared */
+    /* Empties what its handlers write: before the first event of all, in the transaction of that, at the
+     * beginning and after each rebuild from the first. A failure is one of that event. Needs own_sql; or NULL. */
+    pawl_code (*reset)(pawl_context *ctx);
 };
 
 typedef struct pawl_endpoint_spec {

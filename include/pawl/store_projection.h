@@ -102,7 +102,8 @@ typedef struct pawl_projection_rebuild {
 } pawl_projection_rebuild;
 
 /* Sets the checkpoint back: the handlers run again for all events from `from` on. The rows that they
- * wrote before are the application's, and stay: whoever calls this clears them first, while no worker
+ * wrote before are the application's: from the first event on the projection's `reset` empties them.
+ * Without one, or from a later event on, they stay: whoever calls this clears them first, while no worker
  * reads, or has handlers that write the same again. Messages that they send again have the ids that
  * they had. `*count`, unless NULL: positions that it went back.
  *

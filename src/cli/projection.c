@@ -271,12 +271,14 @@ static pawl_code ask(const verb_fields *fields, const pawl_projection_row *row, 
     char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + NAME_SIZE_SHOWN + 300];
     if (fields->is_agreed)
         return PAWL_OK;
-    snprintf(question, sizeof question,
-             "read events %" PRId64 " to %" PRId64 " again for projection %.*s in %s? What its "
-             "handlers wrote for them stays, unless you cleared it: it is not pawl's",
-             from, row->position,
-             (int)(row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN),
-             row->name.data, pawl__masked(fields->at.store, url, sizeof url));
+    snprintf(
+        question, sizeof question,
+        "read events %" PRId64 " to %" PRId64 " again for projection %.*s in %s? What its "
+        "handlers wrote for them stays, unless you cleared it or the projection has a reset: it is "
+        "not pawl's",
+        from, row->position,
+        (int)(row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN), row->name.data,
+        pawl__masked(fields->at.store, url, sizeof url));
     return pawl__agree("rebuild", "rebuilt", question, error);
 }
 

@@ -142,7 +142,7 @@ typedef struct pawl__unit {
     const pawl_event_row         *event;
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
-    bool                          is_alone, has_sql;
+    bool                          is_alone, has_sql, resets; /* EVENT: the reset comes first */
     bool                          is_expired; /* DISCARDED: not run, its time was over */
     int32_t                       conflicts;  /* commits that refused it */
     int32_t                       runs;       /* immediate retries with own SQL so far */

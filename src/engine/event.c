@@ -66,15 +66,30 @@ static pawl_code decode(pawl_context *ctx, const pawl_record *record, void *deco
                : pawl_error_wrap(&ctx->error, code, "event type %.*s", PAWL_TEXT_ARGS(event->type));
 }
 
+/* The projection's own rows go, in the transaction of the event. */
+static pawl_code reset(pawl_context *ctx)
+{
+    const pawl__projection_model *projection = ctx->unit->projection;
+    if (!ctx->unit->resets)
+        return PAWL_OK;
+    if (!pawl__call_begin(ctx, "reset of", projection->name.data))
+        return PAWL_EFENCED;
+    ctx->does      = projection->does;
+    pawl_code code = projection->reset(ctx);
+    ctx->does      = NULL;
+    return pawl__call_end(ctx, code);
+}
+
 pawl_code pawl__event_run(pawl_context *ctx)
 {
     const pawl__unit          *unit = ctx->unit;
     const pawl__projection_on *on =
         pawl__model_projection_on(unit->projection, unit->event->event.type);
-    if (on == NULL)
-        return PAWL_OK;
-    void     *decoded = pawl_arena_take(ctx->batch->arena, on->event->size);
-    pawl_code code    = decoded != NULL ? decode(ctx, on->event, decoded) : PAWL_ENOMEM;
+    pawl_code code = reset(ctx);
+    if (code != PAWL_OK || on == NULL)
+        return code;
+    void *decoded = pawl_arena_take(ctx->batch->arena, on->event->size);
+    code          = decoded != NULL ? decode(ctx, on->event, decoded) : PAWL_ENOMEM;
     if (code == PAWL_ENOMEM)
         return pawl__context_no_memory(ctx);
     if (code == PAWL_OK)

@@ -381,6 +381,22 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
     return pawl_store_event_list(worker->store, &query, worker->batch->arena, rows, error);
 }
 
+/* Events that no handler takes are left out, except for the first of all, with which a reset runs. */
+static pawl_code add_events(pawl__worker *worker, const pawl__reader *reader,
+                            const pawl_event_rows *rows)
+{
+    bool      resets = reader->model->reset != NULL && reader->position <= 0;
+    pawl_code code   = PAWL_OK;
+    for (size_t i = 0; i < rows->count && code == PAWL_OK; i++)
+        if ((i == 0 && resets) ||
+            pawl__model_projection_on(reader->model, rows->items[i].event.type) != NULL)
+            code = pawl__batch_add_event(worker->batch, reader->model, &rows->items[i],
+                                         i == 0 ? reader->attempts : 0);
+    if (code == PAWL_OK && resets)
+        worker->batch->units[0].resets = true;
+    return code;
+}
+
 /* Reads events of one commit. Behind `*end` there are none, as far as is known. */
 static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
                            pawl_step *step, pawl_error *error)
@@ -404,10 +420,7 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
         *end = reader->position;
         return PAWL_OK;
     }
-    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        if (pawl__model_projection_on(reader->model, rows.items[i].event.type) != NULL)
-            code = pawl__batch_add_event(worker->batch, reader->model, &rows.items[i],
-                                         i == 0 ? reader->attempts : 0);
+    code = add_events(worker, reader, &rows);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu events", rows.count);
     projections->read_due = PAWL_TIME_MIN;

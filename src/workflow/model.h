@@ -67,8 +67,9 @@ typedef struct pawl__projection_model {
     pawl__projection_on *on;     /* sorted bytewise by type */
     size_t               on_count;
     bool                 own_sql;
-    size_t               batch;
-    const pawl_effect   *does; /* NULL: not declared, here and below */
+    pawl_code (*reset)(pawl_context *ctx); /* or NULL */
+    size_t             batch;
+    const pawl_effect *does; /* NULL: not declared, here and below */
 } pawl__projection_model;
 
 typedef struct pawl__aggregator_model {

@@ -257,9 +257,13 @@ static pawl_code build_projection(pawl__model *model, const pawl_projection *giv
         return pawl_error_set(error, PAWL_ECONFIG,
                               "projection %s: .batch is %d, the limit is 0 to %d", projection.name,
                               (int)projection.batch, PAWL_BATCH_MESSAGES_MAX);
+    if (projection.reset != NULL && !projection.own_sql)
+        return pawl_error_set(error, PAWL_ECONFIG, "projection %s has .reset, which needs .own_sql",
+                              projection.name);
     made->name    = pawl_text_of(projection.name);
     made->source  = pawl_arena_printf(model->arena, SOURCE_PREFIX "%s", projection.name);
     made->own_sql = projection.own_sql;
+    made->reset   = projection.reset;
     made->does    = projection.does;
     made->batch   = projection.batch != 0 ? (size_t)projection.batch : PROJECTION_BATCH;
     for (size_t i = 0; i < model->projection_count; i++)

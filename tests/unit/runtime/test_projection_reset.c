@@ -1,0 +1,199 @@
+/* test_projection_reset.c - reset of a projection: its own rows are emptied with the first event of
+ * all, in one transaction, at the beginning and after a rebuild.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "pawl/operations.h"
+#include "support/fault_store.h"
+#include "unit/runtime/test_projection_sample.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+static pawl_code reset_names(pawl_context *ctx)
+{
+    assert_int_equal(native_in(ctx, plan.url, "delete from {own_rows}"), PAWL_OK);
+    world_note(&seen, "reset");
+    return fail_if_planned(ctx, 0);
+}
+
+static const pawl_projection reset_own = {
+    .name    = "names",
+    .on      = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
+    .own_sql = true,
+    .reset   = reset_names};
+static const pawl_projection reset_without_sql = {
+    .name  = "names",
+    .on    = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
+    .reset = reset_names};
+ENDPOINT(resets, "plain", &reset_own);
+APPLICATION(reset_application, &resets);
+ENDPOINT(refused, "plain", &reset_without_sql);
+APPLICATION(refused_application, &refused);
+
+/* ---- What the tests do -------------------------------------------------------- */
+
+/* A row that no event wrote is there. */
+static void begin_with_a_row(world *it, const char *url)
+{
+    begin(it, url, &reset_application);
+    plan.url    = url;
+    plan.writes = true;
+    native_exec(url, "create table {own_rows} (number integer)");
+    native_exec(url, "insert into {own_rows} values (99)");
+}
+
+static void expect_rows(const char *url, const char *expected)
+{
+    native_expect(url, "select number from {own_rows} order by number", expected);
+}
+
+static void rebuild(world *it, int64_t from)
+{
+    pawl_error                    error = PAWL_ERROR_INIT;
+    const pawl_projection_rebuild what  = {
+         .name = PAWL_TEXT("names"), .from = from, .while_read = true, .by = PAWL_TEXT("ada")};
+    world_ok(pawl_store_projection_rebuild(it->store, &what, world_now(it), NULL, &error), &error);
+}
+
+/* ---- Tests -------------------------------------------------------------------- */
+
+static void rows_are_emptied_at_the_first_event_alone(const char *url)
+{
+    world it;
+    begin_with_a_row(&it, url);
+    (void)world_drain(&it);
+    expect_seen("");
+    expect_rows(url, "99");
+    append_many(&it, "A/1", 1, 2);
+    (void)world_drain(&it);
+    expect_seen("reset A/1.1=1 A/1.2=2");
+    expect_rows(url, "1 2");
+    append_many(&it, "A/1", 3, 1);
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("A/1.3=3");
+    expect_rows(url, "1 2 3");
+    world_close(&it);
+}
+
+static void a_rebuild_empties_them_and_one_from_later_does_not(const char *url)
+{
+    world it;
+    begin_with_a_row(&it, url);
+    append_many(&it, "A/1", 1, 3);
+    int64_t first = numbered_events(&it).items[0].position;
+    (void)world_drain(&it);
+    world_forget(&seen);
+    rebuild(&it, 0);
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("reset A/1.1=1 A/1.2=2 A/1.3=3");
+    expect_rows(url, "1 2 3");
+    rebuild(&it, first + 1);
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("A/1.2=2 A/1.3=3");
+    expect_rows(url, "1 2 2 3 3");
+    world_close(&it);
+}
+
+static void events_that_no_handler_takes_do_not_keep_it_away(const char *url)
+{
+    world it;
+    begin_with_a_row(&it, url);
+    append_as(&it, "A/1", 1, "renamed", 2, "{\"title\":\"x\"}");
+    assert_int_equal(world_drain(&it).projected, 1);
+    expect_seen("reset");
+    expect_rows(url, "");
+    append(&it, "A/1", 2, 2);
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("A/1.2=2");
+    expect_rows(url, "2");
+    world_close(&it);
+}
+
+/* Own rows of a transaction that fails come back: until the first event succeeds they stay as they were. */
+static void a_reset_that_fails_holds_up_the_first_event(const char *url)
+{
+    world it;
+    begin_with_a_row(&it, url);
+    plan.fails = -1;
+    plan.code  = PAWL_REJECT;
+    append_many(&it, "A/1", 1, 2);
+    assert_int_equal(world_drain(&it).projected, 0);
+    expect_rows(url, "99");
+    world_forget(&seen);
+    plan.fails = 0;
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("reset A/1.1=1 A/1.2=2");
+    expect_rows(url, "1 2");
+    world_close(&it);
+}
+
+/* Events before it run again, in a transaction without it. */
+static void an_event_that_fails_behind_the_first_has_it_run_again(const char *url)
+{
+    world it;
+    begin_with_a_row(&it, url);
+    plan.fails  = -1;
+    plan.number = 2;
+    plan.code   = PAWL_REJECT;
+    append_many(&it, "A/1", 1, 2);
+    assert_int_equal(world_drain(&it).projected, 1);
+    expect_seen("reset A/1.1=1 fail(2,0) reset A/1.1=1 fail(2,0)");
+    expect_rows(url, "1");
+    world_close(&it);
+}
+
+static void rows_are_there_once_whatever_commit_fails(const char *url)
+{
+    bool  is_met = true;
+    world it;
+    begin_with_a_row(&it, url);
+    append_many(&it, "A/1", 1, 3);
+    (void)numbered_events(&it);
+    world_close(&it);
+    fault_bind("projection", url);
+    for (long n = 1; is_met; n++) {
+        fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
+                            .op   = fault_op_commit,
+                            .n    = (n + 1) / 2};
+        begin(&it, "fault:projection", &reset_application);
+        plan.url    = url;
+        plan.writes = true;
+        if (n > 1)
+            rebuild(&it, 0);
+        fault_plan_set(&fault);
+        steps_until_idle(&it);
+        (void)world_go_machine(&it, PAWL_MINUTES(1));
+        is_met = fault_is_met();
+        fault_plan_set(NULL);
+        expect_rows(url, "1 2 3");
+        world_close(&it);
+    }
+}
+
+static void a_reset_needs_own_sql(void **state)
+{
+    pawl_endpoint        *endpoint = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                  = "memory:";
+    (void)state;
+    assert_int_equal(pawl_endpoint_create(&refused_application, NULL, &options, &endpoint, &error),
+                     PAWL_ECONFIG);
+    assert_string_equal(error.text, "projection names has .reset, which needs .own_sql");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone),
+        ON_SQL_STORES(a_rebuild_empties_them_and_one_from_later_does_not),
+        ON_SQL_STORES(events_that_no_handler_takes_do_not_keep_it_away),
+        ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event),
+        ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again),
+        ON_SQL_STORES(rows_are_there_once_whatever_commit_fails),
+        cmocka_unit_test(a_reset_needs_own_sql),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
