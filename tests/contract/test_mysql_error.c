@@ -15,14 +15,25 @@
 
 #include <cmocka.h>
 #ifdef PAWL_HAVE_MYSQL
-#include "store/sql/dialects/mysql_error.h"
+#include "store/sql/failure.h"
 
 #include <dlfcn.h>
 #include <mysql.h>
 #include <unistd.h>
 
-static pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
-static pawl_code (*commit_code_of)(unsigned number);
+static const pawl__sql_failures *failures;
+static pawl_code (*find_code)(const pawl__sql_failures *in, unsigned number, pawl__sql_left *left);
+static pawl_code (*find_commit_code)(const pawl__sql_failures *in, unsigned number);
+
+static pawl_code code_of(unsigned number, pawl__sql_left *left)
+{
+    return find_code(failures, number, left);
+}
+
+static pawl_code commit_code_of(unsigned number)
+{
+    return find_commit_code(failures, number);
+}
 
 static int load(void **state)
 {
@@ -33,9 +44,10 @@ static int load(void **state)
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL)
         return -1;
-    *(void **)&code_of        = dlsym(module, "pawl__mysql_code_of");
-    *(void **)&commit_code_of = dlsym(module, "pawl__mysql_commit_code_of");
-    return code_of == NULL || commit_code_of == NULL ? -1 : 0;
+    failures                    = dlsym(module, "pawl__mysql_failures");
+    *(void **)&find_code        = dlsym(module, "pawl__sql_code_of");
+    *(void **)&find_commit_code = dlsym(module, "pawl__sql_commit_code_of");
+    return failures == NULL || find_code == NULL || find_commit_code == NULL ? -1 : 0;
 }
 
 static void expect(unsigned number, pawl_code code, pawl__sql_left left)

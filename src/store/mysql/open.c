@@ -82,7 +82,7 @@ static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection 
                          const pawl__url_host *host, pawl_error *error)
 {
     MYSQL    *mysql = connection->mysql;
-    pawl_code code  = pawl__mysql_code_of(mysql_errno(mysql), NULL);
+    pawl_code code  = pawl__sql_code_of(&pawl__mysql_failures, mysql_errno(mysql), NULL);
     if (connection->session.why == PAWL_EINTERRUPTED)
         return pawl_error_set(error, connection->session.why, "%s: %s: connecting was interrupted",
                               store->remote.sql.base.scheme, store->url.parts.given);

@@ -14,7 +14,7 @@
 #define PAWL_STORE_MYSQL_REQUEST_H
 
 #include "store/sql/ahead.h"
-#include "store/sql/dialects/mysql_error.h"
+#include "store/sql/dialects/mysql_family.h"
 #include "store/sql/dialects/mysql_sets.h"
 
 #include <mysql.h>

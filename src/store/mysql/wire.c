@@ -128,10 +128,11 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
 {
     pawl__sql_left left;
     const char    *scheme = connection->session.remote->sql.base.scheme;
-    pawl_code      code   = pawl__mysql_code_of(number, &left);
+    pawl_code      code   = pawl__sql_code_of(&pawl__mysql_failures, number, &left);
     pawl__sql_note_left(&connection->session, left);
-    connection->session.is_null   = number == NUMBER_NULL;
-    connection->session.is_unsure = pawl__mysql_commit_code_of(number) == PAWL_EUNKNOWN;
+    connection->session.is_null = number == NUMBER_NULL;
+    connection->session.is_unsure =
+        pawl__sql_commit_code_of(&pawl__mysql_failures, number) == PAWL_EUNKNOWN;
     if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
         return pawl__sql_broken_off(&connection->session, error);
     if (number == NUMBER_TOO_LARGE)

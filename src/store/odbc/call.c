@@ -55,7 +55,7 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     if (last->number == NUMBER_TOO_LARGE)
         return pawl_error_set(error, code, "odbc: %s (max_allowed_packet of the server: %zu bytes)",
                               last->text, connection->session.packet_max);
-    if (last->number == 0 || (connection->driver != NULL && connection->driver->code_of == NULL))
+    if (last->number == 0 || (connection->driver != NULL && connection->driver->failures == NULL))
         return pawl_error_set(error, code, "odbc: %s (state %s)", last->text, last->state);
     return pawl_error_set(error, code, "odbc: %s (error %u)", last->text, last->number);
 }

@@ -5,6 +5,7 @@
 #include "store/odbc/driver.h"
 
 #include "store/sql/dialects/mssql_family.h"
+#include "store/sql/dialects/mysql_family.h"
 #include "store/sql/dialects/oracle_family.h"
 #include "store/sql/dialects/postgres_family.h"
 
@@ -28,30 +29,26 @@ const char *const pawl__odbc_attributes[pawl__odbc_dialect_count] = {
 
 static const pawl__odbc_driver drivers[] = {
     /* MariaDB Connector/ODBC */
-    {.library        = "libmaodbc",
-     .dialect        = PAWL__ODBC_MYSQL,
-     .null_number    = 1048,
-     .code_of        = pawl__mysql_code_of,
-     .commit_code_of = pawl__mysql_commit_code_of},
+    {.library     = "libmaodbc",
+     .dialect     = PAWL__ODBC_MYSQL,
+     .null_number = 1048,
+     .failures    = &pawl__mysql_failures},
     /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
     {.library = "psqlodbca", .dialect = PAWL__ODBC_POSTGRES, .code_of_state = pawl__pg_state_code},
     /* FreeTDS, and Microsoft's */
-    {.library        = "libtdsodbc",
-     .dialect        = PAWL__ODBC_MSSQL,
-     .null_number    = 515,
-     .code_of        = pawl__mssql_code_of,
-     .commit_code_of = pawl__mssql_commit_code_of},
-    {.library        = "libmsodbcsql",
-     .dialect        = PAWL__ODBC_MSSQL,
-     .null_number    = 515,
-     .code_of        = pawl__mssql_code_of,
-     .commit_code_of = pawl__mssql_commit_code_of},
+    {.library     = "libtdsodbc",
+     .dialect     = PAWL__ODBC_MSSQL,
+     .null_number = 515,
+     .failures    = &pawl__mssql_failures},
+    {.library     = "libmsodbcsql",
+     .dialect     = PAWL__ODBC_MSSQL,
+     .null_number = 515,
+     .failures    = &pawl__mssql_failures},
     /* Oracle Instant Client */
-    {.library        = "libsqora",
-     .dialect        = PAWL__ODBC_ORACLE,
-     .null_number    = 1400,
-     .code_of        = pawl__oracle_code_of,
-     .commit_code_of = pawl__oracle_commit_code_of},
+    {.library     = "libsqora",
+     .dialect     = PAWL__ODBC_ORACLE,
+     .null_number = 1400,
+     .failures    = &pawl__oracle_failures},
 };
 
 const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect)
@@ -113,7 +110,7 @@ pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_d
     if (driver != NULL && driver->code_of_state != NULL)
         code = driver->code_of_state(diagnosis->state, found);
     else if (driver != NULL && diagnosis->number != 0)
-        return driver->code_of(diagnosis->number, found);
+        return pawl__sql_code_of(driver->failures, diagnosis->number, found);
     else
         *found = STATEMENT;
     if (code != PAWL_EPERSIST || row == NULL)
@@ -127,8 +124,8 @@ pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
 {
     pawl__sql_left left;
     bool           has_number = diagnosis->state[0] != '\0' && diagnosis->number != 0;
-    if (has_number && driver != NULL && driver->commit_code_of != NULL)
-        return driver->commit_code_of(diagnosis->number);
+    if (has_number && driver != NULL && driver->failures != NULL)
+        return pawl__sql_commit_code_of(driver->failures, diagnosis->number);
     pawl_code code = pawl__odbc_code_of(driver, diagnosis, &left);
     return left == CONNECTION ? PAWL_EUNKNOWN : code;
 }

@@ -9,15 +9,14 @@
 #define PAWL_STORE_ODBC_DRIVER_H
 
 #include "store/odbc/url.h"
-#include "store/sql/dialects/mysql_error.h"
+#include "store/sql/failure.h"
 
 typedef struct pawl__odbc_driver {
     const char        *library;     /* the name that it gives itself begins so */
     pawl__odbc_dialect dialect;     /* of its servers */
     unsigned           null_number; /* a column that takes no null; 0: the state says it */
-    /* By number; or else by state. */
-    pawl_code (*code_of)(unsigned number, pawl__sql_left *left);
-    pawl_code (*commit_code_of)(unsigned number);
+    /* By number; NULL: by state. */
+    const pawl__sql_failures *failures;
     pawl_code (*code_of_state)(const char *state, pawl__sql_left *left);
 } pawl__odbc_driver;
 

@@ -1,7 +1,8 @@
 /* mssql_error.c - numbers of SQL Server's failures, in their order.
  *
  * Sessions of pawl have xact_abort off: a failure of severity 16 and below undoes its statement, unless it
- * ends the batch, which rolls the transaction back. A number that is not in the table is taken for such a one.
+ * ends the batch, which rolls the transaction back. A number that is not in the table is taken for such a one, and a commit with it is
+ * in doubt.
  * Numbers from 20000 on are FreeTDS's own, those from 50000 on pawl's.
  *
  * 266 says that a batch with parameters has changed the number of open transactions. None of pawl's does:
@@ -12,21 +13,12 @@
  */
 #include "store/sql/dialects/mssql_family.h"
 
-#include <stdlib.h>
-
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
-#define COUNT_CHANGED 266
-
-typedef struct number_row {
-    unsigned       number;
-    pawl_code      code;
-    pawl__sql_left left;
-} number_row;
 
 /* Sorted by number. */
-static const number_row rows[] = {
+static const pawl__sql_failure rows[] = {
     {207, PAWL_ESCHEMA, STATEMENT},       /* no such column */
     {208, PAWL_ESCHEMA, STATEMENT},       /* no such table */
     {220, PAWL_EINVAL, TRANSACTION},      /* number out of range */
@@ -116,25 +108,10 @@ static const number_row rows[] = {
     {50001, PAWL_EBUSY, TRANSACTION},       /* the transaction is another one than was begun */
 };
 
-static int by_number(const void *left, const void *right)
-{
-    unsigned l = ((const number_row *)left)->number, r = ((const number_row *)right)->number;
-    return (l > r) - (l < r);
-}
-
-pawl_code pawl__mssql_code_of(unsigned number, pawl__sql_left *left)
-{
-    const number_row  key = {.number = number};
-    const number_row *found =
-        bsearch(&key, rows, sizeof rows / sizeof rows[0], sizeof key, by_number);
-    *left = found != NULL ? found->left : TRANSACTION;
-    return found != NULL ? found->code : PAWL_EPERSIST;
-}
-
-pawl_code pawl__mssql_commit_code_of(unsigned number)
-{
-    pawl__sql_left left;
-    pawl_code      code = pawl__mssql_code_of(number, &left);
-    return left == CONNECTION || number == COUNT_CHANGED || code == PAWL_EPERSIST ? PAWL_EUNKNOWN
-                                                                                  : code;
-}
+const pawl__sql_failures pawl__mssql_failures = {
+    .rows      = rows,
+    .count     = sizeof rows / sizeof rows[0],
+    .left      = TRANSACTION,
+    .is_unsure = true,
+    .unsure    = {266, 3609, 3621},
+};

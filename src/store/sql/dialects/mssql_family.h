@@ -10,18 +10,13 @@
 #define PAWL_STORE_SQL_DIALECTS_MSSQL_FAMILY_H
 
 #include "store/sql/dialects.h"
+#include "store/sql/failure.h"
 #include "store/sql/family.h"
 #include "store/sql/row_statements.h"
 
 extern const pawl__sql_family     pawl__mssql_family;
+extern const pawl__sql_failures   pawl__mssql_failures;
 extern const pawl__sql_check_list pawl__mssql_checks;
-
-/* ---- Failures ------------------------------------------------------------- */
-
-/* By the server's number, and the state in which it leaves the transaction. */
-pawl_code pawl__mssql_code_of(unsigned number, pawl__sql_left *left);
-/* The same of a commit: PAWL_EUNKNOWN where nobody knows how it ended. */
-pawl_code pawl__mssql_commit_code_of(unsigned number);
 
 /* ---- A session ------------------------------------------------------------ */
 

@@ -5,24 +5,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mysql_error.h"
-
-#include <stdlib.h>
+#include "store/sql/dialects/mysql_family.h"
 
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
-#define NOT_IN_CLUSTER 1047 /* refuses the statement, also where that is a commit */
-#define ERROR_DURING_COMMIT 1180
-
-typedef struct number_row {
-    unsigned       number;
-    pawl_code      code;
-    pawl__sql_left left;
-} number_row;
 
 /* Sorted by number. */
-static const number_row rows[] = {
+static const pawl__sql_failure rows[] = {
     {1020, PAWL_EBUSY, STATEMENT},         /* the row is another than was read (MariaDB) */
     {1021, PAWL_EFULL, STATEMENT},         /* disk full */
     {1022, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
@@ -32,8 +22,7 @@ static const number_row rows[] = {
     {1041, PAWL_ENOMEM, STATEMENT},        /* out of resources */
     {1044, PAWL_EDENIED, STATEMENT},       /* no right to the database */
     {1045, PAWL_EDENIED, CONNECTION},      /* user or password */
-    {1047, PAWL_EUNREACHABLE, CONNECTION}, /* a node of Galera that is not in its cluster: the next
-                                              host may be */
+    {1047, PAWL_EUNREACHABLE, CONNECTION}, /* a node of Galera without its cluster */
     {1048, PAWL_EINVAL, STATEMENT},        /* null where none may be */
     {1049, PAWL_ENOTSTORE, STATEMENT},     /* no such database */
     {1053, PAWL_ELOST, CONNECTION},        /* the server is shutting down */
@@ -97,25 +86,10 @@ static const number_row rows[] = {
     {5014, PAWL_ELOST, CONNECTION},        /* ... or write */
 };
 
-static int compare(const void *number, const void *row)
-{
-    unsigned a = *(const unsigned *)number, b = ((const number_row *)row)->number;
-    return (a > b) - (a < b);
-}
-
-pawl_code pawl__mysql_code_of(unsigned number, pawl__sql_left *left)
-{
-    const number_row *row =
-        bsearch(&number, rows, sizeof rows / sizeof rows[0], sizeof rows[0], compare);
-    if (left != NULL)
-        *left = row != NULL ? row->left : STATEMENT;
-    return row != NULL ? row->code : PAWL_EPERSIST;
-}
-
-pawl_code pawl__mysql_commit_code_of(unsigned number)
-{
-    pawl__sql_left left;
-    pawl_code      code       = pawl__mysql_code_of(number, &left);
-    bool           is_unknown = left == CONNECTION && number != NOT_IN_CLUSTER;
-    return is_unknown || number == ERROR_DURING_COMMIT ? PAWL_EUNKNOWN : code;
-}
+const pawl__sql_failures pawl__mysql_failures = {
+    .rows   = rows,
+    .count  = sizeof rows / sizeof rows[0],
+    .left   = STATEMENT,
+    .unsure = {1180}, /* an error during a commit */
+    .sure   = {1047},
+};

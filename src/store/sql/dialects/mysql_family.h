@@ -11,9 +11,12 @@
 
 #include "store/sql/dialects.h"
 #include "store/sql/dialects/mysql_statements.h"
+#include "store/sql/failure.h"
 #include "store/sql/family.h"
 
-extern const pawl__sql_family     pawl__mysql_family;
+extern const pawl__sql_family pawl__mysql_family;
+/* Numbers below 2000 and from 3000 on are the server's, those between, and from 5000 on, the client library's. */
+extern const pawl__sql_failures   pawl__mysql_failures;
 extern const pawl__sql_check_list pawl__mysql_checks;
 
 static inline bool pawl__mysql_is_mariadb(const pawl__sql_remote *remote)

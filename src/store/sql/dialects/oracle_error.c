@@ -7,20 +7,12 @@
  */
 #include "store/sql/dialects/oracle_family.h"
 
-#include <stdlib.h>
-
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
 
-typedef struct number_row {
-    unsigned       number;
-    pawl_code      code;
-    pawl__sql_left left;
-} number_row;
-
 /* Sorted by number. */
-static const number_row rows[] = {
+static const pawl__sql_failure rows[] = {
     {1, PAWL_EDUPLICATE, STATEMENT},        /* a unique key */
     {18, PAWL_EUNREACHABLE, CONNECTION},    /* too many sessions */
     {20, PAWL_EUNREACHABLE, CONNECTION},    /* too many processes */
@@ -103,25 +95,9 @@ static const number_row rows[] = {
     {40441, PAWL_EINVAL, STATEMENT},        /* no JSON */
 };
 
-static int compare(const void *number, const void *row)
-{
-    unsigned a = *(const unsigned *)number, b = ((const number_row *)row)->number;
-    return (a > b) - (a < b);
-}
-
-pawl_code pawl__oracle_code_of(unsigned number, pawl__sql_left *left)
-{
-    const number_row *row =
-        bsearch(&number, rows, sizeof rows / sizeof rows[0], sizeof rows[0], compare);
-    if (left != NULL)
-        *left = row != NULL ? row->left : STATEMENT;
-    return row != NULL ? row->code : PAWL_EPERSIST;
-}
-
-/* A commit that was cancelled may be there, too. */
-pawl_code pawl__oracle_commit_code_of(unsigned number)
-{
-    pawl__sql_left left;
-    pawl_code      code = pawl__oracle_code_of(number, &left);
-    return left == CONNECTION || code == PAWL_ETIMEOUT ? PAWL_EUNKNOWN : code;
-}
+const pawl__sql_failures pawl__oracle_failures = {
+    .rows   = rows,
+    .count  = sizeof rows / sizeof rows[0],
+    .left   = STATEMENT,
+    .unsure = {1013}, /* a commit that was cancelled may be there, too */
+};

@@ -52,13 +52,13 @@ static pawl_code check_session(const pawl__sql_remote *remote, const answer *fou
 {
     const char *scheme = remote->sql.base.scheme;
     if (found->major * 100 + found->minor < VERSION_MIN)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+        return pawl_error_set(error, PAWL_ENOTSTORE,
                               "%s: %s: the server is Oracle %u.%u, at least 12.2 is needed: name "
                               "another server",
                               scheme, remote->given, found->major, found->minor);
     if (strcmp(found->characters, "AL32UTF8") != 0)
         return pawl_error_set(
-            error, PAWL_EUNSUPPORTED,
+            error, PAWL_ENOTSTORE,
             "%s: %s: the character set of the database is %s, AL32UTF8 is needed: "
             "name another database",
             scheme, remote->given, found->characters);

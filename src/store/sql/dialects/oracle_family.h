@@ -10,21 +10,16 @@
 #define PAWL_STORE_SQL_DIALECTS_ORACLE_FAMILY_H
 
 #include "store/sql/dialects.h"
+#include "store/sql/failure.h"
 #include "store/sql/family.h"
 #include "store/sql/row_statements.h"
 
-extern const pawl__sql_family pawl__oracle_family;
-
-/* ---- Failures ------------------------------------------------------------- */
-
-/* By the server's number, and the state in which it leaves the transaction. */
-pawl_code pawl__oracle_code_of(unsigned number, pawl__sql_left *left);
-/* The same of a commit: PAWL_EUNKNOWN where nobody knows how it ended. */
-pawl_code pawl__oracle_commit_code_of(unsigned number);
+extern const pawl__sql_family   pawl__oracle_family;
+extern const pawl__sql_failures pawl__oracle_failures;
 
 /* ---- A session ------------------------------------------------------------ */
 
-/* Asks for version and session, sets what pawl needs. PAWL_EUNSUPPORTED: an old server. */
+/* Asks for version and session, sets what pawl needs. PAWL_ENOTSTORE: an old server. */
 pawl_code pawl__oracle_begin(pawl__sql_session *session, pawl_error *error);
 
 /* Whether its transaction is open; of a caller's, whether a change set can go into it. */
