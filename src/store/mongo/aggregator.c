@@ -11,20 +11,20 @@
 
 #define CLAIM_TRIES_MAX 10
 
+#define COLLECTED(of)                                                             \
+    PAWL__MONGO_SAME(of, name, TEXT), PAWL__MONGO_SAME(of, partition, TEXT),      \
+        PAWL__MONGO_SAME(of, key, TEXT), PAWL__MONGO_MESSAGE(pawl_##of, message), \
+        PAWL__MONGO_SAME(of, at, INT)
 #define ROW(member, key_, type) PAWL__MONGO_FIELD(pawl_aggregator_row, member, key_, type)
 static const pawl__mongo_field fields[] = {
     ROW(id, "_id", INT),
-    ROW(name, "name", TEXT),
-    ROW(partition, "partition", TEXT),
-    ROW(key, "key", TEXT),
-    PAWL__MONGO_MESSAGE(pawl_aggregator_row, message),
-    ROW(at, "at", INT),
+    COLLECTED(aggregator_row),
     ROW(session, "session", UUID),
     ROW(lease_expires, "lease_expires", INT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table collected = {
-    .name = "aggregator", .fields = fields, .row_size = sizeof(pawl_aggregator_row)};
+static const pawl__mongo_table collected =
+    PAWL__MONGO_TABLE("aggregator", fields, pawl_aggregator_row);
 
 #define FLUSH(member, key, type) PAWL__MONGO_FIELD(pawl_flush_row, member, key, type)
 static const pawl__mongo_field flush_fields[] = {
@@ -36,36 +36,30 @@ static const pawl__mongo_field flush_fields[] = {
     FLUSH(error, "error", TEXT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table flushes = {
-    .name = "aggregator_flush", .fields = flush_fields, .row_size = sizeof(pawl_flush_row)};
+static const pawl__mongo_table flushes =
+    PAWL__MONGO_TABLE("aggregator_flush", flush_fields, pawl_flush_row);
 
 #define IN_ORDER "sort: {at: 1, _id: 1}"
 
 /* ---- Snapshots ----------------------------------------------------------- */
 
-/* {partition: ..., lease_expires: ..., type: {op: types}} */
-static void put_free(bson_t *filter, const pawl_snapshot_claim *claim, const char *op)
-{
-    (void)pawl__mongo_put(
-        filter, "partition: %t, lease_expires: {$lte: %i}, _id?: {$lte?: %i}, type: {%k: %l}",
-        claim->partition, claim->now, claim->id_max, op,
-        PAWL__MONGO_VALUES(claim->types, claim->type_count, TEXT));
-}
+#define FREE "partition: %t, lease_expires: {$lte: %i}, _id?: {$lte?: %i}, type: {%k: %l}"
+#define FREE_ARGUMENTS(claim, op)                            \
+    (claim)->partition, (claim)->now, (claim)->id_max, (op), \
+        PAWL__MONGO_VALUES((claim)->types, (claim)->type_count, TEXT)
 
 /* Rows never change but for their lease: those that were found are those that are leased, unless others
  * were faster. */
 static pawl_code claim_rows(pawl_store *store, const pawl_snapshot_claim *claim, pawl_arena *arena,
                             pawl_snapshot *found, pawl_error *error)
 {
-    bson_t    filter  = BSON_INITIALIZER;
     int64_t   leased  = 0;
     pawl_code code    = PAWL_OK;
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
-    put_free(&filter, claim, "$in");
     for (unsigned tries = 0; code == PAWL_OK && leased == 0 && tries < CLAIM_TRIES_MAX; tries++) {
         code = pawl__mongo_read(store, &collected, arena, &found->items, &found->count, error,
-                                "filter: %d, " IN_ORDER ", limit?: %i", &filter,
-                                (int64_t)claim->count_max);
+                                "filter: {" FREE "}, " IN_ORDER ", limit?: %i",
+                                FREE_ARGUMENTS(claim, "$in"), (int64_t)claim->count_max);
         if (code != PAWL_OK || found->count == 0)
             break;
         code = pawl__mongo_write(
@@ -75,7 +69,6 @@ static pawl_code claim_rows(pawl_store *store, const pawl_snapshot_claim *claim,
             PAWL__MONGO_LIST(found->items, found->count, pawl_aggregator_row, id, INT), claim->now,
             claim->session.uuid, store->worker.uuid, expires);
     }
-    bson_destroy(&filter);
     if (code == PAWL_OK && leased != (int64_t)found->count)
         code = pawl__mongo_read(store, &collected, arena, &found->items, &found->count, error,
                                 "filter: {partition: %t, session: %u}, " IN_ORDER, claim->partition,
@@ -90,12 +83,9 @@ static pawl_code claim_rows(pawl_store *store, const pawl_snapshot_claim *claim,
 pawl_code pawl__mongo_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
                                      pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
-    bson_t filter = BSON_INITIALIZER;
-    *snapshot     = (pawl_snapshot){.count = 0};
-    put_free(&filter, claim, "$nin");
-    pawl_code code =
-        pawl__mongo_count(store, "aggregator", &snapshot->unresolved, error, "%m", &filter);
-    bson_destroy(&filter);
+    *snapshot      = (pawl_snapshot){.count = 0};
+    pawl_code code = pawl__mongo_count(store, "aggregator", &snapshot->unresolved, error, FREE,
+                                       FREE_ARGUMENTS(claim, "$nin"));
     return code == PAWL_OK ? claim_rows(store, claim, arena, snapshot, error) : code;
 }
 
@@ -128,25 +118,22 @@ pawl_code pawl__mongo_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl_arena         *arena = pawl_arena_create(0);
     pawl_flush_row      flush = {.due = 0};
     pawl_aggregator_row last  = {.id = 0};
-    pawl_code           code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = count_rows(store, partition, PAWL__MONGO_VALUES(types, type_count, TEXT), now,
-                          counts, error);
+    pawl_code code = count_rows(store, partition, PAWL__MONGO_VALUES(types, type_count, TEXT), now,
+                                counts, error);
     if (code == PAWL_OK)
         code = pawl__mongo_read_one(
             store, &collected, NULL, &last, NULL, error,
             "filter: {partition: %t}, sort: {_id: -1}, projection: {_id: 1}", partition);
     if (code == PAWL_OK)
-        code = pawl__mongo_read_one(store, &flushes, arena, &flush, NULL, error,
-                                    "filter: {_id: %t}", partition);
+        code = pawl__mongo_read_one(
+            store, &flushes, NULL, &flush, NULL, error,
+            "filter: {_id: %t}, projection: {_id: 0, due: 1, attempts: 1, is_dead: 1}", partition);
     counts->id_last        = last.id;
     counts->flush_due      = flush.due;
     counts->flush_attempts = flush.attempts;
     counts->flush_is_dead  = flush.is_dead;
-    pawl_arena_destroy(arena);
     return code;
 }
 
@@ -164,11 +151,7 @@ pawl_code pawl__mongo_flush_list(pawl_store *store, pawl_text name, pawl_time du
 /* ---- Changes ------------------------------------------------------------- */
 
 #define ADD(member, type) PAWL__MONGO_SAME(aggregator_add, member, type)
-static const pawl__mongo_field add_fields[] = {
-    ADD(name, TEXT), ADD(partition, TEXT),
-    ADD(key, TEXT),  PAWL__MONGO_MESSAGE(pawl_aggregator_add, message),
-    ADD(at, INT),    PAWL__MONGO_END,
-};
+static const pawl__mongo_field add_fields[]    = {COLLECTED(aggregator_add), PAWL__MONGO_END};
 static const pawl__mongo_field period_fields[] = {ADD(partition, TEXT), ADD(name, TEXT),
                                                   ADD(due, INT), PAWL__MONGO_END};
 

@@ -15,14 +15,6 @@
 
 static const pawl__mongo_table bodies = {.name = "bodies"};
 
-/* {_id: a value of the document} */
-static void put_id(bson_t *filter, const bson_t *document, const char *key)
-{
-    bson_iter_t at;
-    if (bson_iter_init_find(&at, document, key))
-        (void)bson_append_iter(filter, "_id", -1, &at);
-}
-
 static void put_bytes(bson_t *document, const char *data, size_t size)
 {
     (void)bson_append_binary(document, "body", -1, BSON_SUBTYPE_BINARY, (const uint8_t *)data,
@@ -34,7 +26,6 @@ bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *f
     pawl_text        body = pawl__mongo_get_text(document, "body");
     bson_t           rest = BSON_INITIALIZER;
     bson_oid_t       id;
-    bson_iter_t      row;
     pawl__mongo_bulk rests;
     if (document->len <= DOCUMENT_SIZE_MAX || body.size <= FIRST_SIZE || bulk->collection == NULL)
         return false;
@@ -44,9 +35,7 @@ bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *f
     put_bytes(first, body.data, FIRST_SIZE);
     (void)bson_append_oid(first, "body_rest", -1, &id);
     (void)bson_append_oid(&rest, "_id", -1, &id);
-    (void)bson_append_utf8(&rest, "of", -1, bulk->collection, -1);
-    if (bson_iter_init_find(&row, document, "_id"))
-        (void)bson_append_iter(&rest, "row", -1, &row);
+    (void)pawl__mongo_put(&rest, "of: %c, row: %e", bulk->collection, document, "_id");
     put_bytes(&rest, body.data + FIRST_SIZE, body.size - FIRST_SIZE);
     rests = pawl__mongo_bulk_begin(bulk->store, "bodies", PAWL_TEXT(""));
     pawl__mongo_add_document(&rests, PAWL__MONGO_INSERT, &rest, true);
@@ -72,20 +61,17 @@ pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
                            const pawl__mongo_field *fields, pawl_arena *arena, void *row,
                            pawl_error *error)
 {
-    bson_t filter = BSON_INITIALIZER;
-    bool   is_ok  = true;
+    bool is_ok = true;
     if (!bson_has_field(document, "body_rest"))
         return PAWL_OK;
     while (fields->key != NULL && fields->type != PAWL__MONGO_BODY)
         fields++;
-    put_id(&filter, document, "body_rest");
-    void               *body = (char *)row + fields->offset;
-    pawl__mongo_reading r =
-        pawl__mongo_begin(store, &bodies, NULL, error, "filter: %d, limit: 1", &filter);
-    bool is_there = fields->key != NULL && pawl__mongo_next(&r);
+    void               *body     = (char *)row + fields->offset;
+    pawl__mongo_reading r        = pawl__mongo_begin(store, &bodies, NULL, error,
+                                                     "filter: {_id: %e}, limit: 1", document, "body_rest");
+    bool                is_there = fields->key != NULL && pawl__mongo_next(&r);
     if (is_there)
         is_ok = join(r.document, arena, body);
-    bson_destroy(&filter);
     pawl_code code = pawl__mongo_end(&r);
     if (code != PAWL_OK || fields->key == NULL)
         return code;
@@ -98,15 +84,11 @@ static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_th
                               pawl_error *error)
 {
     char                    name[PAWL__MONGO_NAME_SIZE];
-    const pawl__mongo_table of     = {.name = name};
-    bson_t                  filter = BSON_INITIALIZER;
-    pawl_text               text   = pawl__mongo_get_text(rest, "of");
+    const pawl__mongo_table of   = {.name = name};
+    pawl_text               text = pawl__mongo_get_text(rest, "of");
     (void)snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(text));
-    put_id(&filter, rest, "row");
-    pawl_code code = pawl__mongo_read_one(store, &of, NULL, NULL, is_there, error,
-                                          "filter: %d, projection: {_id: 1}", &filter);
-    bson_destroy(&filter);
-    return code;
+    return pawl__mongo_read_one(store, &of, NULL, NULL, is_there, error,
+                                "filter: {_id: %e}, projection: {_id: 1}", rest, "row");
 }
 
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
@@ -117,13 +99,10 @@ pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_err
            store, &bodies, NULL, error,
            "filter: {}, sort: {_id: 1}, projection: {of: 1, row: 1}, limit: %i", (int64_t)count_max);
     while (code == PAWL_OK && pawl__mongo_next(&r)) {
-        bool   is_there = true;
-        bson_t filter   = BSON_INITIALIZER;
-        code            = is_row_there(store, r.document, &is_there, error);
-        put_id(&filter, r.document, "_id");
+        bool is_there = true;
+        code          = is_row_there(store, r.document, &is_there, error);
         if (code == PAWL_OK && !is_there)
-            pawl__mongo_add(&gone, PAWL__MONGO_REMOVE, "q: %d", &filter);
-        bson_destroy(&filter);
+            pawl__mongo_add(&gone, PAWL__MONGO_REMOVE, "q: {_id: %e}", r.document, "_id");
     }
     pawl_code ended = pawl__mongo_end(&r);
     pawl_code removed =

@@ -17,24 +17,13 @@ static const pawl__mongo_field fields[] = {
     LETTERS(pawl_dead_row),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table letters = {
-    .name = "dead", .fields = fields, .row_size = sizeof(pawl_dead_row)};
+static const pawl__mongo_table letters = PAWL__MONGO_TABLE("dead", fields, pawl_dead_row);
 
 pawl_code pawl__mongo_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
 {
     const pawl_dead_query query = {.endpoint = endpoint, .count_max = count_max};
     return pawl__mongo_dead_find(store, &query, arena, rows, error);
-}
-
-/* at > t, or at = t and endpoint > e, or both and id > i */
-static void put_behind(bson_t *filter, const pawl_dead_row *after)
-{
-    (void)pawl__mongo_put(filter,
-                          "$or: [{at: {$gt: %i}}, {at: %i, endpoint: {$gt: %t}}, "
-                          "{at: %i, endpoint: %t, message_id: {$gt: %t}}]",
-                          after->at, after->at, after->endpoint, after->at, after->endpoint,
-                          after->message.id);
 }
 
 static bool has_part(pawl_text text, pawl_text part)
@@ -47,24 +36,26 @@ static bool has_part(pawl_text text, pawl_text part)
 pawl_code pawl__mongo_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                                 pawl_dead_rows *rows, pawl_error *error)
 {
-    bson_t filter = BSON_INITIALIZER;
-    (void)pawl__mongo_put(&filter,
-                          "endpoint?: %t, message_id?: %t, type?: %t, code?: %t, at?: {$gte?: %i, "
-                          "$lte?: %i}",
-                          query->endpoint, query->message_id, query->type, query->code,
-                          query->at_min, query->at_max);
+    const pawl__mongo_scope after  = {.fields = fields, .change = query->after};
+    bson_t                  behind = BSON_INITIALIZER;
     if (query->after != NULL)
-        put_behind(&filter, query->after);
-    pawl__mongo_reading r =
-        pawl__mongo_begin(store, &letters, arena, error,
-                          "filter: %d, sort: {at: 1, endpoint: 1, message_id: 1}, limit?: %i",
-                          &filter, query->error_part.size == 0 ? (int64_t)query->count_max : 0);
+        (void)pawl__mongo_put_scope(
+            &behind,
+            "$or: [{at: {$gt: @at}}, {at: @at, endpoint: {$gt: @endpoint}}, {at: "
+            "@at, endpoint: @endpoint, message_id: {$gt: @message_id}}]",
+            &after);
+    pawl__mongo_reading r = pawl__mongo_begin(
+        store, &letters, arena, error,
+        "filter: {endpoint?: %t, message_id?: %t, type?: %t, code?: %t, at?: {$gte?: %i, $lte?: %i}, "
+        "%m}, sort: {at: 1, endpoint: 1, message_id: 1}, limit?: %i",
+        query->endpoint, query->message_id, query->type, query->code, query->at_min, query->at_max,
+        &behind, query->error_part.size == 0 ? (int64_t)query->count_max : 0);
+    bson_destroy(&behind);
     while ((query->count_max == 0 || r.count < query->count_max) && pawl__mongo_next(&r)) {
         const pawl_dead_row *items = r.items;
         r.count -= !has_part(items[r.count - 1].error, query->error_part);
     }
     *rows = (pawl_dead_rows){.items = r.items, .count = r.count};
-    bson_destroy(&filter);
     return pawl__mongo_end(&r);
 }
 
@@ -77,8 +68,7 @@ pawl_code pawl__mongo_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead
         PAWL__MONGO_FIELD(pawl_dead_count, oldest, "at", INT),
         PAWL__MONGO_END,
     };
-    static const pawl__mongo_table table = {
-        .name = "dead", .fields = count_fields, .row_size = sizeof(pawl_dead_count)};
+    static const pawl__mongo_table table = PAWL__MONGO_TABLE("dead", count_fields, pawl_dead_count);
     return pawl__mongo_read(
         store, &table, arena, &counts->items, &counts->count, error,
         "pipeline: [{$group: {_id: '$queue', n: {$sum: 1}, at: {$min: '$at'}}}, "
@@ -89,6 +79,9 @@ pawl_code pawl__mongo_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead
 
 static const pawl__mongo_field set_fields[] = {
     LETTERS(pawl_dead_set),
+    PAWL__MONGO_SAME(dead_set, is_remove, FLAG),
+    PAWL__MONGO_SAME(dead_set, is_checked, FLAG),
+    PAWL__MONGO_SAME(dead_set, keeps_mark, FLAG),
     PAWL__MONGO_END,
 };
 
@@ -101,26 +94,12 @@ static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const
     return row != NULL ? pawl__mongo_known : NULL;
 }
 
-static int choose(const pawl__mongo_run *run, const void *change)
-{
-    const pawl_dead_set *set = change;
-    (void)run;
-    return !set->is_remove ? 0 : set->is_checked ? 1 : 2;
-}
-
-static int choose_mark(const pawl__mongo_run *run, const void *change)
-{
-    const pawl_dead_set *set = change;
-    (void)run;
-    return set->is_remove && !set->keeps_mark ? 0 : PAWL__MONGO_NOTHING;
-}
-
 /* A letter that goes takes the mark of its message with it. */
 static const pawl__mongo_way unmark = {
     .collection = "inbox",
     .fields     = set_fields,
-    .choose     = choose_mark,
-    .writes     = {"maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
+    .writes     = {
+            "when is_remove !keeps_mark: maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
 
 #define THIS "endpoint: @endpoint, message_id: @message_id"
 const pawl__mongo_way pawl__mongo_dead_set_way = {
@@ -131,6 +110,6 @@ const pawl__mongo_way pawl__mongo_dead_set_way = {
     .look       = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1}",
     .match      = "endpoint=endpoint,message_id=message_id",
     .judge      = judge,
-    .choose     = choose,
-    .writes     = {"insert @*", "remove q: {" THIS "}", "maybe remove q: {" THIS "}"},
+    .writes     = {"when !is_remove: insert @*", "when is_checked: remove q: {" THIS "}",
+                   "maybe remove q: {" THIS "}"},
     .also       = &unmark};

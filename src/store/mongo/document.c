@@ -14,7 +14,8 @@ bool pawl__mongo_is_empty(pawl__mongo_type type, const void *at)
     switch (type) {
     case PAWL__MONGO_INT: return *(const int64_t *)at == 0;
     case PAWL__MONGO_INT32: return *(const int32_t *)at == 0;
-    case PAWL__MONGO_BOOL: return !*(const bool *)at;
+    case PAWL__MONGO_BOOL:
+    case PAWL__MONGO_FLAG: return !*(const bool *)at;
     case PAWL__MONGO_UUID: return pawl_uuid_is_zero(*(const pawl_uuid *)at);
     case PAWL__MONGO_VALUE: return ((const pawl_value *)at)->type == PAWL_VALUE_NONE;
     case PAWL__MONGO_TEXT:
@@ -64,6 +65,7 @@ bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, pawl
     case PAWL__MONGO_TEXT: return put_text(document, key, key_size, *text);
     case PAWL__MONGO_JSON: return pawl__mongo_put_json(document, key, key_size, *text);
     case PAWL__MONGO_VALUE: return put_correlation(document, key, key_size, at);
+    case PAWL__MONGO_FLAG: break;
     }
     return false;
 }
@@ -170,7 +172,8 @@ static bool decode_field(const bson_iter_t *at, const pawl__mongo_field *field, 
     case PAWL__MONGO_JSON:
         *(pawl_text *)out = pawl__mongo_get_json(at, arena);
         return ((const pawl_text *)out)->data != NULL;
-    case PAWL__MONGO_VALUE: break;
+    case PAWL__MONGO_VALUE:
+    case PAWL__MONGO_FLAG: break;
     }
     return true;
 }

@@ -26,6 +26,7 @@ typedef enum pawl__mongo_type {
     PAWL__MONGO_BODY,
     PAWL__MONGO_UUID,
     PAWL__MONGO_BOOL,
+    PAWL__MONGO_FLAG, /* a bool that conditions ask about; no member */
     PAWL__MONGO_WORD,
     PAWL__MONGO_JSON,  /* a text here, a sub-document there */
     PAWL__MONGO_VALUE, /* a pawl_value; not for reading */
@@ -41,6 +42,11 @@ typedef struct pawl__mongo_field {
 #define PAWL__MONGO_FIELD(row, member, key_, type_)              \
     {                                                            \
         (key_), offsetof(row, member), PAWL__MONGO_##type_, NULL \
+    }
+/* The same of an enum, by the names of its values. */
+#define PAWL__MONGO_WORDS(row, member, key_, words_)              \
+    {                                                             \
+        (key_), offsetof(row, member), PAWL__MONGO_WORD, (words_) \
     }
 #define PAWL__MONGO_END                \
     {                                  \

@@ -11,8 +11,7 @@
 #define MARK(member, type) PAWL__MONGO_FIELD(pawl_inbox_mark, member, "_id." #member, type)
 static const pawl__mongo_field mark_fields[] = {MARK(endpoint, TEXT), MARK(message_id, TEXT),
                                                 PAWL__MONGO_END};
-static const pawl__mongo_table marks         = {
-            .name = "inbox", .fields = mark_fields, .row_size = sizeof(pawl_inbox_mark)};
+static const pawl__mongo_table marks = PAWL__MONGO_TABLE("inbox", mark_fields, pawl_inbox_mark);
 
 pawl_code pawl__mongo_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                   size_t count, bool *known, pawl_error *error)
@@ -54,10 +53,9 @@ static int by_type(const void *left, const void *right)
 pawl_code pawl__mongo_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
                                     pawl_error *error)
 {
-    static const pawl__mongo_table table = {.name     = "subscriptions",
-                                            .fields   = subscription_fields,
-                                            .row_size = sizeof(pawl_subscription)};
-    pawl_code                      code =
+    static const pawl__mongo_table table =
+        PAWL__MONGO_TABLE("subscriptions", subscription_fields, pawl_subscription);
+    pawl_code code =
         pawl__mongo_read(store, &table, arena, &list->items, &list->count, error, "filter: {}");
     if (list->count > 1)
         qsort(list->items, list->count, sizeof *list->items, by_type);
@@ -81,8 +79,8 @@ static const pawl__mongo_field history_fields[] = {
 pawl_code pawl__mongo_history_find(pawl_store *store, const pawl_history_query *query,
                                    pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
 {
-    static const pawl__mongo_table table = {
-        .name = "history", .fields = history_fields, .row_size = sizeof(pawl_history_row)};
+    static const pawl__mongo_table table =
+        PAWL__MONGO_TABLE("history", history_fields, pawl_history_row);
     return pawl__mongo_read(
         store, &table, arena, &rows->items, &rows->count, error,
         "filter: {_id: {$gt: %i}, source?: %t, message_id?: %t}, sort: {_id: 1}, limit?: %i",
@@ -96,7 +94,7 @@ static const char *const outcomes[] = {"handled", "discarded", "dead", NULL};
 static const pawl__mongo_field mark_change_fields[] = {
     PAWL__MONGO_SAME(inbox_mark, endpoint, TEXT),
     PAWL__MONGO_SAME(inbox_mark, message_id, TEXT),
-    {"outcome", offsetof(pawl_inbox_mark, outcome), PAWL__MONGO_WORD, outcomes},
+    PAWL__MONGO_WORDS(pawl_inbox_mark, outcome, "outcome", outcomes),
     PAWL__MONGO_SAME(inbox_mark, at, INT),
     PAWL__MONGO_END,
 };
@@ -116,22 +114,16 @@ const pawl__mongo_way pawl__mongo_inbox_mark_way = {
 static const pawl__mongo_field subscription_set_fields[] = {
     PAWL__MONGO_SAME(subscription_set, type, TEXT),
     PAWL__MONGO_SAME(subscription_set, queue, TEXT),
+    PAWL__MONGO_SAME(subscription_set, is_remove, FLAG),
     PAWL__MONGO_END,
 };
-
-static int choose_subscription(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return ((const pawl_subscription_set *)change)->is_remove;
-}
 
 const pawl__mongo_way pawl__mongo_subscription_set_way = {
     .collection = "subscriptions",
     .fields     = subscription_set_fields,
     .keys       = "type,queue",
-    .choose     = choose_subscription,
-    .writes     = {"maybe upsert q: {_id: {type: @type, queue: @queue}}, u: {$set: {@*}}",
-                   "maybe remove q: {_id: {type: @type, queue: @queue}}"}};
+    .writes     = {"when is_remove: maybe remove q: {_id: {type: @type, queue: @queue}}",
+                   "maybe upsert q: {_id: {type: @type, queue: @queue}}, u: {$set: {@*}}"}};
 
 static const pawl__mongo_field history_add_fields[] = {
     HISTORY(pawl_history_add),

@@ -36,8 +36,7 @@ static const pawl__mongo_field event_fields[] = {
     EVENT(pawl_event_row),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table events = {
-    .name = "events", .fields = event_fields, .row_size = sizeof(pawl_event_row)};
+static const pawl__mongo_table events = PAWL__MONGO_TABLE("events", event_fields, pawl_event_row);
 
 #define FOLD(member, key, type) PAWL__MONGO_FIELD(fold_row, member, key, type)
 static const pawl__mongo_field fold_fields[] = {
@@ -49,16 +48,15 @@ static const pawl__mongo_field fold_fields[] = {
     FOLD(fold.at, "at", INT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table folds = {
-    .name = "folds", .fields = fold_fields, .row_size = sizeof(fold_row)};
+static const pawl__mongo_table folds = PAWL__MONGO_TABLE("folds", fold_fields, fold_row);
 
 static const pawl__mongo_field checkpoint_fields[] = {
     PAWL__MONGO_FIELD(checkpoint_row, name, "_id", TEXT),
     PAWL__MONGO_FIELD(checkpoint_row, position, "position", INT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table checkpoints = {
-    .name = "checkpoints", .fields = checkpoint_fields, .row_size = sizeof(checkpoint_row)};
+static const pawl__mongo_table checkpoints =
+    PAWL__MONGO_TABLE("checkpoints", checkpoint_fields, checkpoint_row);
 
 /* ---- Lists --------------------------------------------------------------- */
 
@@ -79,11 +77,6 @@ pawl_code pawl__mongo_event_list(pawl_store *store, const pawl_event_query *quer
 }
 
 /* ---- Streams ------------------------------------------------------------- */
-
-typedef struct found_events {
-    pawl_event_row *items;
-    size_t          count;
-} found_events;
 
 /* Folds that are of use to the reads, each in the stream that asked. */
 static pawl_code load_folds(pawl_store *store, const pawl_stream_read *reads, size_t count,
@@ -117,7 +110,7 @@ static int64_t begin_of(const pawl_stream_read *read, const pawl_stream *stream)
 
 /* The events stand together by stream, in the order of versions. Two reads of one stream may begin at
  * different versions. */
-static void show_events(const found_events *found, const pawl_stream_read *read,
+static void show_events(const pawl_event_rows *found, const pawl_stream_read *read,
                         pawl_stream *stream)
 {
     stream->events = found->items;
@@ -137,9 +130,9 @@ static void show_events(const found_events *found, const pawl_stream_read *read,
 static pawl_code load_events(pawl_store *store, const pawl_stream_read *reads, size_t count,
                              pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    bson_t       either = BSON_INITIALIZER;
-    uint32_t     used   = 0;
-    found_events found  = {.count = 0};
+    bson_t          either = BSON_INITIALIZER;
+    uint32_t        used   = 0;
+    pawl_event_rows found  = {.count = 0};
     for (size_t i = 0; i < count; i++)
         (void)pawl__mongo_push(&either, &used, "{stream: %t, version: {$gt: %i}}", reads[i].stream,
                                begin_of(&reads[i], &streams[i]));
@@ -189,16 +182,14 @@ typedef struct numbering {
 /* Two that number at once: positions are unique, so that one of them begins again. */
 static pawl_code number_events(pawl_store *store, void *context, pawl_error *error)
 {
-    numbering     *numbers = context;
-    pawl_event_row last    = {.position = 0};
-    found_events   found   = {.count = 0};
-    pawl_arena    *arena   = pawl_arena_create(0);
-    pawl_code      code    = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read(store, &events, arena, &found.items, &found.count, error,
-                                "filter: {unnumbered: {$gt: 0}}, sort: {unnumbered: 1}, "
-                                "projection: {_id: 1}, limit?: %i",
-                                (int64_t)numbers->count_max);
+    numbering      *numbers = context;
+    pawl_event_row  last    = {.position = 0};
+    pawl_event_rows found   = {.count = 0};
+    pawl_arena     *arena   = pawl_arena_create(0);
+    pawl_code code = pawl__mongo_read(store, &events, arena, &found.items, &found.count, error,
+                                      "filter: {unnumbered: {$gt: 0}}, sort: {unnumbered: 1}, "
+                                      "projection: {_id: 1}, limit?: %i",
+                                      (int64_t)numbers->count_max);
     if (code == PAWL_OK && found.count != 0)
         code = pawl__mongo_read_one(store, &events, NULL, &last, NULL, error,
                                     "filter: {position: {$gt: 0}}, sort: {position: -1}, "
@@ -296,23 +287,14 @@ static const pawl__mongo_field fold_set_fields[] = {
 };
 
 /* A stored fold of the same or a later version stays. */
-static pawl__why_fn *judge_fold(const pawl__mongo_run *run, const void *change, const void *row)
-{
-    const fold_row *found = row;
-    (void)run;
-    return found != NULL && found->fold.version >= ((const pawl_fold_set *)change)->version
-               ? pawl__mongo_known
-               : NULL;
-}
-
 const pawl__mongo_way pawl__mongo_fold_set_way = {
     .collection = "folds",
     .fields     = fold_set_fields,
     .keys       = "stream",
     .table      = &folds,
-    .look       = "filter: {_id: {$in: @@stream}}, projection: {version: 1}",
-    .match      = "stream=_id",
-    .judge      = judge_fold,
+    .look     = "filter: {$or: @@{_id: @stream, version: {$gte: @version}}}, projection: {_id: 1}",
+    .match    = "stream=_id",
+    .if_there = pawl__mongo_known,
     .writes = {"upsert q: {_id: @stream, version: {$lt: @version}}, u: {$set: {version: @version, "
                "type_version: @type_version, state: @state, dispatches: @dispatches, at: @at}}"}};
 
@@ -320,17 +302,12 @@ const pawl__mongo_way pawl__mongo_fold_set_way = {
 static const pawl__mongo_field move_fields[] = {MOVE(name, TEXT), MOVE(from, INT), MOVE(to, INT),
                                                 MOVE(at, INT), PAWL__MONGO_END};
 
+/* Without a checkpoint it stands at 0. */
 static pawl__why_fn *judge_move(const pawl__mongo_run *run, const void *change, const void *row)
 {
-    int64_t position = row != NULL ? ((const checkpoint_row *)row)->position : 0;
     (void)run;
-    return position == ((const pawl_checkpoint_set *)change)->from ? NULL : pawl__why_not_moved;
-}
-
-static int choose_move(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return ((const pawl_checkpoint_set *)change)->from == 0;
+    return row == NULL && ((const pawl_checkpoint_set *)change)->from != 0 ? pawl__why_not_moved
+                                                                           : NULL;
 }
 
 #define MOVED "q: {_id: @name, position: @from}, u: {$set: {position: @to, at: @at}}"
@@ -341,6 +318,7 @@ const pawl__mongo_way pawl__mongo_checkpoint_set_way = {
     .table      = &checkpoints,
     .look       = "filter: {_id: {$in: @@name}}",
     .match      = "name=_id",
+    .same       = "from=position",
+    .if_other   = pawl__why_not_moved,
     .judge      = judge_move,
-    .choose     = choose_move,
-    .writes     = {"update " MOVED, "upsert " MOVED}};
+    .writes     = {"when from: update " MOVED, "upsert " MOVED}};

@@ -27,6 +27,7 @@ typedef struct pawl__mongo_run {
 
 #define PAWL__MONGO_NOTHING (-1) /* is to be written */
 #define PAWL__MONGO_FAILED (-2)  /* the error is set */
+#define PAWL__MONGO_WRITES_MAX 4 /* of a kind, by their conditions */
 
 /* Why the change is refused; NULL: it is not. `row` is the one that it matches, or NULL. */
 typedef pawl__why_fn *pawl__mongo_judge_fn(const pawl__mongo_run *run, const void *change,
@@ -36,7 +37,9 @@ typedef int pawl__mongo_choose_fn(const pawl__mongo_run *run, const void *change
 
 /* A write is a word and a template: "insert _id: @number, @*", "remove q: {...}", "update q: {...}, u: {...}", "upsert",
  * "removes" and "updates" of many. Before it "maybe " where no document need be there, and "by FIELD " for one write of
- * all changes that are alike in that field, which it finds one document for each of. */
+ * all changes that are alike in that field, which it finds one document for each of. First may stand a condition, "when
+ * FIELD !FIELD FIELD=word: ": a field is not empty, is empty, is that word. Of the writes the first one is made whose
+ * condition holds; without any nothing is to be written. */
 typedef struct pawl__mongo_way {
     const char              *collection; /* NULL: the saga's */
     const pawl__mongo_field *fields;     /* of the change */
@@ -45,11 +48,13 @@ typedef struct pawl__mongo_way {
     const pawl__mongo_table      *table;      /* read by a look; NULL: the saga's */
     const char                   *look;       /* the members that are read of it; NULL: none */
     const char                   *match;      /* "seq=_id": the change's field, the row's */
+    const char                   *same;       /* alike: what the two must have in common */
     pawl__why_fn                 *if_there;   /* why a change is refused that a row matches */
+    pawl__why_fn                 *if_other;   /* ... one that has not `same` */
     pawl__why_fn                 *if_missing; /* ... or none does */
     pawl__mongo_judge_fn         *judge;      /* says more */
-    pawl__mongo_choose_fn        *choose;     /* NULL: the first write */
-    const char                   *writes[4];
+    pawl__mongo_choose_fn        *choose;     /* NULL: by the conditions of the writes */
+    const char                   *writes[PAWL__MONGO_WRITES_MAX];
     const struct pawl__mongo_way *also;       /* written of the same changes */
     pawl_code (*apply)(pawl__mongo_run *run); /* instead of all that */
     bool (*is_looked_at)(const void *change); /* even without care */

@@ -35,8 +35,7 @@ pawl_code pawl__mongo_unlead(pawl_store *store, pawl_text name, pawl_error *erro
 pawl_code pawl__mongo_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                 pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    static const pawl__mongo_table table = {
-        .name = "leases", .fields = fields, .row_size = sizeof(pawl_lead_row)};
+    static const pawl__mongo_table table = PAWL__MONGO_TABLE("leases", fields, pawl_lead_row);
     return pawl__mongo_read(store, &table, arena, items, count, error,
                             "filter: {expires: {$gt: %i}}, sort: {_id: 1}", now);
 }

@@ -41,8 +41,7 @@ static const pawl__mongo_field line_fields[] = {
     LINE(queue, "_id", TEXT),    LINE(ready, "ready", INT), LINE(future, "future", INT),
     LINE(oldest, "oldest", INT), PAWL__MONGO_END,
 };
-static const pawl__mongo_table lines = {
-    .name = "queue", .fields = line_fields, .row_size = sizeof(pawl_queue_stats)};
+static const pawl__mongo_table lines = PAWL__MONGO_TABLE("queue", line_fields, pawl_queue_stats);
 
 /* Of the rows that are not due the first ones are asked whether they are retried. */
 static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_time now,
@@ -116,18 +115,12 @@ static pawl_code sweep_before(pawl_store *store, const char *collection, const c
     const pawl__mongo_table table = {.name = collection};
     bson_t                  ids   = BSON_INITIALIZER;
     uint32_t                found = 0;
-    bson_iter_t             at;
-    char                    name[16];
-    const char             *index = NULL;
     pawl__mongo_reading     r     = pawl__mongo_begin(
                 store, &table, NULL, error,
                 "filter: {%k: {$lt: %i}}, sort: {%k: 1}, projection: {_id: 1}, limit?: %i", key, before,
                 key, (int64_t)count_max);
-    while (pawl__mongo_next(&r)) {
-        (void)bson_uint32_to_string(found++, &index, name, sizeof name);
-        if (bson_iter_init_find(&at, r.document, "_id"))
-            (void)bson_append_iter(&ids, index, -1, &at);
-    }
+    while (pawl__mongo_next(&r))
+        (void)pawl__mongo_push(&ids, &found, "%e", r.document, "_id");
     pawl_code code = pawl__mongo_end(&r);
     if (code == PAWL_OK && found != 0)
         code = pawl__mongo_write(store, collection, PAWL__MONGO_REMOVE_MANY, count, error,
@@ -140,23 +133,27 @@ static pawl_code sweep_before(pawl_store *store, const char *collection, const c
 pawl_code pawl__mongo_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                             pawl_error *error)
 {
-    int64_t   marks = 0, rows = 0, lines_gone = 0, ended = 0;
-    size_t    max = sweep->count_max;
-    pawl_code code =
-        sweep_before(store, "inbox", "at", sweep->inbox_before, max, &marks, more, error);
-    if (code == PAWL_OK)
-        code =
-            sweep_before(store, "outbox", "ended", sweep->outbox_before, max, &rows, more, error);
-    if (code == PAWL_OK && sweep->history_before != 0)
-        code = sweep_before(store, "history", "at", sweep->history_before, max, &lines_gone, more,
-                            error);
+    const struct {
+        const char *collection, *key;
+        pawl_time   before;
+        bool        is_wanted;
+    } olds[]          = {{"inbox", "at", sweep->inbox_before, true},
+                         {"outbox", "ended", sweep->outbox_before, true},
+                         {"history", "at", sweep->history_before, sweep->history_before != 0}};
+    size_t    max     = sweep->count_max;
+    int64_t   gone[3] = {0}, ended = 0;
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof olds / sizeof olds[0]; i++)
+        if (olds[i].is_wanted)
+            code = sweep_before(store, olds[i].collection, olds[i].key, olds[i].before, max,
+                                &gone[i], more, error);
     if (code == PAWL_OK)
         code = pawl__mongo_worker_sweep(store, sweep->workers_before, max, &ended, more, error);
     if (code == PAWL_OK)
         code = pawl__mongo_bodies_sweep(store, max, error);
     if (code == PAWL_OK && sweep->outbox_count != NULL)
-        *sweep->outbox_count = rows;
-    *count = marks + rows + lines_gone + ended;
+        *sweep->outbox_count = gone[1];
+    *count = gone[0] + gone[1] + gone[2] + ended;
     return code;
 }
 

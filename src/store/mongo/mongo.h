@@ -83,6 +83,11 @@ typedef struct pawl__mongo_table {
     pawl_text                saga; /* the whole name of a saga's */
 } pawl__mongo_table;
 
+#define PAWL__MONGO_TABLE(name_, fields_, row)                        \
+    {                                                                 \
+        .name = (name_), .fields = (fields_), .row_size = sizeof(row) \
+    }
+
 /* Rows that are read one by one. Each read is a template (template.h):
  *
  *     "filter: {...}, sort: {due: 1}, projection: {body: 1}, limit: %i"    or    "pipeline: [...]"
@@ -106,7 +111,7 @@ pawl__mongo_reading pawl__mongo_begin(pawl_store *store, const pawl__mongo_table
 bool      pawl__mongo_next(pawl__mongo_reading *reading);
 pawl_code pawl__mongo_end(pawl__mongo_reading *reading);
 
-/* All rows that are found; `items` is the address of the pointer to them. */
+/* All rows that are found; `items` is the address of the pointer to them. PAWL_ENOMEM without an arena. */
 pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                            void *items, size_t *count, pawl_error *error, const char *find, ...);
 /* The first; without one `row` stays. `is_there` may be NULL. */
@@ -163,9 +168,9 @@ pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_err
  * none. */
 pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
                               bson_t *reply, pawl_error *error);
-/* "q: {...}, u: {...}": changes a document, or makes it, and reads what it then is, which is `reply`'s. */
-pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_upsert,
-                             bson_t *reply, pawl_error *error, const char *text, ...);
+/* "q: {...}, u: {...}": changes a document, or makes it, and reads what it then is: numbers and ids alone. */
+pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
+                             void *row, bool *is_there, pawl_error *error, const char *text, ...);
 /* `count` numbers nobody had before, the first in *first. Outside of any transaction. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error);
 void      pawl__mongo_name(const pawl_store *store, const char *collection,

@@ -12,27 +12,25 @@ static const char *const states[]   = {"pending", "held", "dispatched", "dead", 
 static const char *const outcomes[] = {"success", "rejected",  "transient", "poison",
                                        "enabled", "discarded", NULL};
 
+/* Members of an added row that it keeps. */
+#define SENT(of)                                                                       \
+    PAWL__MONGO_SAME(of, dispatch_id, UUID), PAWL__MONGO_SAME(of, source, TEXT),       \
+        PAWL__MONGO_SAME(of, version, INT), PAWL__MONGO_SAME(of, index, INT32),        \
+        PAWL__MONGO_SAME(of, endpoint, TEXT), PAWL__MONGO_SAME(of, destination, TEXT), \
+        PAWL__MONGO_SAME(of, due, INT), PAWL__MONGO_SAME(of, at, INT),                 \
+        PAWL__MONGO_MESSAGE(pawl_##of, message)
 #define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_outbox_row, member, key, type)
 static const pawl__mongo_field fields[] = {
     ROW(id, "_id", INT),
-    ROW(dispatch_id, "dispatch_id", UUID),
-    ROW(source, "source", TEXT),
-    ROW(version, "version", INT),
-    ROW(index, "index", INT32),
-    ROW(endpoint, "endpoint", TEXT),
-    ROW(destination, "destination", TEXT),
-    PAWL__MONGO_MESSAGE(pawl_outbox_row, message),
-    ROW(due, "due", INT),
-    {"state", offsetof(pawl_outbox_row, state), PAWL__MONGO_WORD, states},
+    SENT(outbox_row),
+    PAWL__MONGO_WORDS(pawl_outbox_row, state, "state", states),
     ROW(attempts, "attempts", INT32),
     ROW(next_attempt, "next_attempt", INT),
-    ROW(at, "at", INT),
     ROW(attempts_before, "attempts_before", INT32),
     ROW(dispatched, "ended", INT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table outbox = {
-    .name = "outbox", .fields = fields, .row_size = sizeof(pawl_outbox_row)};
+static const pawl__mongo_table outbox = PAWL__MONGO_TABLE("outbox", fields, pawl_outbox_row);
 
 /* ---- Claims -------------------------------------------------------------- */
 
@@ -159,7 +157,7 @@ pawl_code pawl__mongo_outbox_find(pawl_store *store, const pawl_outbox_query *qu
 
 #define TRY(member, type) PAWL__MONGO_FIELD(pawl_attempt_row, member, "tries." #member, type)
 static const pawl__mongo_field try_fields[] = {
-    {"tries.outcome", offsetof(pawl_attempt_row, outcome), PAWL__MONGO_WORD, outcomes},
+    PAWL__MONGO_WORDS(pawl_attempt_row, outcome, "tries.outcome", outcomes),
     TRY(error, TEXT),
     TRY(at, INT),
     TRY(duration, INT),
@@ -169,8 +167,8 @@ static const pawl__mongo_field try_fields[] = {
 pawl_code pawl__mongo_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
                                       pawl_attempt_rows *rows, pawl_error *error)
 {
-    static const pawl__mongo_table table = {
-        .name = "outbox", .fields = try_fields, .row_size = sizeof(pawl_attempt_row)};
+    static const pawl__mongo_table table =
+        PAWL__MONGO_TABLE("outbox", try_fields, pawl_attempt_row);
     pawl_code code = pawl__mongo_read(
         store, &table, arena, &rows->items, &rows->count, error,
         "pipeline: [{$match: {_id: %i}}, {$project: {tries: 1}}, {$unwind: '$tries'}]", id);
@@ -197,8 +195,8 @@ pawl_code pawl__mongo_outbox_stats(pawl_store *store, pawl_stats *stats, pawl_er
 
 #define SETTLE(member, type) PAWL__MONGO_SAME(outbox_settle, member, type)
 static const pawl__mongo_field settle_fields[] = {
-    {"state", offsetof(pawl_outbox_settle, state), PAWL__MONGO_WORD, states},
-    {"outcome", offsetof(pawl_outbox_settle, outcome), PAWL__MONGO_WORD, outcomes},
+    PAWL__MONGO_WORDS(pawl_outbox_settle, state, "state", states),
+    PAWL__MONGO_WORDS(pawl_outbox_settle, outcome, "outcome", outcomes),
     SETTLE(id, INT),
     SETTLE(attempts, INT32),
     SETTLE(next_attempt, INT),
@@ -207,12 +205,6 @@ static const pawl__mongo_field settle_fields[] = {
     SETTLE(duration, INT),
     PAWL__MONGO_END,
 };
-
-static int choose_settle(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return ((const pawl_outbox_settle *)change)->state == PAWL_OUTBOX_DISPATCHED;
-}
 
 #define IN_STATE(state) "filter: {_id: {$in: @@id}, state: '" state "'}, projection: {_id: 1}"
 #define TRIED                                                                                 \
@@ -227,18 +219,13 @@ const pawl__mongo_way pawl__mongo_outbox_settle_way = {
     .look       = IN_STATE("pending"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_pending,
-    .choose     = choose_settle,
-    .writes     = {TRIED "}}", TRIED ", ended: @at}}"}};
+    .writes     = {"when state=dispatched: " TRIED ", ended: @at}}", TRIED "}}"}};
 
+static const char *const       actions[]      = {"enable", "discard", NULL};
 static const pawl__mongo_field reset_fields[] = {
     PAWL__MONGO_SAME(outbox_reset, id, INT), PAWL__MONGO_SAME(outbox_reset, note, TEXT),
-    PAWL__MONGO_SAME(outbox_reset, at, INT), PAWL__MONGO_END};
-
-static int choose_reset(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return (int)((const pawl_outbox_reset *)change)->action;
-}
+    PAWL__MONGO_SAME(outbox_reset, at, INT),
+    PAWL__MONGO_WORDS(pawl_outbox_reset, action, "action", actions), PAWL__MONGO_END};
 
 #define RESET(state, outcome, more)                                             \
     "update q: {_id: @id, state: 'dead'}, u: [{$set: {state: '" state           \
@@ -253,60 +240,35 @@ const pawl__mongo_way pawl__mongo_outbox_reset_way = {
     .look       = IN_STATE("dead"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_dead,
-    .choose     = choose_reset,
-    .writes     = {[PAWL_OUTBOX_ENABLE] =
-                       RESET("pending", "enabled",
-                             "next_attempt: @at, attempts_before: {$add: ['$attempts', 1]}"),
-                   [PAWL_OUTBOX_DISCARD] = RESET("discarded", "discarded", "ended: @at")}};
+    .writes     = {
+            "when action=enable: " RESET(
+                "pending", "enabled", "next_attempt: @at, attempts_before: {$add: ['$attempts', 1]}"),
+            RESET("discarded", "discarded", "ended: @at")}};
 
-#define ADD(member, type) PAWL__MONGO_SAME(outbox_add, member, type)
-static const pawl__mongo_field add_fields[] = {
-    ADD(dispatch_id, UUID), ADD(source, TEXT),   ADD(version, INT),
-    ADD(index, INT32),      ADD(endpoint, TEXT), ADD(destination, TEXT),
-    ADD(due, INT),          ADD(at, INT),        PAWL__MONGO_MESSAGE(pawl_outbox_add, message),
-    PAWL__MONGO_END,
-};
-
-static pawl__why_fn *judge_add(const pawl__mongo_run *run, const void *change, const void *row)
-{
-    const pawl_outbox_add *add   = change;
-    const pawl_outbox_row *found = row;
-    (void)run;
-    if (found == NULL)
-        return NULL;
-    return pawl_text_equal(found->message.type, add->message.type) &&
-                   pawl_text_equal(found->message.body, add->message.body)
-               ? pawl__mongo_known
-               : pawl__why_differs;
-}
+static const pawl__mongo_field add_fields[] = {SENT(outbox_add), PAWL__MONGO_END};
 
 const pawl__mongo_way pawl__mongo_outbox_add_way = {
     .collection = "outbox",
     .fields     = add_fields,
     .keys       = "dispatch_id",
     .table      = &outbox,
-    .look   = "filter: {dispatch_id: {$in: @@dispatch_id}}, projection: {dispatch_id: 1, type: 1, "
-              "body: 1, body_rest: 1}",
-    .match  = "dispatch_id=dispatch_id",
-    .judge  = judge_add,
-    .writes = {"insert _id: @number, @*, state: 'pending', attempts: 0, next_attempt: 0, "
-               "attempts_before: 0"}};
+    .look  = "filter: {dispatch_id: {$in: @@dispatch_id}}, projection: {dispatch_id: 1, type: 1, "
+             "body: 1, body_rest: 1}",
+    .match = "dispatch_id=dispatch_id",
+    .same  = "type=type,body=body",
+    .if_there = pawl__mongo_known,
+    .if_other = pawl__why_differs,
+    .writes   = {"insert _id: @number, @*, state: 'pending', attempts: 0, next_attempt: 0, "
+                   "attempts_before: 0"}};
 
-static const pawl__mongo_field hold_fields[] = {PAWL__MONGO_SAME(outbox_hold, source, TEXT),
-                                                PAWL__MONGO_SAME(outbox_hold, after, INT),
-                                                PAWL__MONGO_END};
-
-static int choose_hold(const pawl__mongo_run *run, const void *change)
-{
-    const pawl_outbox_hold *hold = change;
-    (void)run;
-    return hold->source.size != 0 ? hold->is_release : PAWL__MONGO_NOTHING;
-}
+static const pawl__mongo_field hold_fields[] = {
+    PAWL__MONGO_SAME(outbox_hold, source, TEXT), PAWL__MONGO_SAME(outbox_hold, after, INT),
+    PAWL__MONGO_SAME(outbox_hold, is_release, FLAG), PAWL__MONGO_END};
 
 const pawl__mongo_way pawl__mongo_outbox_hold_way = {
     .collection = "outbox",
     .fields     = hold_fields,
-    .choose     = choose_hold,
-    .writes     = {"maybe updates q: {source: @source, state: 'pending', _id: {$gt: @after}}, "
-                       "u: {$set: {state: 'held'}}",
-                   "maybe updates q: {source: @source, state: 'held'}, u: {$set: {state: 'pending'}}"}};
+    .writes     = {"when source !is_release: maybe updates q: {source: @source, state: 'pending', "
+                       "_id: {$gt: @after}}, u: {$set: {state: 'held'}}",
+                   "when source: maybe updates q: {source: @source, state: 'held'}, "
+                       "u: {$set: {state: 'pending'}}"}};

@@ -15,6 +15,7 @@
 
 #define CLAIM_TRIES_MAX 10
 
+/* A message, first, and what a claim and a settle look at. */
 typedef struct queue_row {
     pawl_queue_message message;
     pawl_text          queue;
@@ -22,27 +23,31 @@ typedef struct queue_row {
     pawl_uuid          claimed_by;
     int64_t            claim;
 } queue_row;
+_Static_assert(offsetof(queue_row, message) == 0 && offsetof(pawl_queue_message, row) == 0,
+               "the tables below read into a part of it");
 
 #define ROW(member, key, type) PAWL__MONGO_FIELD(queue_row, member, key, type)
 #define IN_ROW(member, key, type) ROW(message.row.member, key, type)
 static const pawl__mongo_field fields[] = {
-    IN_ROW(seq, "_id", INT),
     ROW(queue, "queue", TEXT),
+    ROW(changes, "changes", INT),
+    ROW(claimed_by, "claimed_by", UUID),
+    ROW(claim, "claim", INT),
+    ROW(message.error, "error", TEXT),
+    IN_ROW(seq, "_id", INT),
     IN_ROW(due, "due", INT),
     IN_ROW(placed, "placed", INT),
     IN_ROW(attempts, "attempts", INT32),
     IN_ROW(deaths, "deaths", INT32),
     IN_ROW(waiting_since, "waiting_since", INT),
-    ROW(changes, "changes", INT),
-    ROW(claimed_by, "claimed_by", UUID),
-    ROW(claim, "claim", INT),
     PAWL__MONGO_MESSAGE(queue_row, message.row.message),
-    ROW(message.error, "error", TEXT),
     IN_ROW(history, "history", TEXT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table queued = {
-    .name = "queue", .fields = fields, .row_size = sizeof(queue_row)};
+static const pawl__mongo_table queued = PAWL__MONGO_TABLE("queue", fields, queue_row);
+static const pawl__mongo_table as_messages =
+    PAWL__MONGO_TABLE("queue", fields + 4, pawl_queue_message);
+static const pawl__mongo_table as_rows = PAWL__MONGO_TABLE("queue", fields + 5, pawl_queue_row);
 
 typedef struct found_rows {
     queue_row *items;
@@ -52,34 +57,30 @@ typedef struct found_rows {
 /* ---- Claims -------------------------------------------------------------- */
 
 /* Free ones; rows that are named may be this worker's already. */
-static void put_claimable(bson_t *filter, const pawl_store *store, const pawl_queue_claim *claim)
+#define CLAIMABLE "claimed_by: {$in: [null, ?%u]}"
+
+static pawl_uuid own_of(const pawl_store *store, const pawl_queue_claim *claim)
 {
-    if (claim->seq_count == 0)
-        (void)pawl__mongo_put(filter, "claimed_by: {$exists: false}");
-    else
-        (void)pawl__mongo_put(filter, "claimed_by: {$in: [null, %u]}", store->worker.uuid);
+    return claim->seq_count != 0 ? store->worker.uuid : (pawl_uuid){{0}};
 }
 
 static pawl_code find_wanted(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              found_rows *found, pawl_error *error)
 {
-    bson_t filter   = BSON_INITIALIZER;
-    bool   is_named = claim->seq_count != 0;
-    size_t size     = 0;
-    (void)pawl__mongo_put(&filter, "queue: %t, due: {$lte: %i}", claim->queue, claim->due_max);
-    put_claimable(&filter, store, claim);
-    if (is_named)
-        (void)pawl__mongo_put(&filter, "_id: {$in: %l}",
-                              PAWL__MONGO_VALUES(claim->seqs, claim->seq_count, INT));
-    pawl__mongo_reading r = pawl__mongo_begin(store, &queued, arena, error,
-                                              "filter: %d, sort: {due: 1, _id: 1}, limit?: %i",
-                                              &filter, is_named ? 0 : (int64_t)claim->count_max);
+    bool                is_named = claim->seq_count != 0;
+    size_t              size     = 0;
+    pawl__mongo_reading r =
+        pawl__mongo_begin(store, &queued, arena, error,
+                          "filter: {queue: %t, due: {$lte: %i}, " CLAIMABLE ", _id?: {$in?: %l}}, "
+                          "sort: {due: 1, _id: 1}, limit?: %i",
+                          claim->queue, claim->due_max, own_of(store, claim),
+                          PAWL__MONGO_VALUES(claim->seqs, claim->seq_count, INT),
+                          is_named ? 0 : (int64_t)claim->count_max);
     while ((is_named || !PAWL_SIZE_IS_REACHED(size, claim->size_max)) && pawl__mongo_next(&r)) {
         queue_row *items = r.items;
         size += PAWL_MESSAGE_SIZE(&items[r.count - 1].message.row.message);
     }
     *found = (found_rows){.items = r.items, .count = r.count};
-    bson_destroy(&filter);
     return pawl__mongo_end(&r);
 }
 
@@ -108,11 +109,11 @@ static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const f
     pawl__mongo *self   = pawl__mongo_of(store);
     bson_t       filter = BSON_INITIALIZER;
     put_as_found(&filter, found);
-    put_claimable(&filter, store, claim);
     self->has_stray = claim->seq_count == 0;
-    pawl_code code  = pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, stamped, error,
-                                        "q: %d, u: {$set: {claimed_by: %u, claim: %i}}", &filter,
-                                        store->worker.uuid, ++self->claim);
+    pawl_code code =
+        pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, stamped, error,
+                          "q: {%m, " CLAIMABLE "}, u: {$set: {claimed_by: %u, claim: %i}}", &filter,
+                          own_of(store, claim), store->worker.uuid, ++self->claim);
     self->has_stray = self->has_stray && code != PAWL_OK;
     bson_destroy(&filter);
     return code;
@@ -132,36 +133,29 @@ static pawl_code free_stray(pawl_store *store, pawl_error *error)
     return code;
 }
 
-/* Of the rows found those that the stamp reached stay, in their order. */
-static pawl_code keep_ours(pawl_store *store, pawl_arena *arena, found_rows *found,
-                           pawl_error *error)
+/* Of the rows found those that the stamp reached go to the rows, in their order; all where it reached so many. */
+static pawl_code keep_ours(pawl_store *store, pawl_arena *arena, const found_rows *found,
+                           int64_t stamped, pawl_queue_rows *rows, pawl_error *error)
 {
-    found_rows ours  = {.count = 0};
-    size_t     count = 0;
-    pawl_code  code  = pawl__mongo_read(store, &queued, arena, &ours.items, &ours.count, error,
-                                        "filter: {claimed_by: %u, claim: %i}, projection: {_id: 1}",
-                                        store->worker.uuid, pawl__mongo_of(store)->claim);
-    for (size_t i = 0; code == PAWL_OK && i < found->count; i++) {
-        size_t at = 0;
-        while (at < ours.count && ours.items[at].message.row.seq != found->items[i].message.row.seq)
-            at++;
-        if (at < ours.count)
-            found->items[count++] = found->items[i];
-    }
-    found->count = count;
-    return code;
-}
-
-static pawl_code show(const found_rows *found, pawl_arena *arena, pawl_queue_rows *rows,
-                      pawl_error *error)
-{
+    found_rows ours   = {.count = 0};
+    bool       is_all = stamped == (int64_t)found->count;
+    pawl_code  code   = PAWL_OK;
+    if (!is_all)
+        code = pawl__mongo_read(store, &queued, arena, &ours.items, &ours.count, error,
+                                "filter: {claimed_by: %u, claim: %i}, projection: {_id: 1}",
+                                store->worker.uuid, pawl__mongo_of(store)->claim);
     rows->items = pawl_arena_take(arena, (found->count + 1) * sizeof *rows->items);
     if (rows->items == NULL)
         return pawl__mongo_no_memory(error);
-    for (size_t i = 0; i < found->count; i++)
-        rows->items[i] = found->items[i].message.row;
-    rows->count = found->count;
-    return PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < found->count; i++) {
+        const pawl_queue_row *row = &found->items[i].message.row;
+        size_t                at  = 0;
+        while (at < ours.count && ours.items[at].message.row.seq != row->seq)
+            at++;
+        if (is_all || at < ours.count)
+            rows->items[rows->count++] = *row;
+    }
+    return code;
 }
 
 pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
@@ -176,9 +170,7 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
             break;
         code = stamp(store, claim, &found, &stamped, error);
     }
-    if (code == PAWL_OK && stamped != (int64_t)found.count)
-        code = keep_ours(store, arena, &found, error);
-    return code == PAWL_OK ? show(&found, arena, rows, error) : code;
+    return code == PAWL_OK ? keep_ours(store, arena, &found, stamped, rows, error) : code;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
@@ -201,11 +193,9 @@ pawl_code pawl__mongo_queue_oldest(pawl_store *store, pawl_text queue, pawl_time
 pawl_code pawl__mongo_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    found_rows found = {.count = 0};
-    pawl_code  code  = pawl__mongo_read(store, &queued, arena, &found.items, &found.count, error,
-                                        "filter: {queue: %t}, sort: {placed: 1, _id: 1}, limit?: %i",
-                                        queue, (int64_t)count_max);
-    return code == PAWL_OK ? show(&found, arena, rows, error) : code;
+    return pawl__mongo_read(store, &as_rows, arena, &rows->items, &rows->count, error,
+                            "filter: {queue: %t}, sort: {placed: 1, _id: 1}, limit?: %i", queue,
+                            (int64_t)count_max);
 }
 
 static int by_place(const void *left, const void *right)
@@ -219,14 +209,11 @@ static int by_place(const void *left, const void *right)
 pawl_code pawl__mongo_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    found_rows found = {.count = 0};
-    pawl_code  code  = pawl__mongo_read(
-          store, &queued, arena, &found.items, &found.count, error,
-          "filter: {queue: %t, due: {$gt: %i}, attempts: {$gt: 0}, type: %t}, sort: {due: 1, _id: 1}, "
-            "limit?: %i",
-          query->queue, query->due_after, query->type, (int64_t)query->look_max);
-    if (code == PAWL_OK)
-        code = show(&found, arena, rows, error);
+    pawl_code code = pawl__mongo_read(
+        store, &as_rows, arena, &rows->items, &rows->count, error,
+        "filter: {queue: %t, due: {$gt: %i}, attempts: {$gt: 0}, type: %t}, sort: {due: 1, _id: 1}, "
+        "limit?: %i",
+        query->queue, query->due_after, query->type, (int64_t)query->look_max);
     if (code != PAWL_OK)
         return code;
     if (rows->count > 1)
@@ -240,36 +227,36 @@ pawl_code pawl__mongo_queue_find(pawl_store *store, const pawl_queue_query *quer
                                  pawl_arena *arena, pawl_queue_messages *messages,
                                  pawl_error *error)
 {
-    bson_t     filter = BSON_INITIALIZER;
-    found_rows found  = {.count = 0};
-    (void)pawl__mongo_put(&filter,
-                          "queue: %t, message_id?: %t, type?: %t, due?: {$gte?: %i, $lte?: %i}, "
-                          "_id?: {$lte?: %i}",
-                          query->queue, query->message_id, query->type, query->due_min,
-                          query->due_max, query->seq_max);
+    bson_t behind = BSON_INITIALIZER;
     if (query->after != NULL)
-        (void)pawl__mongo_put(&filter, "$or: [{due: {$gt: %i}}, {due: %i, _id: {$gt: %i}}]",
+        (void)pawl__mongo_put(&behind, "$or: [{due: {$gt: %i}}, {due: %i, _id: {$gt: %i}}]",
                               query->after->due, query->after->due, query->after->seq);
-    pawl_code code = pawl__mongo_read(store, &queued, arena, &found.items, &found.count, error,
-                                      "filter: %d, sort: {due: 1, _id: 1}, limit?: %i", &filter,
-                                      (int64_t)query->count_max);
-    bson_destroy(&filter);
-    messages->items = pawl_arena_take(arena, (found.count + 1) * sizeof *messages->items);
-    if (code == PAWL_OK && messages->items == NULL)
-        code = pawl__mongo_no_memory(error);
-    for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
-        messages->items[i] = found.items[i].message;
-    messages->count = found.count;
+    pawl_code code = pawl__mongo_read(
+        store, &as_messages, arena, &messages->items, &messages->count, error,
+        "filter: {queue: %t, message_id?: %t, type?: %t, due?: {$gte?: %i, $lte?: %i}, _id?: {$lte?: "
+        "%i}, %m}, sort: {due: 1, _id: 1}, limit?: %i",
+        query->queue, query->message_id, query->type, query->due_min, query->due_max,
+        query->seq_max, &behind, (int64_t)query->count_max);
+    bson_destroy(&behind);
     return code;
 }
 
 /* ---- Changes ------------------------------------------------------------- */
 
+static const char *const actions[] = {"done", "release", "retry", NULL};
+
 #define SETTLE(member, type) PAWL__MONGO_SAME(queue_settle, member, type)
 static const pawl__mongo_field settle_fields[] = {
-    SETTLE(seq, INT),        SETTLE(queue, TEXT),   SETTLE(due, INT),
-    SETTLE(attempts, INT32), SETTLE(deaths, INT32), SETTLE(waiting_since, INT),
-    SETTLE(error, TEXT),     SETTLE(history, TEXT), PAWL__MONGO_END,
+    SETTLE(seq, INT),
+    SETTLE(queue, TEXT),
+    SETTLE(due, INT),
+    SETTLE(attempts, INT32),
+    SETTLE(deaths, INT32),
+    SETTLE(waiting_since, INT),
+    SETTLE(error, TEXT),
+    SETTLE(history, TEXT),
+    PAWL__MONGO_WORDS(pawl_queue_settle, action, "action", actions),
+    PAWL__MONGO_END,
 };
 
 static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change, const void *row)
@@ -282,12 +269,6 @@ static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change
                : pawl__why_not_claimed;
 }
 
-static int choose_settle(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return (int)((const pawl_queue_settle *)change)->action;
-}
-
 #define OURS "q: {_id: {$in: @@seq}, queue: @queue, claimed_by: @worker}"
 const pawl__mongo_way pawl__mongo_queue_settle_way = {
     .collection = "queue",
@@ -298,15 +279,13 @@ const pawl__mongo_way pawl__mongo_queue_settle_way = {
     .match      = "seq=_id",
     .if_missing = pawl__why_gone,
     .judge      = judge_settle,
-    .choose     = choose_settle,
-    .writes     = {[PAWL_QUEUE_DONE] = "by queue removes " OURS,
-                   [PAWL_QUEUE_RELEASE] =
-                       "by queue updates " OURS ", u: {$unset: {claimed_by: 1, claim: 1}}",
-                   [PAWL_QUEUE_RETRY] =
-                       "update q: {_id: @seq, queue: @queue, claimed_by: @worker}, "
-                           "u: {$set: {due: @due, attempts: @attempts, deaths: @deaths, waiting_since: "
-                           "@waiting_since, error: @error, history: @history}, $inc: {changes: 1}, "
-                           "$unset: {claimed_by: 1, claim: 1}}"}};
+    .writes     = {"when action=done: by queue removes " OURS,
+                   "when action=release: by queue updates " OURS
+                   ", u: {$unset: {claimed_by: 1, claim: 1}}",
+                   "update q: {_id: @seq, queue: @queue, claimed_by: @worker}, "
+                       "u: {$set: {due: @due, attempts: @attempts, deaths: @deaths, waiting_since: "
+                       "@waiting_since, error: @error, history: @history}, $inc: {changes: 1}, "
+                       "$unset: {claimed_by: 1, claim: 1}}"}};
 
 static const pawl__mongo_field send_fields[] = {
     PAWL__MONGO_SAME(queue_send, queue, TEXT),

@@ -77,8 +77,9 @@ static pawl__mongo_reading begin(pawl_store *store, const pawl__mongo_table *tab
 {
     pawl__mongo_reading r     = {.store = store, .table = table, .arena = arena, .error = error};
     bson_t              asked = BSON_INITIALIZER;
-    bool                is_ok = pawl__mongo_put_arguments(&asked, find, arguments) &&
-                 (!is_one || pawl__mongo_put(&asked, "limit: 1"));
+    bool                is_ok = pawl__mongo_put_arguments(&asked, find, arguments);
+    if (is_one && !bson_has_field(&asked, "pipeline"))
+        is_ok &= pawl__mongo_put(&asked, "limit: 1");
     if (arena != NULL && !is_one)
         is_ok = (r.items = pawl_arena_take(arena, 1)) != NULL && is_ok;
     if (is_ok)
@@ -141,6 +142,8 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pa
     va_start(arguments, find);
     pawl__mongo_reading r = begin(store, table, arena, error, false, find, arguments);
     va_end(arguments);
+    if (arena == NULL)
+        r.code = pawl__mongo_no_memory(error);
     while (pawl__mongo_next(&r))
         continue;
     memcpy(items, &r.items, sizeof r.items);
@@ -166,19 +169,17 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
 pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
                             pawl_error *error, const char *filter, ...)
 {
-    const pawl__mongo_table table = {.name = collection};
-    bson_t                  match = BSON_INITIALIZER;
-    va_list                 arguments;
+    static const pawl__mongo_field counted[] = {{"n", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
+    const pawl__mongo_table        table     = {.name = collection, .fields = counted};
+    bson_t                         match     = BSON_INITIALIZER;
+    va_list                        arguments;
     va_start(arguments, filter);
     bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
     va_end(arguments);
-    pawl__mongo_reading r = pawl__mongo_begin(store, &table, NULL, error,
-                                              "pipeline: [{$match: %d}, {$count: 'n'}]", &match);
-    *count                = 0;
-    if (pawl__mongo_next(&r))
-        (void)pawl__mongo_get_int(r.document, "n", count);
+    *count         = 0;
+    pawl_code code = pawl__mongo_read_one(store, &table, NULL, count, NULL, error,
+                                          "pipeline: [{$match: %d}, {$count: 'n'}]", &match);
     bson_destroy(&match);
-    pawl_code code = pawl__mongo_end(&r);
     return is_ok ? code : pawl__mongo_no_memory(error);
 }
 
@@ -227,38 +228,36 @@ void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const b
                        "out of memory, or a JSON text is no object, or too large or too deep for a "
                        "document");
     }
-    switch (op) {
-    case PAWL__MONGO_INSERT: is_ok = is_ok && insert(bulk, to, document); break;
-    case PAWL__MONGO_UPDATE:
-    case PAWL__MONGO_UPSERT:
-        is_ok = is_ok &&
-                mongoc_bulk_operation_update_one_with_opts(to, &filter, &update, &options, why);
-        break;
-    case PAWL__MONGO_UPDATE_MANY:
-        is_ok =
-            is_ok && mongoc_bulk_operation_update_many_with_opts(to, &filter, &update, NULL, why);
-        break;
-    case PAWL__MONGO_REMOVE:
-        is_ok = is_ok && mongoc_bulk_operation_remove_one_with_opts(to, &filter, NULL, why);
-        break;
-    case PAWL__MONGO_REMOVE_MANY:
-        is_ok = is_ok && mongoc_bulk_operation_remove_many_with_opts(to, &filter, NULL, why);
-        break;
-    }
+    if (op == PAWL__MONGO_INSERT)
+        is_ok = is_ok && insert(bulk, to, document);
+    else if (op <= PAWL__MONGO_REMOVE_MANY)
+        is_ok = is_ok && (op == PAWL__MONGO_REMOVE ? mongoc_bulk_operation_remove_one_with_opts
+                                                   : mongoc_bulk_operation_remove_many_with_opts)(
+                             to, &filter, NULL, why);
+    else
+        is_ok = is_ok && (op == PAWL__MONGO_UPDATE_MANY
+                              ? mongoc_bulk_operation_update_many_with_opts
+                              : mongoc_bulk_operation_update_one_with_opts)(to, &filter, &update,
+                                                                            &options, why);
     if (!is_ok && bulk->code == PAWL_OK)
         bulk->code = pawl__mongo_fail(bulk->store, why, NULL, NULL);
     bson_destroy(&options);
 }
 
-void pawl__mongo_add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, ...)
+static void add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, va_list arguments)
 {
-    bson_t  document = BSON_INITIALIZER;
-    va_list arguments;
-    va_start(arguments, text);
-    bool is_ok = pawl__mongo_put_arguments(&document, text, arguments);
-    va_end(arguments);
+    bson_t document = BSON_INITIALIZER;
+    bool   is_ok    = pawl__mongo_put_arguments(&document, text, arguments);
     pawl__mongo_add_document(bulk, op, &document, is_ok);
     bson_destroy(&document);
+}
+
+void pawl__mongo_add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    add(bulk, op, text, arguments);
+    va_end(arguments);
 }
 
 static pawl_code execute(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *part, pawl_error *error)
@@ -296,14 +295,11 @@ pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error)
 pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mongo_op op,
                             int64_t *done, pawl_error *error, const char *text, ...)
 {
-    pawl__mongo_bulk bulk     = pawl__mongo_bulk_begin(store, collection, PAWL_TEXT(""));
-    bson_t           document = BSON_INITIALIZER;
+    pawl__mongo_bulk bulk = pawl__mongo_bulk_begin(store, collection, PAWL_TEXT(""));
     va_list          arguments;
     va_start(arguments, text);
-    bool is_ok = pawl__mongo_put_arguments(&document, text, arguments);
+    add(&bulk, op, text, arguments);
     va_end(arguments);
-    pawl__mongo_add_document(&bulk, op, &document, is_ok);
-    bson_destroy(&document);
     pawl_code code = pawl__mongo_bulk_run(&bulk, error);
     if (done != NULL)
         *done = bulk.done;
@@ -328,12 +324,13 @@ pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t
     return code;
 }
 
-pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_upsert,
-                             bson_t *reply, pawl_error *error, const char *text, ...)
+pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
+                             void *row, bool *is_there, pawl_error *error, const char *text, ...)
 {
-    bson_error_t         why;
-    bson_t               asked = BSON_INITIALIZER, filter, update, extra = BSON_INITIALIZER;
-    mongoc_collection_t *at               = open_collection(store, collection, PAWL_TEXT(""));
+    bson_error_t                   why;
+    bson_t                         asked = BSON_INITIALIZER, extra = BSON_INITIALIZER;
+    bson_t                         filter, update, reply, value;
+    mongoc_collection_t           *at     = open_collection(store, table->name, PAWL_TEXT(""));
     mongoc_find_and_modify_opts_t *change = mongoc_find_and_modify_opts_new();
     va_list                        arguments;
     va_start(arguments, text);
@@ -347,9 +344,14 @@ pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_
         change,
         MONGOC_FIND_AND_MODIFY_RETURN_NEW | (is_upsert ? MONGOC_FIND_AND_MODIFY_UPSERT : 0));
     (void)mongoc_find_and_modify_opts_append(change, &extra);
-    bool      is_ok = mongoc_collection_find_and_modify_with_opts(at, &filter, change, reply, &why);
-    pawl_code code  = is_ok ? PAWL_OK : pawl__mongo_fail(store, &why, reply, error);
+    bool is_ok     = mongoc_collection_find_and_modify_with_opts(at, &filter, change, &reply, &why);
+    pawl_code code = is_ok ? PAWL_OK : pawl__mongo_fail(store, &why, &reply, error);
+    pawl__mongo_part(&reply, "value", &value);
+    *is_there = is_ok && !bson_empty(&value);
+    if (*is_there)
+        (void)pawl__mongo_decode(&value, table->fields, NULL, row);
     mongoc_find_and_modify_opts_destroy(change);
+    bson_destroy(&reply);
     mongoc_collection_destroy(at);
     bson_destroy(&extra);
     bson_destroy(&asked);
@@ -359,19 +361,20 @@ pawl_code pawl__mongo_modify(pawl_store *store, const char *collection, bool is_
 /* Never within a transaction: commits would wait for one another at the counter's document. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error)
 {
-    pawl__mongo             *self    = pawl__mongo_of(store);
-    mongoc_client_session_t *session = self->at_session;
-    bson_t                   reply, value;
-    int64_t                  last = 0;
-    self->at_session              = NULL;
+    static const pawl__mongo_field last_field[] = {{"last", 0, PAWL__MONGO_INT, NULL},
+                                                   PAWL__MONGO_END};
+    static const pawl__mongo_table numbers      = {.name = "schema", .fields = last_field};
+    pawl__mongo                   *self         = pawl__mongo_of(store);
+    mongoc_client_session_t       *session      = self->at_session;
+    int64_t                        last         = 0;
+    bool                           is_there     = false;
+    self->at_session                            = NULL;
     pawl_code code =
-        pawl__mongo_modify(store, "schema", true, &reply, error,
+        pawl__mongo_modify(store, &numbers, true, &last, &is_there, error,
                            "q: {_id: 'numbers'}, u: {$inc: {last: %i}}", (int64_t)count);
     self->at_session = session;
-    pawl__mongo_part(&reply, "value", &value);
-    if (code == PAWL_OK && !pawl__mongo_get_int(&value, "last", &last))
+    if (code == PAWL_OK && !is_there)
         code = pawl_error_set(error, PAWL_EPERSIST, "mongodb: the counter of numbers is gone");
     *first = last - (int64_t)count + 1;
-    bson_destroy(&reply);
     return code;
 }

@@ -4,6 +4,8 @@
  */
 #include "store/mongo/kinds.h"
 
+#include "store/core/keys.h"
+
 #include <string.h>
 
 static const pawl__mongo_way *const ways[pawl_change_kind_count] = {
@@ -79,25 +81,29 @@ static pawl_text next_name(const char **at, const char *ends)
     return name;
 }
 
-/* The row that the change is about: of "a=b,c=d" the fields of each, in pairs. */
-static const void *find_row(const pawl__mongo_run *r, const pawl__mongo_table *table,
-                            const void *change)
+/* Fields of changes and of rows that are compared. */
+typedef struct pairs {
+    const pawl__mongo_field *items[2][2];
+    size_t                   count;
+} pairs;
+
+/* Of "a=b,c=d", or NULL. */
+static pairs read_pairs(const pawl__mongo_run *r, const pawl__mongo_table *table, const char *at)
 {
-    const pawl__mongo_field *pairs[2][2];
-    size_t                   count = 0;
-    for (const char *at = r->way->match; at != NULL && *at != '\0'; count++) {
-        pairs[count][0] = pawl__mongo_field_of(r->way->fields, next_name(&at, "="));
-        pairs[count][1] = pawl__mongo_field_of(table->fields, next_name(&at, ","));
+    pairs p = {.count = 0};
+    for (; at != NULL && *at != '\0'; p.count++) {
+        p.items[p.count][0] = pawl__mongo_field_of(r->way->fields, next_name(&at, "="));
+        p.items[p.count][1] = pawl__mongo_field_of(table->fields, next_name(&at, ","));
     }
-    for (size_t i = 0; count != 0 && i < r->row_count; i++) {
-        const void *row  = r->rows + i * table->row_size;
-        size_t      same = 0;
-        while (same < count && is_equal(pairs[same][0], change, pairs[same][1], row))
-            same++;
-        if (same == count)
-            return row;
-    }
-    return NULL;
+    return p;
+}
+
+static bool are_equal(const pairs *p, const void *change, const void *row)
+{
+    size_t same = 0;
+    while (same < p->count && is_equal(p->items[same][0], change, p->items[same][1], row))
+        same++;
+    return same == p->count;
 }
 
 static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
@@ -115,25 +121,36 @@ static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
     return code;
 }
 
-static pawl__why_fn *judge(const pawl__mongo_run *r, const void *change, const void *row)
+/* The index of the row that the change is about; how many there are where none is. */
+static size_t find_row(const pawl__mongo_run *r, const pawl__mongo_table *table, const pairs *match,
+                       const void *change)
 {
-    pawl__why_fn *why = row != NULL ? r->way->if_there : r->way->if_missing;
-    return why == NULL && r->way->judge != NULL ? r->way->judge(r, change, row) : why;
+    size_t i = match->count != 0 ? 0 : r->row_count;
+    while (i < r->row_count && !are_equal(match, change, r->rows + i * table->row_size))
+        i++;
+    return i;
 }
 
 /* Refuses what the documents forbid. The first event of a stream tells for those behind it. */
 static pawl_code look(pawl__mongo_run *r)
 {
+    const pawl__mongo_way  *way  = r->way;
     const pawl__mongo_table saga = {
         .fields = pawl__mongo_saga_fields, .row_size = sizeof(pawl_saga_row), .saga = saga_of(r)};
-    const pawl__mongo_table *table = r->way->table != NULL ? r->way->table : &saga;
-    pawl_code                code  = PAWL_OK;
-    if (r->way->look != NULL)
-        code = read_rows(r, table);
+    const pawl__mongo_table *table = way->table != NULL ? way->table : &saga;
+    const pairs              match = read_pairs(r, table, way->match);
+    const pairs              same  = read_pairs(r, table, way->same);
+    pawl_code                code  = way->look != NULL ? read_rows(r, table) : PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++) {
         pawl_error    text = PAWL_ERROR_INIT;
-        pawl__why_fn *why  = judge(r, r->items[i], find_row(r, table, r->items[i]));
-        r->is_out[i]       = why != NULL;
+        size_t        at   = find_row(r, table, &match, r->items[i]);
+        const void   *row  = at < r->row_count ? r->rows + at * table->row_size : NULL;
+        pawl__why_fn *why  = row == NULL                           ? way->if_missing
+                             : !are_equal(&same, r->items[i], row) ? way->if_other
+                                                                   : way->if_there;
+        if (why == NULL && way->judge != NULL)
+            why = way->judge(r, r->items[i], row);
+        r->is_out[i] = why != NULL;
         if (why == NULL || why == pawl__mongo_known)
             continue;
         (void)why(r->items[i], &text);
@@ -147,22 +164,47 @@ static pawl_code look(pawl__mongo_run *r)
 /* A write as it is read from its text. */
 typedef struct sentence {
     pawl__mongo_op           op;
-    bool                     is_counted;
+    bool                     is_met, is_counted;
     const pawl__mongo_field *by; /* or NULL */
     const char              *text;
 } sentence;
 
-static sentence read_sentence(const pawl__mongo_way *of, int number)
+/* Whether the condition holds that the write may begin with, behind which *at then is. */
+static bool is_met(const pawl__mongo_way *of, const void *change, const char **at)
+{
+    bool is_met = true;
+    if (strncmp(*at, "when ", 5) != 0)
+        return true;
+    for (*at += 4; **at == ' ';) {
+        bool      is_not               = *++*at == '!';
+        pawl_text name                 = {.data = *at + is_not};
+        name.size                      = strcspn(name.data, " =:");
+        const pawl__mongo_field *field = pawl__mongo_field_of(of->fields, name);
+        const void              *value = (const char *)change + field->offset;
+        *at                            = name.data + name.size;
+        if (**at != '=') {
+            is_met &= pawl__mongo_is_empty(field->type, value) == is_not;
+            continue;
+        }
+        name = (pawl_text){.data = *at + 1, .size = strcspn(*at + 1, " :")};
+        is_met &= pawl_text_equal(name, pawl_text_of(field->words[*(const int *)value]));
+        *at = name.data + name.size;
+    }
+    *at += 2;
+    return is_met;
+}
+
+/* The write as it is for the change. */
+static sentence read_sentence(const pawl__mongo_way *of, int number, const void *change)
 {
     static const char *const words[] = {
         [PAWL__MONGO_REMOVE] = "remove ",       [PAWL__MONGO_REMOVE_MANY] = "removes ",
         [PAWL__MONGO_UPDATE] = "update ",       [PAWL__MONGO_UPSERT] = "upsert ",
         [PAWL__MONGO_UPDATE_MANY] = "updates ", [PAWL__MONGO_INSERT] = "insert "};
-    sentence s = {.text = of->writes[number], .is_counted = true};
-    if (strncmp(s.text, "maybe ", 6) == 0) {
-        s.is_counted = false;
-        s.text += 6;
-    }
+    sentence s   = {.text = of->writes[number]};
+    s.is_met     = is_met(of, change, &s.text);
+    s.is_counted = strncmp(s.text, "maybe ", 6) != 0;
+    s.text += s.is_counted ? 0 : 6;
     if (strncmp(s.text, "by ", 3) == 0) {
         s.text += 3;
         s.by = pawl__mongo_field_of(of->fields, next_name(&s.text, " "));
@@ -171,6 +213,17 @@ static sentence read_sentence(const pawl__mongo_way *of, int number)
         s.op++;
     s.text += strlen(words[s.op]);
     return s;
+}
+
+/* The number of the write that the change needs. */
+static int choose_one(const pawl__mongo_run *r, const void *change)
+{
+    if (r->way->choose != NULL)
+        return r->way->choose(r, change);
+    for (int i = 0; i < PAWL__MONGO_WRITES_MAX && r->way->writes[i] != NULL; i++)
+        if (read_sentence(r->way, i, change).is_met)
+            return i;
+    return PAWL__MONGO_NOTHING;
 }
 
 typedef struct writing {
@@ -208,9 +261,7 @@ static void add_write(writing *w, size_t first, const sentence *s)
 static pawl_code choose(const pawl__mongo_run *r, int *chosen)
 {
     for (size_t i = 0; i < r->count; i++) {
-        chosen[i] = r->is_out[i] ? PAWL__MONGO_NOTHING : 0;
-        if (!r->is_out[i] && r->way->choose != NULL)
-            chosen[i] = r->way->choose(r, r->items[i]);
+        chosen[i] = r->is_out[i] ? PAWL__MONGO_NOTHING : choose_one(r, r->items[i]);
         if (chosen[i] == PAWL__MONGO_FAILED)
             return r->writer->error != NULL ? r->writer->error->code : PAWL_EPERSIST;
     }
@@ -227,7 +278,7 @@ static pawl_code write_all(pawl__mongo_run *r)
     pawl_code code = w.chosen != NULL ? choose(r, w.chosen) : pawl__mongo_no_memory(writer->error);
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++)
         if (w.chosen[i] != PAWL__MONGO_NOTHING) {
-            const sentence s = read_sentence(r->way, w.chosen[i]);
+            const sentence s = read_sentence(r->way, w.chosen[i], r->items[i]);
             w.is_counted &= s.is_counted;
             add_write(&w, i, &s);
         }
@@ -247,14 +298,16 @@ static bool is_looked_at(const pawl__mongo_run *r)
     size_t loose = 0, all = 0;
     if (r->way->look == NULL && r->way->judge == NULL)
         return false;
+    if (r->writer->is_careful)
+        return true;
     for (size_t i = 0; i < r->count; i++) {
         if (r->way->is_looked_at != NULL && r->way->is_looked_at(r->items[i]))
             return true;
-        int number = r->way->choose != NULL ? r->way->choose(r, r->items[i]) : 0;
+        int number = choose_one(r, r->items[i]);
         all += number >= 0;
-        loose += number >= 0 && !read_sentence(r->way, number).is_counted;
+        loose += number >= 0 && !read_sentence(r->way, number, r->items[i]).is_counted;
     }
-    return r->writer->is_careful || (loose != 0 && loose != all);
+    return loose != 0 && loose != all;
 }
 
 /* The items of one collection. */
@@ -319,34 +372,25 @@ static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_way *of
 
 /* ---- Runs ---------------------------------------------------------------- */
 
-/* Two keys with one bit end a run early, which costs a round trip and nothing else. */
-#define KEY_BITS 65536
 #define KEYS_MAX 3
 
 typedef struct gather {
     const void **items;
     size_t       count;
-    uint64_t     bits[KEY_BITS / 64];
+    pawl__keys   keys;
 } gather;
-
-/* FNV-1a */
-static uint32_t hash(uint32_t from, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        from = (from ^ bytes[i]) * UINT32_C(16777619);
-    return from;
-}
 
 static uint32_t hash_field(uint32_t from, const pawl__mongo_field *field, const void *at)
 {
     const pawl_text *text  = at;
     uint64_t         value = 0;
     switch (field->type) {
-    case PAWL__MONGO_INT: return hash(from, at, sizeof(int64_t));
-    case PAWL__MONGO_UUID: return hash(from, at, sizeof(pawl_uuid));
-    case PAWL__MONGO_VALUE: value = pawl_value_hash(at); return hash(from, &value, sizeof value);
-    default: return hash(from, text->data, text->size);
+    case PAWL__MONGO_INT: return pawl__key_hash(from, at, sizeof(int64_t));
+    case PAWL__MONGO_UUID: return pawl__key_hash(from, at, sizeof(pawl_uuid));
+    case PAWL__MONGO_VALUE:
+        value = pawl_value_hash(at);
+        return pawl__key_hash(from, &value, sizeof value);
+    default: return pawl__key_hash(from, text->data, text->size);
     }
 }
 
@@ -372,7 +416,7 @@ static size_t keys_of(const pawl__mongo_way *of, const void *change, uint32_t ke
             at += size + (at[size] != '\0');
         }
         if (!is_none)
-            keys[count++] = key % KEY_BITS;
+            keys[count++] = key;
     } while (*at != '\0');
     return count;
 }
@@ -384,14 +428,10 @@ static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__m
     uint32_t  keys[KEYS_MAX];
     size_t    count = keys_of(of, change, keys);
     pawl_code code  = PAWL_OK;
-    for (size_t i = 0; g->count != 0 && i < count; i++)
-        if ((g->bits[keys[i] / 64] & UINT64_C(1) << keys[i] % 64) != 0) {
-            code     = write_run(writer, of, g->items, g->count);
-            g->count = 0;
-            memset(g->bits, 0, sizeof g->bits);
-        }
-    for (size_t i = 0; i < count; i++)
-        g->bits[keys[i] / 64] |= UINT64_C(1) << keys[i] % 64;
+    if (pawl__keys_add(&g->keys, keys, count, g->count == 0)) {
+        code     = write_run(writer, of, g->items, g->count);
+        g->count = 0;
+    }
     g->items[g->count++] = change;
     return code;
 }
@@ -408,8 +448,8 @@ pawl_code pawl__mongo_apply(pawl__mongo_writer *writer, pawl_change_kind kind)
     gather *g    = pawl_arena_take(writer->arena, sizeof *g);
     writer->kind = kind;
     if (g != NULL) {
-        memset(g, 0, sizeof *g);
         g->items = pawl_arena_take(writer->arena, count * sizeof *g->items);
+        g->count = 0;
     }
     if (g == NULL || g->items == NULL)
         return pawl__mongo_no_memory(writer->error);

@@ -166,14 +166,6 @@ static const pawl__mongo_field insert_fields[] = {
 static const pawl__mongo_field update_fields[] = {
     STATE(saga_update), PAWL__MONGO_SAME(saga_update, version, INT), PAWL__MONGO_END};
 
-static pawl__why_fn *judge_delete(const pawl__mongo_run *run, const void *change, const void *row)
-{
-    (void)run;
-    return ((const pawl_saga_row *)row)->version == ((const pawl_saga_delete *)change)->version
-               ? NULL
-               : pawl__why_not_deleted;
-}
-
 static pawl__why_fn *judge_insert(const pawl__mongo_run *run, const void *change, const void *row)
 {
     static const char filter[] = "$or: [{_id: @id}, ?{correlation.@main?: @main}, "
@@ -184,19 +176,10 @@ static pawl__why_fn *judge_insert(const pawl__mongo_run *run, const void *change
 
 static pawl__why_fn *judge_update(const pawl__mongo_run *run, const void *change, const void *row)
 {
-    static const char       filter[] = "correlation.@transitional: @transitional, _id: {$ne: @id}";
-    const pawl_saga_update *update   = change;
-    if (((const pawl_saga_row *)row)->version != update->version)
-        return pawl__why_not_updated;
-    bool has_value = update->transitional.type != PAWL_VALUE_NONE;
+    static const char filter[] = "correlation.@transitional: @transitional, _id: {$ne: @id}";
+    bool has_value = ((const pawl_saga_update *)change)->transitional.type != PAWL_VALUE_NONE;
+    (void)row;
     return has_value && pawl__mongo_is_there(run, change, filter) ? pawl__why_value_taken : NULL;
-}
-
-/* Whether the transitional value is taken away. */
-static int choose_update(const pawl__mongo_run *run, const void *change)
-{
-    return run->scope.table->transitional.type != PAWL_VALUE_NONE &&
-           ((const pawl_saga_update *)change)->transitional.type == PAWL_VALUE_NONE;
 }
 
 #define LOOK "filter: {_id: {$in: @@id}}, projection: {version: 1}"
@@ -212,8 +195,9 @@ const pawl__mongo_way pawl__mongo_saga_delete_way = {
     .keys       = "id",
     .look       = LOOK,
     .match      = "id=_id",
+    .same       = "version=version",
+    .if_other   = pawl__why_not_deleted,
     .if_missing = pawl__why_not_deleted,
-    .judge      = judge_delete,
     .writes     = {"remove q: {_id: @id, version: @version}"}};
 
 const pawl__mongo_way pawl__mongo_saga_insert_way = {
@@ -228,7 +212,9 @@ const pawl__mongo_way pawl__mongo_saga_update_way = {
     .keys       = "id;transitional",
     .look       = LOOK,
     .match      = "id=_id",
+    .same       = "version=version",
+    .if_other   = pawl__why_not_updated,
     .if_missing = pawl__why_not_updated,
     .judge      = judge_update,
-    .choose     = choose_update,
-    .writes     = {UPDATE "}", UPDATE ", $unset: {correlation.@transitional: 1}}"}};
+    .writes     = {"when transitional: " UPDATE "}",
+                   UPDATE ", $unset?: {correlation.@transitional: 1}}"}};

@@ -86,34 +86,67 @@ static void push_index(bson_t *list, uint32_t *count, const index_spec *spec)
     bson_destroy(&keys);
 }
 
-static pawl_code run(pawl_store *store, uint32_t allowed, bson_t *command, pawl_error *error)
+/* Makes a schema, takes it away, or tells both as a script for mongosh, which may run again. */
+typedef struct builder {
+    pawl_store   *store;
+    pawl_line_fn *line; /* NULL: it is done */
+    void         *context;
+    pawl_error   *error;
+} builder;
+
+/* Takes the line. */
+static void tell(const builder *b, char *line)
 {
-    pawl_code code = pawl__mongo_command(store, command, allowed, NULL, error);
+    b->line(pawl_text_of(line), b->context);
+    bson_free(line);
+}
+
+/* Takes the command, which is run, an error of the number `allowed` being none, or told behind `guard`. */
+static pawl_code put_command(const builder *b, const char *guard, uint32_t allowed, bson_t *command)
+{
+    pawl_code code = PAWL_OK;
+    char     *json = b->line != NULL ? bson_as_relaxed_extended_json(command, NULL) : NULL;
+    if (b->line == NULL)
+        code = pawl__mongo_command(b->store, command, allowed, NULL, b->error);
+    else if (json != NULL)
+        tell(b, bson_strdup_printf("%sdb.runCommand(%s);", guard, json));
+    else
+        code = pawl__mongo_no_memory(b->error);
+    bson_free(json);
     bson_destroy(command);
     return code;
 }
 
-/* The command that makes a collection with its indexes, or one without any. */
-static void put_creation(bson_t *command, const char *name, const index_spec *specs)
+/* A collection with its indexes, or one without any, which a script makes where it is not there. */
+static pawl_code put_collection(const builder *b, const char *name, const index_spec *specs)
 {
-    bson_t   list  = BSON_INITIALIZER;
+    char     guard[PAWL__MONGO_NAME_SIZE + 80] = "";
+    bson_t   command = BSON_INITIALIZER, list = BSON_INITIALIZER;
     uint32_t count = 0;
     while (count < INDEXES_MAX && specs[count].keys != NULL)
         push_index(&list, &count, &specs[count]);
-    if (count == 0)
-        (void)pawl__mongo_put(command, "create: %c", name);
-    else
-        (void)pawl__mongo_put(command, "createIndexes: %c, indexes: %a", name, &list);
+    if (count == 0) {
+        (void)snprintf(guard, sizeof guard, "db.getCollectionNames().includes(\"%s\") || ", name);
+        (void)pawl__mongo_put(&command, "create: %c", name);
+    } else {
+        (void)pawl__mongo_put(&command, "createIndexes: %c, indexes: %a", name, &list);
+    }
     bson_destroy(&list);
+    pawl_code code = put_command(b, guard, count == 0 ? NAMESPACE_EXISTS : 0, &command);
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(b->error, code, "indexes of collection %s", name);
 }
 
-static pawl_code make_indexes(pawl_store *store, const char *name, const index_spec *specs,
-                              pawl_error *error)
+static pawl_code drop_collection(const builder *b, const char *name)
 {
     bson_t command = BSON_INITIALIZER;
-    put_creation(&command, name, specs);
-    pawl_code code = run(store, specs[0].keys == NULL ? NAMESPACE_EXISTS : 0, &command, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "indexes of collection %s", name);
+    if (b->line != NULL) {
+        tell(b, bson_strdup_printf("db.getCollection(\"%s\").drop();", name));
+        return PAWL_OK;
+    }
+    (void)pawl__mongo_put(&command, "drop: %c", name);
+    pawl_code code = put_command(b, "", NAMESPACE_NOT_FOUND, &command);
+    return code == PAWL_OK ? code : pawl_error_wrap(b->error, code, "collection %s", name);
 }
 
 /* ---- Marks --------------------------------------------------------------- */
@@ -143,11 +176,9 @@ typedef struct found_marks {
 static pawl_code read_marks(pawl_store *store, pawl_arena *arena, found_marks *marks,
                             pawl_error *error)
 {
-    static const pawl__mongo_table table = {
-        .name = "schema", .fields = mark_fields, .row_size = sizeof(mark)};
-    return arena == NULL ? pawl__mongo_no_memory(error)
-                         : pawl__mongo_read(store, &table, arena, &marks->items, &marks->count,
-                                            error, "filter: {}");
+    static const pawl__mongo_table table = PAWL__MONGO_TABLE("schema", mark_fields, mark);
+    return pawl__mongo_read(store, &table, arena, &marks->items, &marks->count, error,
+                            "filter: {}");
 }
 
 static const mark *find_mark(const found_marks *marks, const char *id)
@@ -161,11 +192,19 @@ static const mark *find_mark(const found_marks *marks, const char *id)
 #define MARK "q: {_id: %t}, u: {$set: {%r}}"
 
 /* Two programs that make it at once: the other one's mark says the same. */
-static pawl_code write_mark(pawl_store *store, const mark *written, pawl_error *error)
+static pawl_code put_mark(const builder *b, const mark *written)
 {
-    pawl_code code = pawl__mongo_write(store, "schema", PAWL__MONGO_UPSERT, NULL, error, MARK,
-                                       written->id, mark_fields + 1, written);
-    return code == PAWL_EDUPLICATE ? PAWL_OK : code;
+    char   name[PAWL__MONGO_NAME_SIZE];
+    bson_t command = BSON_INITIALIZER;
+    if (b->line == NULL) {
+        pawl_code code = pawl__mongo_write(b->store, "schema", PAWL__MONGO_UPSERT, NULL, b->error,
+                                           MARK, written->id, mark_fields + 1, written);
+        return code == PAWL_EDUPLICATE ? PAWL_OK : code;
+    }
+    pawl__mongo_name(b->store, "schema", name);
+    (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", name,
+                          written->id, mark_fields + 1, written);
+    return put_command(b, "", 0, &command);
 }
 
 /* Of a saga's collection, whose names the others are. */
@@ -205,12 +244,6 @@ static bool is_marked(const mark *known, const pawl_correlation *correlation)
            pawl_text_equal(known->transitional, correlation->property);
 }
 
-static bool is_same(const mark *known, const pawl_saga_table *table)
-{
-    return pawl_text_equal(known->main, table->main.property) &&
-           pawl_text_equal(known->transitional, table->transitional.property);
-}
-
 static pawl_code refuse_alike(const pawl_saga_table *table, const mark *known, pawl_error *error)
 {
     return pawl_error_set(
@@ -241,26 +274,42 @@ static pawl_code check_old_name(pawl_store *store, const pawl_saga_table *table,
                           PAWL_TEXT_ARGS(table->type), old, name, old, name);
 }
 
-static pawl_code ensure_saga(pawl_store *store, const found_marks *marks,
-                             const pawl_saga_table *table, pawl_error *error)
+static pawl_code put_saga(const builder *b, const pawl_saga_table *table)
 {
-    char        name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    char        paths[2][PAWL__MONGO_PATH_SIZE];
-    index_spec  specs[INDEXES_MAX];
-    const mark  own   = mark_of(table, name, id);
-    const mark *known = find_mark(marks, id);
+    char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
+    char       paths[2][PAWL__MONGO_PATH_SIZE];
+    index_spec specs[INDEXES_MAX];
+    const mark own = mark_of(table, name, id);
+    saga_indexes(table, paths, specs);
+    pawl_code code = put_collection(b, name, specs);
+    return code == PAWL_OK ? put_mark(b, &own) : code;
+}
+
+/* Whether the mark says all that the saga needs; PAWL_ECONFIG and PAWL_ESCHEMA where it must not be so. */
+static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_saga_table *table,
+                            bool *is_done, pawl_error *error)
+{
+    *is_done =
+        known != NULL && is_marked(known, &table->main) && is_marked(known, &table->transitional);
     if (known != NULL && !pawl_text_equal(known->table, table->name))
         return refuse_alike(table, known, error);
-    pawl_code code = check_old_name(store, table, name, error);
-    if (code == PAWL_OK && known != NULL && !is_same(known, table))
-        code = pawl__mongo_check_reach(store, table, error);
-    bool is_done =
-        known != NULL && is_marked(known, &table->main) && is_marked(known, &table->transitional);
-    if (code != PAWL_OK || is_done)
-        return code;
-    saga_indexes(table, paths, specs);
-    code = make_indexes(store, name, specs, error);
-    return code == PAWL_OK ? write_mark(store, &own, error) : code;
+    bool is_same =
+        known == NULL || (pawl_text_equal(known->main, table->main.property) &&
+                          pawl_text_equal(known->transitional, table->transitional.property));
+    return is_same || store->mode == PAWL_OPEN_LOOK ? PAWL_OK
+                                                    : pawl__mongo_check_reach(store, table, error);
+}
+
+static pawl_code ensure_saga(const builder *b, const found_marks *marks,
+                             const pawl_saga_table *table)
+{
+    char name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
+    bool is_done = false;
+    (void)mark_of(table, name, id);
+    pawl_code code = check_mark(b->store, find_mark(marks, id), table, &is_done, b->error);
+    if (code == PAWL_OK)
+        code = check_old_name(b->store, table, name, b->error);
+    return code != PAWL_OK || is_done ? code : put_saga(b, table);
 }
 
 /* ---- Making -------------------------------------------------------------- */
@@ -274,34 +323,36 @@ static pawl_code check_version(const mark *known, pawl_error *error)
                           (long long)known->version, VERSION);
 }
 
-static pawl_code make_collections(pawl_store *store, pawl_error *error)
+/* The mark comes behind what it says is there. */
+static pawl_code put_shared(const builder *b)
 {
     static const index_spec none[INDEXES_MAX] = {{0}};
     char                    name[PAWL__MONGO_NAME_SIZE];
-    const mark              version = {.id = PAWL_TEXT("version"), .version = VERSION};
-    int64_t                 first   = 0;
-    pawl__mongo_name(store, "schema", name);
-    pawl_code code = make_indexes(store, name, none, error);
+    pawl__mongo_name(b->store, "schema", name);
+    pawl_code code = put_collection(b, name, none);
     for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, collections[i].name, name);
-        code = make_indexes(store, name, collections[i].indexes, error);
+        pawl__mongo_name(b->store, collections[i].name, name);
+        code = put_collection(b, name, collections[i].indexes);
     }
-    if (code == PAWL_OK)
-        code = pawl__mongo_numbers(store, 1, &first, error);
-    return code == PAWL_OK ? write_mark(store, &version, error) : code;
+    return code == PAWL_OK ? put_mark(b, &(mark){.id = PAWL_TEXT("version"), .version = VERSION})
+                           : code;
 }
 
 pawl_code pawl__mongo_schema_make(pawl_store *store, const pawl_saga_table *const *tables,
                                   size_t count, pawl_error *error)
 {
-    pawl_arena *arena   = pawl_arena_create(0);
-    found_marks marks   = {.count = 0};
-    pawl_code   code    = read_marks(store, arena, &marks, error);
-    const mark *version = code == PAWL_OK ? find_mark(&marks, "version") : NULL;
+    const builder b       = {.store = store, .error = error};
+    pawl_arena   *arena   = pawl_arena_create(0);
+    found_marks   marks   = {.count = 0};
+    int64_t       first   = 0;
+    pawl_code     code    = read_marks(store, arena, &marks, error);
+    const mark   *version = code == PAWL_OK ? find_mark(&marks, "version") : NULL;
+    if (code == PAWL_OK && version == NULL)
+        code = pawl__mongo_numbers(store, 1, &first, error);
     if (code == PAWL_OK)
-        code = version == NULL ? make_collections(store, error) : check_version(version, error);
+        code = version == NULL ? put_shared(&b) : check_version(version, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = ensure_saga(store, &marks, tables[i], error);
+        code = ensure_saga(&b, &marks, tables[i]);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -332,16 +383,13 @@ static void check_saga(pawl_store *store, const found_marks *marks, const pawl_s
     pawl_error why = PAWL_ERROR_INIT;
     (void)mark_of(table, name, id);
     const mark *known = find_mark(marks, id);
-    pawl_code   code  = PAWL_OK;
-    if (known == NULL)
-        code = pawl_error_set(&why, PAWL_ESCHEMA, "collection %s is missing", name);
-    else if (!pawl_text_equal(known->table, table->name))
-        code = refuse_alike(table, known, &why);
-    else if (!is_marked(known, &table->main) || !is_marked(known, &table->transitional))
-        code =
-            pawl_error_set(&why, PAWL_ESCHEMA, "collection %s lacks the index of a property", name);
-    else if (!is_same(known, table) && store->mode != PAWL_OPEN_LOOK)
-        code = pawl__mongo_check_reach(store, table, &why);
+    bool        is_done;
+    pawl_code   code = check_mark(store, known, table, &is_done, &why);
+    if (code == PAWL_OK && !is_done)
+        code = pawl_error_set(&why, PAWL_ESCHEMA,
+                              known == NULL ? "collection %s is missing"
+                                            : "collection %s lacks the index of a property",
+                              name);
     if (code != PAWL_OK)
         add_difference(v, code, &why);
 }
@@ -382,135 +430,46 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
     return code;
 }
 
-/* ---- The script ---------------------------------------------------------- */
+/* ---- The verbs ----------------------------------------------------------- */
 
-/* Lines for mongosh. The script may run again. */
-typedef struct script {
-    pawl_line_fn *line;
-    void         *context;
-    pawl_code     code;
-} script;
-
-static void print_text(script *to, const char *before, const char *text, const char *after)
-{
-    size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
-    char  *line = bson_malloc0(size);
-    (void)snprintf(line, size, "%s%s%s", before, text, after);
-    to->line(pawl_text_of(line), to->context);
-    bson_free(line);
-}
-
-/* Takes the command. */
-static void print_command(script *to, const char *before, bson_t *command)
-{
-    char *json = bson_as_relaxed_extended_json(command, NULL);
-    if (json != NULL)
-        print_text(to, before, json, ");");
-    else
-        to->code = PAWL_ENOMEM;
-    bson_free(json);
-    bson_destroy(command);
-}
-
-static void print_collection(script *to, const char *name, const index_spec *specs)
-{
-    char   guard[PAWL__MONGO_NAME_SIZE + 80] = "db.runCommand(";
-    bson_t command                           = BSON_INITIALIZER;
-    put_creation(&command, name, specs);
-    if (specs[0].keys == NULL)
-        (void)snprintf(guard, sizeof guard,
-                       "db.getCollectionNames().includes(\"%s\") || db.runCommand(", name);
-    print_command(to, guard, &command);
-}
-
-static void print_mark(script *to, const char *marks, const mark *written)
-{
-    bson_t command = BSON_INITIALIZER;
-    (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", marks,
-                          written->id, mark_fields + 1, written);
-    print_command(to, "db.runCommand(", &command);
-}
-
-static void print_saga(script *to, const char *marks, const pawl_saga_table *table)
-{
-    char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    char       paths[2][PAWL__MONGO_PATH_SIZE];
-    index_spec specs[INDEXES_MAX];
-    const mark own = mark_of(table, name, id);
-    saga_indexes(table, paths, specs);
-    print_collection(to, name, specs);
-    print_mark(to, marks, &own);
-}
-
-/* Collections in the order in which they go: when no other of the prefix is left their version and counter do. */
-static pawl_code each_drop(pawl_store *store, const pawl_schema_spec *spec,
-                           pawl_code (*drop)(pawl_store *store, const char *name, void *context,
-                                             pawl_error *error),
-                           void *context, pawl_error *error)
+/* When no other of the prefix is left their version and counter go. */
+static pawl_code drop_all(const builder *b, const pawl_schema_spec *spec)
 {
     char      name[PAWL__MONGO_NAME_SIZE];
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++) {
         pawl__mongo_table_name(spec->tables[i]->name, name);
-        code = drop(store, name, context, error);
+        code = drop_collection(b, name);
     }
     for (size_t i = 0; code == PAWL_OK && i <= COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, i < COLLECTIONS_COUNT ? collections[i].name : "schema", name);
-        code = drop(store, name, context, error);
+        pawl__mongo_name(b->store, i < COLLECTIONS_COUNT ? collections[i].name : "schema", name);
+        code = drop_collection(b, name);
     }
     return code;
 }
 
-static pawl_code print_drop(pawl_store *store, const char *name, void *context, pawl_error *error)
+static pawl_code put_all(const builder *b, const pawl_schema_spec *spec)
 {
-    (void)store, (void)error;
-    print_text(context, "db.getCollection(\"", name, "\").drop();");
-    return PAWL_OK;
-}
-
-/* The marks come behind what they say is there. */
-static pawl_code print(pawl_store *store, const pawl_schema_spec *spec, script *to,
-                       pawl_error *error)
-{
-    static const index_spec none[INDEXES_MAX] = {{0}};
-    char                    name[PAWL__MONGO_NAME_SIZE], marks[PAWL__MONGO_NAME_SIZE];
-    pawl__mongo_name(store, "schema", marks);
-    if (spec->is_drop)
-        return each_drop(store, spec, print_drop, to, error);
-    print_collection(to, marks, none);
-    for (size_t i = 0; i < COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, collections[i].name, name);
-        print_collection(to, name, collections[i].indexes);
-    }
-    print_mark(to, marks, &(mark){.id = PAWL_TEXT("version"), .version = VERSION});
-    for (size_t i = 0; i < spec->table_count; i++)
-        print_saga(to, marks, spec->tables[i]);
-    return to->code == PAWL_OK ? PAWL_OK : pawl__mongo_no_memory(error);
-}
-
-/* ---- The verbs ----------------------------------------------------------- */
-
-static pawl_code drop_one(pawl_store *store, const char *name, void *context, pawl_error *error)
-{
-    bson_t command = BSON_INITIALIZER;
-    (void)context;
-    (void)pawl__mongo_put(&command, "drop: %c", name);
-    pawl_code code = run(store, NAMESPACE_NOT_FOUND, &command, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "collection %s", name);
+    pawl_code code = put_shared(b);
+    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
+        code = put_saga(b, spec->tables[i]);
+    return code;
 }
 
 pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
+    const builder doing   = {.store = store, .error = error};
+    const builder telling = {.store = store, .line = line, .context = context, .error = error};
     switch (verb) {
     case PAWL_SCHEMA_APPLY:
         return pawl__mongo_schema_make(store, spec->tables, spec->table_count, error);
     case PAWL_SCHEMA_VERIFY:
         return pawl__mongo_schema_check(store, spec->tables, spec->table_count, line, context,
                                         error);
-    case PAWL_SCHEMA_DROP: return each_drop(store, spec, drop_one, NULL, error);
+    case PAWL_SCHEMA_DROP: return drop_all(&doing, spec);
     case PAWL_SCHEMA_PRINT:
-        return print(store, spec, &(script){.line = line, .context = context}, error);
+        return spec->is_drop ? drop_all(&telling, spec) : put_all(&telling, spec);
     case PAWL_SCHEMA_PLAN: break;
     }
     return pawl_error_set(error, PAWL_EUNSUPPORTED,

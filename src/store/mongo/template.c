@@ -37,6 +37,8 @@ static void put_list(reader *r, const member *m, const pawl__mongo_list *list)
     char        text[16];
     const char *name = NULL;
     uint32_t    used = 0;
+    if (m->is_optional && list->count == 0)
+        return;
     r->is_ok &= bson_append_array_begin(m->to, m->name, m->size, &items);
     for (size_t i = 0; i < list->count; i++) {
         const char *row = list->stride != 0 ? (const char *)list->items + i * list->stride
@@ -64,6 +66,7 @@ static void put_argument(reader *r, const member *m)
     int64_t       integer;
     bool          truth;
     const bson_t *inner;
+    bson_iter_t   at;
     char          type = r->at[1];
     r->at += 2;
     switch (type) {
@@ -90,6 +93,11 @@ static void put_argument(reader *r, const member *m)
         return;
     case 'v': put(r, m, PAWL__MONGO_VALUE, NULL, va_arg(r->arguments, const pawl_value *)); return;
     case 'l': put_list(r, m, va_arg(r->arguments, const pawl__mongo_list *)); return;
+    case 'e':
+        inner = va_arg(r->arguments, const bson_t *);
+        if (bson_iter_init_find(&at, inner, va_arg(r->arguments, const char *)))
+            r->is_ok &= bson_append_iter(m->to, m->name, m->size, &at);
+        return;
     default: break;
     }
     assert(type == 'd' || type == 'a');
@@ -239,22 +247,25 @@ static void put_items(reader *r, bson_t *to)
     r->at++;
 }
 
-/* A name with @main or @transitional at its end. */
-static void put_property(const pawl__mongo_scope *scope, member *m,
+/* A name with @main or @transitional at its end; false: the saga has no such property. */
+static bool put_property(const pawl__mongo_scope *scope, member *m,
                          char name[PAWL__MONGO_PATH_SIZE])
 {
-    size_t before  = (size_t)((const char *)memchr(m->name, '@', (size_t)m->size) - m->name);
-    bool   is_main = m->name[before + 1] == 'm';
+    size_t before = (size_t)((const char *)memchr(m->name, '@', (size_t)m->size) - m->name);
     char   property[PAWL__MONGO_PATH_SIZE];
-    pawl__mongo_property(is_main ? &scope->table->main : &scope->table->transitional, property);
+    const pawl_correlation *of =
+        m->name[before + 1] == 'm' ? &scope->table->main : &scope->table->transitional;
+    pawl__mongo_property(of, property);
     m->size = snprintf(name, PAWL__MONGO_PATH_SIZE, "%.*s%s", (int)before, m->name, property);
     m->name = name;
+    return of->type != PAWL_VALUE_NONE;
 }
 
 static void put_member(reader *r, bson_t *to)
 {
     char   name[PAWL__MONGO_PATH_SIZE];
-    member m = {.to = to, .name = r->at};
+    bson_t nowhere = BSON_INITIALIZER;
+    member m       = {.to = to, .name = r->at};
     if (r->at[0] == '%' && r->at[1] == 'k') {
         m.name = va_arg(r->arguments, const char *);
         m.size = (int)strlen(m.name);
@@ -262,14 +273,15 @@ static void put_member(reader *r, bson_t *to)
     } else {
         m.size = (int)strcspn(r->at, ":?");
         r->at += m.size;
-        if (memchr(m.name, '@', (size_t)m.size) != NULL)
-            put_property(r->scope, &m, name);
+        if (memchr(m.name, '@', (size_t)m.size) != NULL && !put_property(r->scope, &m, name))
+            m.to = &nowhere;
     }
     m.is_optional = *r->at == '?';
     r->at += m.is_optional;
     assert(*r->at == ':');
     r->at += 1 + strspn(r->at + 1, " ");
     put_value(r, &m);
+    bson_destroy(&nowhere);
 }
 
 static void put_members(reader *r, bson_t *to, char end)

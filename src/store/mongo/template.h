@@ -8,13 +8,13 @@
  *     %t pawl_text   %c const char *   %i int64_t   %n int   %b bool   %u pawl_uuid   %v const pawl_value *
  *     %d const bson_t *, a sub-document       %a const bson_t *, an array      %k const char *, the name of a member
  *     %l const pawl__mongo_list *, an array   %r const pawl__mongo_field *, const void *: all members of that row
- *     %m const bson_t *: all its members
+ *     %m const bson_t *: all its members                %e const bson_t *, const char *: its member of that name
  *
  * Of a change, by the names of its fields: @seq its value, @@seq an array of those of all changes of the run, @* all
  * members; @worker, @number, the next one, @same, the last of these, and @before, the number before its version. @@{...}
  * is an array of such a document for each change of the run. In the name of a member, and only there, @main and
- * @transitional are the names of the saga's properties. A name with ? behind it is left out where its value is empty: a text or a
- * document without anything in it, 0, a zero id, no value; so is an item of an array with ? before it.
+ * @transitional are the names of the saga's properties, and the member is left out where the saga has none. A name with ? behind it is left out where its value is empty: a text, a
+ * list or a document without anything in it, 0, a zero id, no value; so is an item of an array with ? before it.
  *
  * Threads: plain data. Tests: tests/contract
  *

@@ -13,24 +13,20 @@
 #define CLAIM_TRIES_MAX 10
 #define COUNT_DEFAULT 1000 /* of a claim that names no number (T3) */
 
+/* Members that each arming sets. */
+#define ARMED_FOR(of)                                                              \
+    PAWL__MONGO_SAME(of, saga_id, UUID), PAWL__MONGO_SAME(of, saga_type, TEXT),    \
+        PAWL__MONGO_SAME(of, name, TEXT), PAWL__MONGO_SAME(of, destination, TEXT), \
+        PAWL__MONGO_SAME(of, due, INT), PAWL__MONGO_SAME(of, headers, TEXT),       \
+        PAWL__MONGO_SAME(of, correlation_id, TEXT)
 #define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_timeout_row, member, key, type)
 static const pawl__mongo_field fields[] = {
-    ROW(id, "_id", UUID),
-    ROW(generation, "generation", INT),
-    ROW(saga_id, "saga_id", UUID),
-    ROW(saga_type, "saga_type", TEXT),
-    ROW(name, "name", TEXT),
-    ROW(destination, "destination", TEXT),
-    ROW(due, "due", INT),
-    ROW(headers, "headers", TEXT),
-    ROW(correlation_id, "correlation_id", TEXT),
-    ROW(attempts, "attempts", INT32),
-    ROW(owner, "owner", UUID),
-    ROW(lease_expires, "lease_expires", INT),
+    ROW(id, "_id", UUID),      ROW(generation, "generation", INT),
+    ARMED_FOR(timeout_row),    ROW(attempts, "attempts", INT32),
+    ROW(owner, "owner", UUID), ROW(lease_expires, "lease_expires", INT),
     PAWL__MONGO_END,
 };
-static const pawl__mongo_table timeouts = {
-    .name = "timeouts", .fields = fields, .row_size = sizeof(pawl_timeout_row)};
+static const pawl__mongo_table timeouts = PAWL__MONGO_TABLE("timeouts", fields, pawl_timeout_row);
 
 #define BY_DUE "sort: {due: 1, _id: 1}"
 
@@ -151,9 +147,12 @@ pawl_code pawl__mongo_timeout_foreign(pawl_store *store, pawl_text own, pawl_tim
 /* ---- Changes ------------------------------------------------------------- */
 
 #define SETTLE(member, type) PAWL__MONGO_SAME(timeout_settle, member, type)
+static const char *const       actions[]       = {"remove", "release", "retry", NULL};
 static const pawl__mongo_field settle_fields[] = {
-    SETTLE(id, UUID), SETTLE(owner, UUID),     SETTLE(generation, INT),
-    SETTLE(due, INT), SETTLE(attempts, INT32), PAWL__MONGO_END,
+    SETTLE(id, UUID),        SETTLE(owner, UUID),
+    SETTLE(generation, INT), SETTLE(due, INT),
+    SETTLE(attempts, INT32), PAWL__MONGO_WORDS(pawl_timeout_settle, action, "action", actions),
+    PAWL__MONGO_END,
 };
 
 /* With neither an owner nor a generation a row that is gone is settled, too. */
@@ -181,12 +180,6 @@ static bool is_settle_looked_at(const void *change)
     return is_any(change);
 }
 
-static int choose_settle(const pawl__mongo_run *run, const void *change)
-{
-    (void)run;
-    return (int)((const pawl_timeout_settle *)change)->action;
-}
-
 #define LEASED "q: {_id: @id, owner?: @owner, generation?: @generation}"
 #define FREE "$unset: {owner: 1, worker: 1}"
 const pawl__mongo_way pawl__mongo_timeout_settle_way = {
@@ -198,12 +191,10 @@ const pawl__mongo_way pawl__mongo_timeout_settle_way = {
     .match        = "id=_id",
     .judge        = judge_settle,
     .is_looked_at = is_settle_looked_at,
-    .choose       = choose_settle,
-    .writes       = {[PAWL_TIMEOUT_REMOVE] = "remove " LEASED,
-                     [PAWL_TIMEOUT_RELEASE] =
-                         "update " LEASED ", u: {$set: {lease_expires: 0}, " FREE "}",
-                     [PAWL_TIMEOUT_RETRY] = "update " LEASED ", u: {$set: {lease_expires: 0, due: @due, "
-                                                  "attempts: @attempts}, " FREE "}"}};
+    .writes       = {"when action=remove: remove " LEASED,
+                     "when action=release: update " LEASED ", u: {$set: {lease_expires: 0}, " FREE "}",
+                     "update " LEASED ", u: {$set: {lease_expires: 0, due: @due, "
+                           "attempts: @attempts}, " FREE "}"}};
 
 static const pawl__mongo_field cancel_fields[] = {PAWL__MONGO_SAME(timeout_cancel, saga_id, UUID),
                                                   PAWL__MONGO_SAME(timeout_cancel, name, TEXT),
@@ -214,11 +205,11 @@ const pawl__mongo_way pawl__mongo_timeout_cancel_way = {
     .fields     = cancel_fields,
     .writes     = {"maybe removes q: {saga_id: @saga_id, name?: @name}"}};
 
-#define SET(member, type) PAWL__MONGO_SAME(timeout_set, member, type)
 static const pawl__mongo_field set_fields[] = {
-    SET(id, UUID),      SET(saga_id, UUID),        SET(saga_type, TEXT),
-    SET(name, TEXT),    SET(destination, TEXT),    SET(due, INT),
-    SET(headers, TEXT), SET(correlation_id, TEXT), PAWL__MONGO_END,
+    PAWL__MONGO_SAME(timeout_set, id, UUID),
+    ARMED_FOR(timeout_set),
+    PAWL__MONGO_SAME(timeout_set, is_new, FLAG),
+    PAWL__MONGO_END,
 };
 
 static bool is_named(const pawl_timeout_set *set)
@@ -240,13 +231,6 @@ static pawl__why_fn *judge_set(const pawl__mongo_run *run, const void *change, c
     return is_refused ? pawl__why_timeout_exists : NULL;
 }
 
-static int choose_set(const pawl__mongo_run *run, const void *change)
-{
-    const pawl_timeout_set *set = change;
-    (void)run;
-    return is_named(set) + 2 * set->is_new;
-}
-
 /* Another generation of the document, free and never tried. None has generation 0: so a new one never meets one that is
  * there. */
 #define ARMED "armed: {saga_id: @saga_id, name: @name}"
@@ -263,8 +247,8 @@ const pawl__mongo_way pawl__mongo_timeout_set_way = {
                   "@name}}}]}, projection: {saga_id: 1, name: 1}",
     .match      = "id=_id",
     .judge      = judge_set,
-    .choose     = choose_set,
-    .writes     = {"upsert q: {_id: @id}, " VALUES "}",
-                   "upsert q: {" ARMED "}, " VALUES ", $setOnInsert: {_id: @id}}",
-                   "upsert q: {_id: @id, generation: 0}, " VALUES "}",
-                   "upsert q: {" ARMED ", generation: 0}, " VALUES ", $setOnInsert: {_id: @id}}"}};
+    .writes     = {"when is_new saga_id name: upsert q: {" ARMED ", generation: 0}, " VALUES
+                   ", $setOnInsert: {_id: @id}}",
+                   "when is_new: upsert q: {_id: @id, generation: 0}, " VALUES "}",
+                   "when saga_id name: upsert q: {" ARMED "}, " VALUES ", $setOnInsert: {_id: @id}}",
+                   "upsert q: {_id: @id}, " VALUES "}"}};

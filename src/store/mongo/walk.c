@@ -4,8 +4,6 @@
  */
 #include "store/mongo/operations.h"
 
-#include <string.h>
-
 #define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_walk_row, member, key, type)
 
 static const pawl__mongo_field saga_fields[] = {
@@ -57,48 +55,17 @@ static const pawl__mongo_field partition_fields[] = {
     PAWL__MONGO_END,
 };
 
-typedef struct kind {
-    pawl__mongo_table table;
-    const char       *behind; /* a template of the last row's id; NULL: a letter's */
-} kind;
-
-#define KIND(name_, fields_, behind)                                                  \
-    {                                                                                 \
-        {.name = name_, .fields = fields_, .row_size = sizeof(pawl_walk_row)}, behind \
-    }
-static const kind kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_SAGAS]       = KIND(NULL, saga_fields, "_id: {$gt: %u}"),
-    [PAWL_WALK_QUEUE]       = KIND("queue", queue_fields, "_id: {$gt: %i}"),
-    [PAWL_WALK_TIMEOUTS]    = KIND("timeouts", timeout_fields, "_id: {$gt: %u}"),
-    [PAWL_WALK_FOLDS]       = KIND("folds", fold_fields, "_id: {$gt: %t}"),
-    [PAWL_WALK_AGGREGATORS] = KIND("aggregator", aggregator_fields, "_id: {$gt: %i}"),
-    [PAWL_WALK_DEAD]        = KIND("dead", dead_fields, NULL),
-    [PAWL_WALK_CHECKPOINTS] = KIND("checkpoints", checkpoint_fields, "_id: {$gt: %t}"),
-    [PAWL_WALK_PARTITIONS]  = KIND("aggregator_flush", partition_fields, "_id: {$gt: %t}"),
+#define KIND(name, fields) PAWL__MONGO_TABLE(name, fields, pawl_walk_row)
+static const pawl__mongo_table kinds[PAWL_WALK_KINDS] = {
+    [PAWL_WALK_SAGAS]       = KIND(NULL, saga_fields),
+    [PAWL_WALK_QUEUE]       = KIND("queue", queue_fields),
+    [PAWL_WALK_TIMEOUTS]    = KIND("timeouts", timeout_fields),
+    [PAWL_WALK_FOLDS]       = KIND("folds", fold_fields),
+    [PAWL_WALK_AGGREGATORS] = KIND("aggregator", aggregator_fields),
+    [PAWL_WALK_DEAD]        = KIND("dead", dead_fields),
+    [PAWL_WALK_CHECKPOINTS] = KIND("checkpoints", checkpoint_fields),
+    [PAWL_WALK_PARTITIONS]  = KIND("aggregator_flush", partition_fields),
 };
-
-/* The rows behind one; letters have no key but two texts. */
-static void put_behind(bson_t *filter, const char *text, const pawl_walk_row *after)
-{
-    if (text == NULL)
-        (void)pawl__mongo_put(filter,
-                              "$or: [{endpoint: {$gt: %t}}, {endpoint: %t, message_id: {$gt: %t}}]",
-                              after->belongs_to, after->belongs_to, after->message.id);
-    else if (strstr(text, "%u") != NULL)
-        (void)pawl__mongo_put(filter, text, after->id);
-    else if (strstr(text, "%i") != NULL)
-        (void)pawl__mongo_put(filter, text, after->number);
-    else
-        (void)pawl__mongo_put(filter, text, after->belongs_to);
-}
-
-/* A condition on the id stands in "$and", behind the one that goes on. */
-static void put_filters(bson_t *filter, const pawl_walk *walk)
-{
-    if (walk->kind == PAWL_WALK_PARTITIONS)
-        (void)pawl__mongo_put(filter, "name?: %t, is_dead?: %b, $and?: [?{_id?: %t}]",
-                              walk->aggregator, (int)walk->is_dead, walk->partition);
-}
 
 /* The number of the partition's rows, and the oldest of them. */
 static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_error *error)
@@ -114,25 +81,32 @@ static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_err
                                                   row->belongs_to);
 }
 
+/* Letters have no key but two texts. A condition on the id stands in "$and", behind the one that goes on. */
 pawl_code pawl__mongo_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                            pawl_walk_rows *rows, pawl_error *error)
 {
-    const kind       *of     = &kinds[walk->kind];
-    pawl__mongo_table table  = of->table;
-    bson_t            filter = BSON_INITIALIZER;
+    bool is_dead = walk->kind == PAWL_WALK_DEAD, is_parts = walk->kind == PAWL_WALK_PARTITIONS;
+    pawl__mongo_table       table  = kinds[walk->kind];
+    const pawl__mongo_scope after  = {.fields = table.fields, .change = walk->after};
+    bson_t                  filter = BSON_INITIALIZER;
     if (walk->kind == PAWL_WALK_SAGAS)
         table.saga = walk->table->name;
     if (walk->after != NULL)
-        put_behind(&filter, of->behind, walk->after);
-    put_filters(&filter, walk);
-    pawl_code code = pawl__mongo_read(
-        store, &table, arena, &rows->items, &rows->count, error,
-        walk->kind == PAWL_WALK_DEAD ? "filter: %d, sort: {endpoint: 1, message_id: 1}, limit?: %i"
-                                     : "filter: %d, sort: {_id: 1}, limit?: %i",
-        &filter, (int64_t)walk->count_max);
+        (void)pawl__mongo_put_scope(&filter,
+                                    is_dead ? "$or: [{endpoint: {$gt: @endpoint}}, {endpoint: "
+                                              "@endpoint, message_id: {$gt: @message_id}}]"
+                                            : "_id: {$gt: @_id}",
+                                    &after);
+    if (is_parts)
+        (void)pawl__mongo_put(&filter, "name?: %t, is_dead?: %b, $and?: [?{_id?: %t}]",
+                              walk->aggregator, (int)walk->is_dead, walk->partition);
+    pawl_code code =
+        pawl__mongo_read(store, &table, arena, &rows->items, &rows->count, error,
+                         is_dead ? "filter: %d, sort: {endpoint: 1, message_id: 1}, limit?: %i"
+                                 : "filter: %d, sort: {_id: 1}, limit?: %i",
+                         &filter, (int64_t)walk->count_max);
     bson_destroy(&filter);
-    for (size_t i = 0; code == PAWL_OK && walk->kind == PAWL_WALK_PARTITIONS && i < rows->count;
-         i++)
+    for (size_t i = 0; code == PAWL_OK && is_parts && i < rows->count; i++)
         code = count_partition(store, &rows->items[i], error);
     return code;
 }

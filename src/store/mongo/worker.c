@@ -17,13 +17,7 @@
 #define BEAT_MS 5000
 #define RESOLVE_PAUSE_MS_MAX 1000
 
-typedef struct worker_row {
-    pawl_worker_info info;
-    pawl_uuid        last_commit;
-    int64_t          part;
-} worker_row;
-
-#define INFO(member, key, type) PAWL__MONGO_FIELD(worker_row, info.member, key, type)
+#define INFO(member, key, type) PAWL__MONGO_FIELD(pawl_worker_info, member, key, type)
 static const pawl__mongo_field fields[] = {
     INFO(id, "_id", UUID),
     INFO(endpoint, "endpoint", TEXT),
@@ -31,8 +25,6 @@ static const pawl__mongo_field fields[] = {
     INFO(epoch, "epoch", INT),
     INFO(pid, "pid", INT),
     INFO(seen, "seen", INT),
-    PAWL__MONGO_FIELD(worker_row, last_commit, "last_commit", UUID),
-    PAWL__MONGO_FIELD(worker_row, part, "part", INT),
     INFO(counters.messages, "messages", INT),
     INFO(counters.timeouts, "timeouts", INT),
     INFO(counters.flushes, "flushes", INT),
@@ -41,9 +33,24 @@ static const pawl__mongo_field fields[] = {
     INFO(counters.dead, "dead", INT),
     PAWL__MONGO_END,
 };
-#define COUNTERS (fields + 8)
-static const pawl__mongo_table workers = {
-    .name = "workers", .fields = fields, .row_size = sizeof(worker_row)};
+#define COUNTERS (fields + 6)
+static const pawl__mongo_table workers = PAWL__MONGO_TABLE("workers", fields, pawl_worker_info);
+static const pawl__mongo_table sums    = PAWL__MONGO_TABLE("workers", COUNTERS, pawl_worker_info);
+
+/* The members of the fence: each commit leaves its id there. */
+typedef struct fence_row {
+    int64_t   epoch;
+    pawl_uuid last_commit;
+    int64_t   part;
+} fence_row;
+
+static const pawl__mongo_field fence_fields[] = {
+    PAWL__MONGO_FIELD(fence_row, epoch, "epoch", INT),
+    PAWL__MONGO_FIELD(fence_row, last_commit, "last_commit", UUID),
+    PAWL__MONGO_FIELD(fence_row, part, "part", INT),
+    PAWL__MONGO_END,
+};
+static const pawl__mongo_table fences = PAWL__MONGO_TABLE("workers", fence_fields, fence_row);
 
 /* A document that never had a heartbeat is no worker's. */
 #define BEAT(op) "beat: {$exists: true}, $expr: {" op ": ['$beat', {$subtract: ['$$NOW', 15000]}]}"
@@ -52,8 +59,8 @@ static const pawl__mongo_table workers = {
 #define BEATS "$currentDate: {beat: true}, $unset: {is_freed: 1}"
 
 typedef struct worker_rows {
-    worker_row *items;
-    size_t      count;
+    pawl_worker_info *items;
+    size_t            count;
 } worker_rows;
 
 /* ---- What a worker has ---------------------------------------------------- */
@@ -82,12 +89,10 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(0);
     worker_rows dead  = {.count = 0};
-    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
-                                "filter: {is_freed: {$ne: true}, " DEAD "}");
+    pawl_code   code  = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
+                                         "filter: {is_freed: {$ne: true}, " DEAD "}");
     for (size_t i = 0; code == PAWL_OK && i < dead.count; i++) {
-        pawl_uuid worker = dead.items[i].info.id.uuid;
+        pawl_uuid worker = dead.items[i].id.uuid;
         code             = free_all(store, worker, error);
         if (code == PAWL_OK)
             code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
@@ -113,39 +118,25 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-/* The document behind a change of it; false: it is not there. */
-static bool read_reply(bson_t *reply, worker_row *row)
-{
-    bson_t value;
-    pawl__mongo_part(reply, "value", &value);
-    bool is_there = !bson_empty(&value);
-    /* Numbers and ids alone, which take no memory. */
-    const pawl__mongo_field numbers[] = {fields[3], fields[6], fields[7], PAWL__MONGO_END};
-    (void)pawl__mongo_decode(&value, numbers, NULL, row);
-    bson_destroy(reply);
-    return is_there;
-}
-
 /* A document that is there is taken over: another handle that has its epoch is fenced. */
 pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    worker_row row = {.part = 0};
-    bson_t     reply;
-    pawl_code  code = pawl__mongo_modify(
-         store, "workers", true, &reply, error,
-         "q: {_id: %u}, u: {$set: {endpoint: %t, types: %t, pid: %i, seen: %i}, $inc: {epoch: 1}, " BEATS
-         "}",
-         store->worker.uuid, endpoint, types, (int64_t)getpid(), now);
-    (void)read_reply(&reply, &row);
-    if (code == PAWL_OK && row.info.epoch > 1)
+    fence_row row      = {.part = 0};
+    bool      is_there = false;
+    pawl_code code     = pawl__mongo_modify(
+            store, &fences, true, &row, &is_there, error,
+            "q: {_id: %u}, u: {$set: {endpoint: %t, types: %t, pid: %i, seen: %i}, $inc: {epoch: 1}, " BEATS
+            "}",
+            store->worker.uuid, endpoint, types, (int64_t)getpid(), now);
+    if (code == PAWL_OK && row.epoch > 1)
         code = free_all(store, store->worker.uuid, error);
     if (code == PAWL_OK)
         code = free_dead(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__mongo_of(store)->beat_ms = pawl__mongo_clock_ms();
-    store->epoch                   = row.info.epoch;
+    store->epoch                   = row.epoch;
     store->is_attached             = true;
     return PAWL_OK;
 }
@@ -162,20 +153,16 @@ typedef struct ending {
 static pawl_code end_document(pawl_store *store, void *context, pawl_error *error)
 {
     static const pawl_uuid zero;
-    ending                *end   = context;
-    worker_row             row   = {.part = 0};
-    pawl_arena            *arena = pawl_arena_create(0);
-    pawl_code              code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read_one(store, &workers, arena, &row, &end->is_ended, error,
-                                    "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
+    ending                *end = context;
+    pawl_worker_info       row = {.pid = 0};
+    pawl_code code = pawl__mongo_read_one(store, &sums, NULL, &row, &end->is_ended, error,
+                                          "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
     if (code == PAWL_OK && end->is_ended)
         code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPSERT, NULL, error,
                                  "q: {_id: %u}, u: {$inc: {%r}}", zero, COUNTERS, &row);
     if (code == PAWL_OK && end->is_ended)
         code = pawl__mongo_write(store, "workers", PAWL__MONGO_REMOVE, NULL, error, "q: {_id: %u}",
                                  end->worker);
-    pawl_arena_destroy(arena);
     return code;
 }
 
@@ -203,10 +190,10 @@ pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error 
 
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error)
 {
-    pawl__mongo     *self     = pawl__mongo_of(store);
-    int64_t          done     = 0;
-    int64_t          begun_ms = pawl__mongo_clock_ms();
-    const worker_row row      = {.info.counters = changes->counters};
+    pawl__mongo           *self     = pawl__mongo_of(store);
+    int64_t                done     = 0;
+    int64_t                begun_ms = pawl__mongo_clock_ms();
+    const pawl_worker_info row      = {.counters = changes->counters};
     /* Of the first part alone: the others are of the same set. */
     const pawl__mongo_field *counted =
         self->part == 1 ? COUNTERS : &fields[sizeof fields / sizeof *fields - 1];
@@ -226,16 +213,15 @@ pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl
 static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    bson_t     reply;
-    worker_row row      = {.part = 0};
-    pawl_code  code     = pawl__mongo_modify(store, "workers", false, &reply, error,
-                                             "q: {_id: %u}, u: {$inc: {epoch: 1}}", store->worker.uuid);
-    bool       is_there = read_reply(&reply, &row);
+    fence_row row      = {.part = 0};
+    bool      is_there = false;
+    pawl_code code     = pawl__mongo_modify(store, &fences, false, &row, &is_there, error,
+                                            "q: {_id: %u}, u: {$inc: {epoch: 1}}", store->worker.uuid);
     if (code != PAWL_OK)
         return code;
     if (!is_there)
         return pawl__why_fenced(store, "mongodb", error);
-    store->epoch = row.info.epoch;
+    store->epoch = row.epoch;
     *is_applied  = pawl_uuid_compare(row.last_commit, commit_id) == 0 &&
                   row.part == pawl__mongo_of(store)->part;
     return PAWL_OK;
@@ -265,32 +251,22 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error)
 {
-    worker_rows rows = {.count = 0};
-    pawl_code   code = pawl__mongo_read(store, &workers, arena, &rows.items, &rows.count, error,
-                                        "filter: {" ALIVE "}, sort: {_id: 1}");
-    *items           = pawl_arena_take(arena, (rows.count + 1) * sizeof **items);
-    if (code == PAWL_OK && *items == NULL)
-        return pawl__mongo_no_memory(error);
-    for (*count = 0; code == PAWL_OK && *count < rows.count; ++*count)
-        (*items)[*count] = rows.items[*count].info;
-    return code;
+    return pawl__mongo_read(store, &workers, arena, items, count, error,
+                            "filter: {" ALIVE "}, sort: {_id: 1}");
 }
 
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)
 {
-    static const pawl__mongo_table sums = {.name = "workers", .fields = COUNTERS};
-    worker_row                     row  = {.part = 0};
-    pawl_code           code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
-    pawl__mongo_reading r    = pawl__mongo_begin(
-           store, &(pawl__mongo_table){.name = "workers"}, NULL, error,
-           "pipeline: [{$group: {_id: null, messages: {$sum: '$messages'}, timeouts: {$sum: '$timeouts'}, "
-              "flushes: {$sum: '$flushes'}, failures: {$sum: '$failures'}, conflicts: {$sum: "
-              "'$conflicts'}, dead: {$sum: '$dead'}}}]");
-    if (pawl__mongo_next(&r))
-        (void)pawl__mongo_decode(r.document, sums.fields, NULL, &row);
-    stats->counters = row.info.counters;
-    pawl_code read  = pawl__mongo_end(&r);
-    return code != PAWL_OK ? code : read;
+    pawl_worker_info row  = {.pid = 0};
+    pawl_code        code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
+    if (code == PAWL_OK)
+        code = pawl__mongo_read_one(
+            store, &sums, NULL, &row, NULL, error,
+            "pipeline: [{$group: {_id: null, messages: {$sum: '$messages'}, timeouts: {$sum: "
+            "'$timeouts'}, flushes: {$sum: '$flushes'}, failures: {$sum: '$failures'}, conflicts: "
+            "{$sum: '$conflicts'}, dead: {$sum: '$dead'}}}]");
+    stats->counters = row.counters;
+    return code;
 }
 
 pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
@@ -298,13 +274,12 @@ pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t c
 {
     pawl_arena *arena = pawl_arena_create(0);
     worker_rows dead  = {.count = 0};
-    pawl_code   code  = arena != NULL ? PAWL_OK : pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
-                                "filter: {seen: {$lt: %i}, " DEAD "}, sort: {_id: 1}", before);
+    pawl_code   code =
+        pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
+                         "filter: {seen: {$lt: %i}, " DEAD "}, sort: {_id: 1}", before);
     *more |= dead.count > count_max;
     for (size_t i = 0; code == PAWL_OK && i < dead.count && i < count_max; i++) {
-        ending end = {.worker = dead.items[i].info.id.uuid};
+        ending end = {.worker = dead.items[i].id.uuid};
         code       = end_worker(store, &end, error);
         *count += end.is_ended;
     }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/keys.h"
 #include "store/sql/commit.h"
 #include "store/sql/saga_text.h"
 
@@ -303,22 +304,15 @@ static const pawl__sql_write *choose_timeout_set(const void *change)
                                                                         : &timeout_rearm_id;
 }
 
-static uint32_t hash(uint32_t from, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        from = (from ^ bytes[i]) * UINT32_C(16777619);
-    return from | UINT32_C(0x80000000); /* 0 is no key */
-}
-
 /* A re-arming must find the timeout that was inserted behind the one before it: of its id, and of
  * its name in its saga. */
 static void keys_of_timeout(const void *change, uint32_t keys[2])
 {
     const pawl_timeout_set *set = change;
-    keys[0]                     = hash(1, &set->id, sizeof set->id);
+    keys[0]                     = pawl__key_hash(1, &set->id, sizeof set->id);
     if (set->name.size != 0)
-        keys[1] = hash(hash(2, &set->saga_id, sizeof set->saga_id), set->name.data, set->name.size);
+        keys[1] = pawl__key_hash(pawl__key_hash(2, &set->saga_id, sizeof set->saga_id),
+                                 set->name.data, set->name.size);
 }
 
 /* ---- The outbox --------------------------------------------------------- */

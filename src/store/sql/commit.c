@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/commit.h"
+
+#include "store/core/keys.h"
 #include "store/sql/transaction.h"
 
 #include <stdint.h>
@@ -10,8 +12,6 @@
 
 /* As many changes go to the driver at once. */
 #define RUN_MAX 256
-/* Two keys with one bit end a run early, which costs a statement and nothing else. */
-#define KEY_BITS 65536
 /* Fewer changes are not sent ahead. */
 #define AHEAD_MIN 3
 
@@ -93,7 +93,7 @@ typedef struct run {
     const pawl__sql_write *write;
     size_t                 count;
     const void            *items[RUN_MAX];
-    uint64_t               bits[KEY_BITS / 64]; /* of the items' keys, where the kind has some */
+    pawl__keys             keys; /* of the items, where the kind has some */
 } run;
 
 /* Not initialized as a whole: most runs are short. */
@@ -116,28 +116,12 @@ static pawl_code make_room(run *r, const pawl__sql_write *write)
     return code;
 }
 
-/* The bit of a key, and the word that it stands in. */
-static uint64_t bit_of(run *r, uint32_t key, uint64_t **word)
-{
-    *word = &r->bits[key % KEY_BITS / 64];
-    return key != 0 ? UINT64_C(1) << key % 64 : 0;
-}
-
 /* A change whose rows may be those of a change of the run begins another one. */
 static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *change)
 {
-    uint32_t  keys[2] = {0, 0};
-    uint64_t *words[2];
-    pawl_code code = PAWL_OK;
+    uint32_t keys[2] = {0, 0};
     keys_of(change, keys);
-    uint64_t id = bit_of(r, keys[0], &words[0]), name = bit_of(r, keys[1], &words[1]);
-    if (r->count > 0 && ((*words[0] & id) != 0 || (*words[1] & name) != 0))
-        code = write_run(r);
-    if (r->count == 0)
-        memset(r->bits, 0, sizeof r->bits);
-    *words[0] |= id;
-    *words[1] |= name;
-    return code;
+    return pawl__keys_add(&r->keys, keys, 2, r->count == 0) ? write_run(r) : PAWL_OK;
 }
 
 /* A fate leads to a refusal, or to the next write, in runs again. */
