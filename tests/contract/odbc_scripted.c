@@ -68,6 +68,33 @@ static const char rules_mssql[] =
     "on select count(*) from (select [Seq] from [dbo].[pawl_queue]*\n  row '1'\n"
     "on delete from [dbo].[pawl_queue]*\n  count 1\n";
 
+/* The same on PostgreSQL, whose driver tells failures by state. */
+static const char rules_postgres[] =
+    "on select pg_backend_pid()*\n  row session '160004' 'public'\n"
+    "on set client_encoding*\n"
+    "on select md5(*\n  row 'id'\n"
+    "on select c.relname::text, a.attname*\n"
+    "  row 'pawl_schema' 'Part' 'text' 'C' '1' '0'\n"
+    "  row 'pawl_schema' 'Version' 'bigint' '' '1' '0'\n"
+    "on select c.relname::text, x.relname*\n  columns 7\n"
+    "on select \"Version\" from \"pawl_schema\"*\n  row '4'\n"
+    "on select 1\n  row '1'\n"
+    "on start transaction\n"
+    "on commit\n"
+    "on rollback\n"
+    "on savepoint pawl_set\n"
+    "on release savepoint pawl_set\n"
+    "on rollback to savepoint pawl_set\n"
+    "on select pg_try_advisory_lock*\n  row '1'\n"
+    "on select pg_advisory_unlock*\n  row '1'\n"
+    "on insert into \"pawl_workers\"*\n  count 1\n"
+    "on update \"pawl_workers\"*\n  count 1\n"
+    "on select \"Epoch\", \"LastCommit\" from \"pawl_workers\"*\n  row '1' null\n"
+    "on select \"Id\", \"Endpoint\"*from \"pawl_workers\"*\n  columns 14\n"
+    "on insert into \"pawl_queue\"*\n  count 1\n"
+    "on select count(*) from (select 1 from \"pawl_queue\"*\n  row '1'\n"
+    "on delete from \"pawl_queue\"*\n  count 1\n";
+
 /* The same of Oracle's. */
 static const char rules_oracle[] =
     "on select (select max(version)*\n  row '19.0.0.0.0' 'PAWL' 'AL32UTF8' '1'\n"
@@ -102,6 +129,16 @@ static const scripted_dialect dialects[] = {
      .undo     = "rollback to savepoint*",
      .release  = "release savepoint*",
      .is_open  = "on select @@in_transaction or not @@autocommit\n  row '1'\n"},
+    {.name     = "postgres",
+     .driver   = "psqlodbca.so",
+     .rules    = rules_postgres,
+     .begin    = "start transaction",
+     .commit   = "commit",
+     .rollback = "rollback",
+     .save     = "savepoint pawl_enlist",
+     .undo     = "rollback to savepoint pawl_enlist",
+     .release  = "release savepoint pawl_enlist",
+     .is_open  = "on savepoint pawl_open\non release savepoint pawl_open\n"},
     {.name     = "mssql",
      .driver   = "libtdsodbc.so",
      .rules    = rules_mssql,

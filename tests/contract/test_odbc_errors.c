@@ -1,4 +1,4 @@
-/* test_odbc_errors.c - D37: each failure that a driver of MySQL's, MariaDB's and SQL Server's servers can tell, behind ODBC: its
+/* test_odbc_errors.c - D37: each failure that a driver of MySQL's, MariaDB's, PostgreSQL's and SQL Server's servers can tell, behind ODBC: its
  * code, and the state in which it leaves the transaction, by the calls that follow. Each is the failure of a
  * statement in an application's own transaction, of one in a commit, and of the commit itself. A scripted
  * driver tells them: no server is needed.
@@ -223,6 +223,41 @@ static const failure mssql_failures[] = {
     {"", PAWL_ELOST, CONNECTION},
 };
 
+/* States of PostgreSQL: each statement that fails undoes its transaction, or the part of it behind a savepoint. */
+static const failure postgres_failures[] = {
+    {"23502 1", PAWL_EINVAL, TRANSACTION},
+    {"40001 1", PAWL_EBUSY, TRANSACTION},
+    {"40P01 1", PAWL_EBUSY, TRANSACTION},
+    {"55P03 1", PAWL_EBUSY, TRANSACTION},
+    {"55006 1", PAWL_EBUSY, TRANSACTION},
+    {"57014 1", PAWL_ETIMEOUT, TRANSACTION},
+    {"57P01 1", PAWL_ELOST, CONNECTION},
+    {"57P02 1", PAWL_ELOST, CONNECTION},
+    {"57P03 1", PAWL_EUNREACHABLE, CONNECTION},
+    {"25P02 1", PAWL_EBUSY, TRANSACTION},
+    {"25P03 1", PAWL_ELOST, CONNECTION},
+    {"25006 1", PAWL_EUNREACHABLE, CONNECTION},
+    {"28P01 1", PAWL_EDENIED, CONNECTION},
+    {"42501 1", PAWL_EDENIED, TRANSACTION},
+    {"3D000 1", PAWL_ENOTSTORE, CONNECTION},
+    {"3F000 1", PAWL_ESCHEMA, TRANSACTION},
+    {"42P01 1", PAWL_ESCHEMA, TRANSACTION},
+    {"42703 1", PAWL_ESCHEMA, TRANSACTION},
+    {"42804 1", PAWL_ESCHEMA, TRANSACTION},
+    {"42P10 1", PAWL_ESCHEMA, TRANSACTION},
+    {"53100 1", PAWL_EFULL, TRANSACTION},
+    {"53200 1", PAWL_ENOMEM, TRANSACTION},
+    {"53300 1", PAWL_EUNREACHABLE, CONNECTION},
+    {"54000 1", PAWL_ELIMIT, TRANSACTION},
+    {"22021 1", PAWL_EINVAL, TRANSACTION},
+    {"0A000 1", PAWL_EUNSUPPORTED, TRANSACTION},
+    {"XX000 1", PAWL_EPERSIST, TRANSACTION},
+    {"08S01 0", PAWL_ELOST, CONNECTION},
+    {"HYT00 0", PAWL_ETIMEOUT, CONNECTION},
+    {"HY001 0", PAWL_ENOMEM, STATEMENT},
+    {"", PAWL_ELOST, CONNECTION},
+};
+
 typedef struct failure_list {
     const char    *dialect;
     const failure *items;
@@ -231,6 +266,7 @@ typedef struct failure_list {
 
 static const failure_list lists[] = {
     {"mysql", mysql_failures, sizeof mysql_failures / sizeof mysql_failures[0]},
+    {"postgres", postgres_failures, sizeof postgres_failures / sizeof postgres_failures[0]},
     {"mssql", mssql_failures, sizeof mssql_failures / sizeof mssql_failures[0]},
 };
 
@@ -324,6 +360,12 @@ static const char *run_of(const char *pattern)
     return texts[at];
 }
 
+/* PostgreSQL's savepoint is there behind whatever undid the transaction to it. */
+static bool has_savepoints(const scripted_dialect *d)
+{
+    return strcmp(d->name, "postgres") == 0;
+}
+
 static void check_enlisted(scripted *p, const failure *f)
 {
     pawl_queue_send send = {
@@ -342,7 +384,7 @@ static void check_enlisted(scripted *p, const failure *f)
     const char             *release = d->release != NULL ? run_of(d->release) : NULL;
     if (f->code == PAWL_EDUPLICATE)
         CHECK_CALLS(p, f, insert, "*", release);
-    else if (f->leaves == STATEMENT)
+    else if (f->leaves == STATEMENT || (f->leaves == TRANSACTION && has_savepoints(d)))
         CHECK_CALLS(p, f, insert, "*", run_of(d->undo), release);
     else if (f->leaves == TRANSACTION)
         CHECK_CALLS(p, f, insert, "*", run_of(d->rollback));
@@ -351,8 +393,8 @@ static void check_enlisted(scripted *p, const failure *f)
     hang_up(&own);
 }
 
-/* The savepoint undoes a statement; a transaction that is gone is rolled back whole, before anything else is
- * sent, and on a connection that is lost nothing is sent. */
+/* The savepoint undoes a statement, and on PostgreSQL whatever failed behind it; elsewhere a transaction that is gone
+ * is rolled back whole, before anything else is sent, and on a connection that is lost nothing is sent. */
 static void d37_a_failure_in_ones_own_transaction(void **state)
 {
     const failure_list *list = list_of(*state);
@@ -461,6 +503,9 @@ int main(void)
         SCRIPTED(d37_a_failure_in_ones_own_transaction, "mysql"),
         SCRIPTED(d37_a_failure_in_a_commit, "mysql"),
         SCRIPTED(d37_a_failure_at_the_commit, "mysql"),
+        SCRIPTED(d37_a_failure_in_ones_own_transaction, "postgres"),
+        SCRIPTED(d37_a_failure_in_a_commit, "postgres"),
+        SCRIPTED(d37_a_failure_at_the_commit, "postgres"),
         SCRIPTED(d37_a_failure_in_ones_own_transaction, "mssql"),
         SCRIPTED(d37_a_failure_in_a_commit, "mssql"),
         SCRIPTED(d37_a_failure_at_the_commit, "mssql"),

@@ -165,6 +165,8 @@ static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
 static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_error *error)
 {
     pawl_code ended = PAWL_OK;
+    if (own->remote->family->undoes_all)
+        own->is_undone = false; /* to the savepoint, which is there */
     if (code != PAWL_OK)
         ended = PAWL__SQL_SAY(own, undo, "pawl_enlist", NULL);
     if (ended == PAWL_OK)
