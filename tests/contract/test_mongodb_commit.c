@@ -195,9 +195,65 @@ static void lost_answers_of_parts_are_settled(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Trips ----------------------------------------------------------------- */
+
+#define EACH                                                                            \
+    "\"failCommands\": [\"find\", \"getMore\", \"aggregate\", \"insert\", \"update\", " \
+    "\"delete\", \"findAndModify\", \"commitTransaction\"]"
+#define SETTLED 400
+
+static void claim_all(ground *p, pawl_store *store, pawl_queue_rows *rows)
+{
+    pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = SETTLED};
+    if (pawl_store_queue_claim(store, &claim, p->arena, rows, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_int_equal(rows->count, SETTLED);
+}
+
+static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+{
+    static pawl_queue_settle settles[SETTLED];
+    static pawl_inbox_mark   marks[SETTLED];
+    pawl_refusals            refused = {.arena = p->arena};
+    for (size_t i = 0; i < SETTLED; i++) {
+        settles[i] = (pawl_queue_settle){
+            .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"), .seq = rows->items[i].seq};
+        marks[i] = (pawl_inbox_mark){
+            .endpoint = TEXT("orders"), .message_id = rows->items[i].message.id, .at = NOW};
+    }
+    pawl_changes changes = {.now          = NOW,
+                            .unit_count   = 1,
+                            .group_count  = 1,
+                            .queue_settle = {.items = settles, .count = SETTLED},
+                            .inbox_mark   = {.items = marks, .count = SETTLED}};
+    if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_int_equal(refused.count, 0);
+}
+
+/* Of many messages: find and stamp are a claim; the fence, a bulk for each kind and the commit are a commit. */
+static void a_batch_is_a_command_for_each_kind(void **state)
+{
+    ground         *p     = *state;
+    pawl_store     *store = open_worker(p);
+    pawl_queue_rows rows  = {.count = 0};
+    pawl_uuid       id;
+    pawl_refusals   refused;
+    if (commit_parts(p, store, &id, &refused) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    fault_on(p, "\"alwaysOn\"", EACH);
+    claim_all(p, store, &rows);
+    assert_int_equal(fault_off(p), 2);
+    fault_on(p, "\"alwaysOn\"", EACH);
+    settle_all(p, store, &rows);
+    assert_int_equal(fault_off(p), 4);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_SERVER(a_batch_is_a_command_for_each_kind),
         ON_SERVER(a_part_in_doubt_leaves_the_rest),
         ON_SERVER(lost_answers_of_parts_are_settled),
         ON_SERVER(o32_a_commit_in_doubt_is_settled),

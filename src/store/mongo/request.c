@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define NAMESPACE_NOT_FOUND 26 /* a collection that is not there has no documents */
+/* Documents of one answer: all, for which 16 MB are the server's own limit. Its default are 101, and a trip for the rest. */
+#define ANSWER_DOCUMENTS INT64_C(100000)
 
 /* ---- Collections --------------------------------------------------------- */
 
@@ -57,6 +59,7 @@ static mongoc_cursor_t *open_cursor(pawl_store *store, const pawl__mongo_table *
     mongoc_collection_t *collection = open_collection(store, table->name, table->saga);
     pawl__mongo_part(asked, "filter", &filter);
     bson_copy_to_excluding_noinit(asked, &options, "filter", "pipeline", NULL);
+    (void)bson_append_int64(&options, "batchSize", -1, ANSWER_DOCUMENTS);
     put_session(store, &options);
     if (bson_iter_init_find(&at, asked, "pipeline")) {
         bson_iter_array(&at, &size, &data);
