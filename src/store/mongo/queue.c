@@ -170,7 +170,11 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
             break;
         code = stamp(store, claim, &found, &stamped, error);
     }
-    return code == PAWL_OK ? keep_ours(store, arena, &found, stamped, rows, error) : code;
+    if (code == PAWL_OK)
+        code = keep_ours(store, arena, &found, stamped, rows, error);
+    /* Stamped rows that the caller never hears of are free again with the next claim. */
+    pawl__mongo_of(store)->has_stray |= code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
+    return code;
 }
 
 /* ---- Reads --------------------------------------------------------------- */

@@ -1,0 +1,115 @@
+/* test_mongodb_claim.c - a claim of a queue that fails behind its stamp: the messages are free for the next one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "support/fault_memory.h"
+
+#include "pawl/store_calls.h"
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define MESSAGES 40
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+static void commit(ground *p, pawl_store *store, pawl_changes *changes)
+{
+    pawl_refusals refused = {.arena = p->arena};
+    changes->now          = NOW;
+    changes->unit_count = changes->group_count = 1;
+    if (pawl_store_commit(store, changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
+        fail_msg("%s", p->error.text);
+}
+
+static void send_all(ground *p, pawl_store *store)
+{
+    static pawl_queue_send sends[MESSAGES];
+    static char            ids[MESSAGES][10];
+    for (int i = 0; i < MESSAGES; i++) {
+        snprintf(ids[i], sizeof ids[i], "m-%d", i);
+        sends[i] = (pawl_queue_send){.queue   = TEXT("orders"),
+                                     .due     = NOW,
+                                     .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t")}};
+    }
+    pawl_changes changes = {.queue_send = {.items = sends, .count = MESSAGES}};
+    commit(p, store, &changes);
+}
+
+static void release_all(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+{
+    static pawl_queue_settle settles[MESSAGES];
+    for (size_t i = 0; i < rows->count; i++)
+        settles[i] = (pawl_queue_settle){
+            .action = PAWL_QUEUE_RELEASE, .queue = TEXT("orders"), .seq = rows->items[i].seq};
+    pawl_changes changes = {.queue_settle = {.items = settles, .count = rows->count}};
+    commit(p, store, &changes);
+}
+
+/* Blocks of the arena are small, so that many of its rows and texts are an allocation. */
+static pawl_code claim(ground *p, pawl_store *store, pawl_arena *arena, pawl_queue_rows *rows)
+{
+    pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = NOW, .count_max = MESSAGES};
+    *rows                  = (pawl_queue_rows){.count = 0};
+    return pawl_store_queue_claim(store, &asked, arena, rows, &p->error);
+}
+
+static void messages_of_a_claim_without_memory_are_claimed_again(void **state)
+{
+    ground         *p      = *state;
+    pawl_store     *store  = open_worker(p);
+    bool            is_met = true;
+    long            failed = 0;
+    pawl_queue_rows rows;
+    send_all(p, store);
+    for (long n = 1; is_met; n++) {
+        pawl_arena *arena = pawl_arena_create(512), *again = pawl_arena_create(0);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = claim(p, store, arena, &rows);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        failed += code != PAWL_OK;
+        if (code != PAWL_OK && claim(p, store, again, &rows) != PAWL_OK)
+            fail_msg("allocation %ld: %s", n, p->error.text);
+        if (rows.count != MESSAGES)
+            fail_msg("allocation %ld: %zu messages are claimed behind it", n, rows.count);
+        release_all(p, store, &rows);
+        pawl_arena_destroy(again);
+        pawl_arena_destroy(arena);
+    }
+    assert_true(failed > 5);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(messages_of_a_claim_without_memory_are_claimed_again),
+    };
+    fault_memory_install();
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_claim", tests, NULL, NULL);
+}
+
+#endif
