@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/kinds.h"
-#include "store/mongo/operations.h"
+#include "store/mongo/commit.h"
 
 #include <string.h>
 

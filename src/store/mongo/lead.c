@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/operations.h"
+#include "store/mongo/mongo.h"
 
 static const pawl__mongo_field fields[] = {
     PAWL__MONGO_FIELD(pawl_lead_row, name, "_id", TEXT),

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/operations.h"
+#include "store/mongo/mongo.h"
 
 /* ---- Next due ------------------------------------------------------------ */
 
@@ -85,6 +85,8 @@ static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena
 pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                             pawl_error *error)
 {
+    static const pawl__mongo_field at_field[] = {{"at", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
+    static const pawl__mongo_table outbox     = {.name = "outbox", .fields = at_field};
     const struct {
         const char *collection, *filter;
         int64_t    *count;
@@ -95,13 +97,18 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
         {"aggregator_flush", "is_dead: true", &stats->flushes_dead},
         {"dead", "", &stats->dead},
         {"inbox", "", &stats->inbox},
+        {"outbox", "state: 'pending'", &stats->outbox_pending},
+        {"outbox", "state: 'held'", &stats->outbox_held},
+        {"outbox", "state: 'dead'", &stats->outbox_dead},
     };
     pawl_code code = queue_stats(store, now, arena, stats, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof counts / sizeof counts[0]; i++)
         code = pawl__mongo_count(store, counts[i].collection, counts[i].count, error,
                                  counts[i].filter, now);
     if (code == PAWL_OK)
-        code = pawl__mongo_outbox_stats(store, stats, error);
+        code =
+            pawl__mongo_read_one(store, &outbox, NULL, &stats->outbox_oldest, NULL, error,
+                                 "filter: {state: 'pending'}, sort: {at: 1}, projection: {at: 1}");
     return code == PAWL_OK ? pawl__mongo_worker_stats(store, stats, error) : code;
 }
 

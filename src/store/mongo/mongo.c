@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mongo/commit.h"
-#include "store/mongo/operations.h"
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 

@@ -12,7 +12,7 @@
  * Numbers of rows come from one counter document, taken before the transaction that writes them.
  *
  * Files: template.c and document.c BSON; json.c the state of sagas; request.c finds and bulks;
- * transaction.c, commit.c, kinds.h and runs.c the write path; one file for each noun that is read.
+ * transaction.c, commit.c and runs.c the write path; one file for each noun that is read.
  * Threads: as the store: one thread at a time; interrupt() alone from another one.
  * Tests: tests/contract
  *
@@ -22,6 +22,7 @@
 #define PAWL_MONGO_H
 
 #include "pawl/store_driver.h"
+#include "pawl/store_history.h"
 #include "store/mongo/template.h"
 
 #include <mongoc/mongoc.h>
@@ -192,6 +193,15 @@ pawl_code pawl__mongo_transact(pawl_store *store, pawl__mongo_work *work, void *
 /* Whether a transaction that failed so is begun again: a pause was made. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries);
 
+/* ---- Entries of the driver's table, as store_driver.h says --------------- */
+
+#define ENTRY(name, ...) \
+    pawl_code pawl__mongo_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
+#include "store/core/entries.h"
+#undef ENTRY
+
+void pawl__mongo_interrupt(pawl_store *store);
+
 /* ---- Opening and schema -------------------------------------------------- */
 
 pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_options *options,
@@ -223,9 +233,5 @@ pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error);
 pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
                                    int64_t *count, bool *more, pawl_error *error);
-
-/* ---- Parts of statistics, of a sweep and of the next due time ------------ */
-
-pawl_code pawl__mongo_outbox_stats(pawl_store *store, pawl_stats *stats, pawl_error *error);
 
 #endif

@@ -5,8 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/kinds.h"
-#include "store/mongo/operations.h"
+#include "store/mongo/commit.h"
 
 static const char *const states[]   = {"pending", "held", "dispatched", "dead", "discarded", NULL};
 static const char *const outcomes[] = {"success", "rejected",  "transient", "poison",
@@ -174,20 +173,6 @@ pawl_code pawl__mongo_outbox_attempts(pawl_store *store, int64_t id, pawl_arena 
         "pipeline: [{$match: {_id: %i}}, {$project: {tries: 1}}, {$unwind: '$tries'}]", id);
     for (size_t i = 0; i < rows->count; i++)
         rows->items[i].attempt = (int32_t)i + 1;
-    return code;
-}
-
-pawl_code pawl__mongo_outbox_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)
-{
-    pawl_outbox_row row = {.at = 0};
-    int64_t  *counts[]  = {&stats->outbox_pending, &stats->outbox_held, NULL, &stats->outbox_dead};
-    pawl_code code =
-        pawl__mongo_read_one(store, &outbox, NULL, &row, NULL, error,
-                             "filter: {state: 'pending'}, sort: {at: 1}, projection: {at: 1}");
-    stats->outbox_oldest = row.at;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof counts / sizeof counts[0]; i++)
-        if (counts[i] != NULL)
-            code = pawl__mongo_count(store, "outbox", counts[i], error, "state: %c", states[i]);
     return code;
 }
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/kinds.h"
+#include "store/mongo/commit.h"
 
 #include "store/core/keys.h"
 

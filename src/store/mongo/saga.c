@@ -9,8 +9,7 @@
  */
 #include "pawl/pawl.h"
 #include "store/core/reach.h"
-#include "store/mongo/kinds.h"
-#include "store/mongo/operations.h"
+#include "store/mongo/commit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,12 +109,10 @@ pawl_code pawl__mongo_saga_load(pawl_store *store, const pawl_saga_table *table,
 pawl_code pawl__mongo_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                  pawl_error *error)
 {
-    const pawl__mongo_table of = {.saga = table->name};
-    pawl__mongo_reading     r =
-        pawl__mongo_begin(store, &of, NULL, error, "filter: {}, projection: {_id: 1}");
-    for (*count = 0; pawl__mongo_next(&r);)
-        ++*count;
-    return pawl__mongo_end(&r);
+    static const pawl__mongo_field counted[] = {{"n", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
+    const pawl__mongo_table        of        = {.saga = table->name, .fields = counted};
+    *count                                   = 0;
+    return pawl__mongo_read_one(store, &of, NULL, count, NULL, error, "pipeline: [{$count: 'n'}]");
 }
 
 /* ---- Sagas out of reach -------------------------------------------------- */

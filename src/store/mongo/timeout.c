@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/kinds.h"
-#include "store/mongo/operations.h"
+#include "store/mongo/commit.h"
 
 #define CLAIM_TRIES_MAX 10
 #define COUNT_DEFAULT 1000 /* of a claim that names no number (T3) */

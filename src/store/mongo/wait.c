@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/operations.h"
+#include "store/mongo/mongo.h"
 
 #include <errno.h>
 #include <poll.h>

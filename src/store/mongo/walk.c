@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/operations.h"
+#include "store/mongo/mongo.h"
 
 #define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_walk_row, member, key, type)
 

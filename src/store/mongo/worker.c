@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/refusal.h"
-#include "store/mongo/operations.h"
+#include "store/mongo/mongo.h"
 
 #include <poll.h>
 #include <unistd.h>
