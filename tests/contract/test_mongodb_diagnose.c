@@ -1,0 +1,75 @@
+/* test_mongodb_diagnose.c - findings about a server of MongoDB: its clock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "pawl/pawl.h"
+#include "pawl/store_calls.h"
+
+static pawl_store *open_here(ground *p)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+/* The finding about the clock of a caller whose own is so much behind the server's. */
+static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
+{
+    pawl_finding_rows rows  = {.count = 0};
+    pawl_diagnosis    asked = {.now = pawl_clock_now(NULL) - behind};
+    if (pawl_store_diagnose(store, &asked, p->arena, &rows, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_text_equal(rows.items[0].name, PAWL_TEXT("clock")));
+    return rows.items[0];
+}
+
+static void a_clock_that_is_off(void **state)
+{
+    static const struct {
+        int64_t            behind;
+        pawl_finding_level level;
+    } clocks[] = {
+        {0, PAWL_FINDING_OK},
+        {PAWL_SECONDS(3), PAWL_FINDING_WARN},
+        {-PAWL_SECONDS(3), PAWL_FINDING_WARN},
+        {PAWL_SECONDS(3600), PAWL_FINDING_FAIL},
+        {-PAWL_SECONDS(3600), PAWL_FINDING_FAIL},
+    };
+    ground     *p     = *state;
+    pawl_store *store = open_here(p);
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        pawl_finding found = clock_behind(p, store, clocks[i].behind);
+        assert_int_equal(found.level, clocks[i].level);
+        /* The server is on the same machine; an answer takes less than that. */
+        assert_in_range(found.value - clocks[i].behind + PAWL_SECONDS(1), 0, PAWL_SECONDS(2));
+    }
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(a_clock_that_is_off),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mongodb_diagnose", tests, NULL, NULL);
+}
+
+#endif
