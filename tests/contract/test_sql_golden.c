@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/pawl.h"
+#include "store/sql/commit.h"
 #include "store/sql/family.h"
 #include "store/sql/tables.h"
 #ifdef PAWL_HAVE_SQLITE
@@ -16,7 +17,6 @@
 #include "store/sql/dialects/mysql_statements.h"
 #endif
 #ifdef PAWL_HAVE_ODBC
-#include "store/sql/commit.h"
 #include "store/sql/dialects/mssql_statements.h"
 #include "store/sql/dialects/oracle_round.h"
 #include "store/sql/dialects/oracle_statements.h"
@@ -289,6 +289,12 @@ static void statements_of_postgres(void **state)
 #endif
 
 #if defined(PAWL_HAVE_MYSQL) || defined(PAWL_HAVE_ODBC)
+static bool is_of_saga(int kind)
+{
+    return kind == pawl_change_saga_insert || kind == pawl_change_saga_update ||
+           kind == pawl_change_saga_delete;
+}
+
 /* Parameters have no numbers there: a line says which parameter each marker takes. */
 static void put_orders(page *p, const statement_row *rows, int count, const int *overrides)
 {
@@ -308,6 +314,54 @@ static void put_orders(page *p, const statement_row *rows, int count, const int 
         for (size_t k = 0; k < size; k++)
             fprintf(p->to, " %u", order[k]);
         fputc('\n', p->to);
+    }
+}
+
+/* The forms of a write's parameters; each marker of its text has one of them. */
+static void put_parameters_of(page *p, const statement_row *rows, const int *overrides,
+                              const pawl__sql_write *write)
+{
+    static const char *const forms[PAWL__WIRE_COUNT] = {
+        [PAWL__WIRE_INT] = "int",     [PAWL__WIRE_INT32] = "int32",
+        [PAWL__WIRE_BOOL] = "bool",   [PAWL__WIRE_FLAG] = "flag",
+        [PAWL__WIRE_TIME] = "time",   [PAWL__WIRE_TIME_OR_NEVER] = "time_or_never",
+        [PAWL__WIRE_TEXT] = "text",   [PAWL__WIRE_ERROR_TEXT] = "error_text",
+        [PAWL__WIRE_BYTES] = "bytes", [PAWL__WIRE_UUID] = "uuid",
+        [PAWL__WIRE_JSON] = "json",   [PAWL__WIRE_UUID_OR_NULL] = "uuid_or_null",
+        [PAWL__WIRE_VALUE] = "value", [PAWL__WIRE_JSON_TEXT] = "json_text",
+        [PAWL__WIRE_STATE] = "state", [PAWL__WIRE_OUTCOME] = "outcome",
+        [PAWL__WIRE_INBOX] = "inbox", [PAWL__WIRE_RESET] = "reset",
+        [PAWL__WIRE_ZERO] = "zero",   [PAWL__WIRE_NULL] = "null",
+    };
+    size_t (*order_of)(const char *, unsigned *, size_t);
+    unsigned order[64], last = 0;
+    int      own        = overrides[write->statement];
+    *(void **)&order_of = find(p, "pawl__sql_parameter_order");
+    size_t size = order_of(rows[own != 0 ? own : write->statement].text, order, COUNT(order));
+    for (size_t i = 0; i < size; i++)
+        last = order[i] > last ? order[i] : last;
+    assert_int_equal(last, write->parameters.count);
+    fprintf(p->to, "-- %s:", rows[write->statement].name);
+    for (size_t i = 0; i < write->parameters.count; i++) {
+        int wire = write->parameters.items[i].wire;
+        assert_true(wire >= 0 && wire < PAWL__WIRE_COUNT && forms[wire] != NULL);
+        fprintf(p->to, " %s", forms[wire]);
+    }
+    fputc('\n', p->to);
+}
+
+static void put_parameters(page *p, const statement_row *rows, const int *overrides)
+{
+    static char          change[2000];
+    const pawl__sql_way *ways = find(p, "pawl__sql_ways");
+    fputs("\n-- Parameters of the writes\n", p->to);
+    put_parameters_of(p, rows, overrides, find(p, "pawl__sql_write_fence"));
+    for (int kind = 0; kind < pawl_change_kind_count; kind++) {
+        const pawl__sql_write *write = ways[kind].write;
+        if (write == NULL && ways[kind].choose != NULL && !is_of_saga(kind))
+            write = ways[kind].choose(change);
+        if (write != NULL && !write->is_saga)
+            put_parameters_of(p, rows, overrides, write);
     }
 }
 
@@ -349,8 +403,7 @@ static void put_rounds(page *p, const statement_row *rows)
     put_round(p, "round: fence", find(p, "pawl__sql_write_fence"));
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         char name[40];
-        bool is_saga = kind == pawl_change_saga_insert || kind == pawl_change_saga_update ||
-                       kind == pawl_change_saga_delete;
+        bool is_saga                                     = is_of_saga(kind);
         ((pawl__sql_saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
         const pawl__sql_write *write =
             ways[kind].choose != NULL ? ways[kind].choose(change) : ways[kind].write;
@@ -463,6 +516,7 @@ static void statements_with_orders(const char *driver, const char *file, const c
 #endif
     put_family(&p, find(&p, family));
     put_orders(&p, rows, count, overrides);
+    put_parameters(&p, rows, overrides);
     fclose(p.to);
     end_page(&p, file, text);
 }

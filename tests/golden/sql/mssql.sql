@@ -985,3 +985,25 @@ concat('options of the session: ', @@options), '';
 -- HISTORY_SWEEP: 2 1
 -- TIMEOUT_FOREIGN: 2 1
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
+
+-- Parameters of the writes
+-- WORKER_FENCE: uuid time int int int int int int uuid int
+-- QUEUE_DELETE: int text
+-- INBOX_MARK: text text inbox time
+-- EVENT_INSERT: text int text int32 text text text uuid_or_null time text bytes bool
+-- CHECKPOINT_ADD: text int time
+-- TIMEOUT_DELETE: uuid null int
+-- OUTBOX_SETTLE: state int32 time null int
+-- OUTBOX_ENABLE: time int
+-- TIMEOUT_CANCEL_ALL: uuid
+-- TIMEOUT_REARM: text text time text text uuid_or_null text uuid
+-- OUTBOX_ADD: uuid time time text int int32 text text text text text text text bytes
+-- FOLD_SET: text int int32 text text time
+-- QUEUE_SEND: text time int32 text text text text text bytes
+-- AGGREGATOR_ADD: text text text time text text text text text bytes
+-- AGGREGATOR_DELETE_ALL: text
+-- AGGREGATOR_RELEASE: text uuid
+-- FLUSH_SET: time int32 flag error_text text
+-- DEAD_ADD: text text text error_text int32 int32 text time text text text text text bytes
+-- SUBSCRIPTION_ADD: text text
+-- HISTORY_ADD: text text text text text text int int32 int time error_text text
