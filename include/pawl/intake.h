@@ -3,12 +3,12 @@
  *
  *     open -> { take -> settle* | leave }* -> close
  *
- * An endpoint takes messages, makes them rows of its own queue in one commit, and then settles them. A
- * message that was taken and not settled comes again, as often as it takes: rows are unique by the
- * message's id, and the inbox mark drops what was handled. Settled before its commit it would be lost.
+ * An endpoint takes messages, handles them or makes them rows of its own queue in one commit, and then
+ * settles them. A message that was taken and not settled comes again, as often as it takes: rows are unique
+ * by the message's id, and the inbox mark drops what was handled. Settled before its commit it would be lost.
  *
  * A place is the channel on which a message came and its tag there. Messages may be settled in any
- * order, and one by one, so that later they may be handled without becoming rows first.
+ * order, and one by one.
  *
  * Threads: an intake belongs to one thread.
  * Tests: tests/unit/runtime/test_runtime_intake.c
@@ -35,6 +35,7 @@ typedef struct pawl_taken {
     uint64_t     channel; /* its place */
     uint64_t     tag;
     pawl_time    due; /* business time before which it must not be handled; 0: there is none */
+    bool         is_redelivered; /* handed out before, to a program that may have died of it */
 } pawl_taken;
 
 typedef struct pawl_takings {

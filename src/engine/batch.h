@@ -61,6 +61,8 @@ typedef struct pawl__engine {
     pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
                           pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
     bool (*is_stopping)(void *runtime);
+    /* When the oldest message without a row was placed, those of the batch left out; or NULL. */
+    pawl_time (*oldest_without_row)(void *runtime);
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
     int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked with history only */
@@ -143,6 +145,7 @@ typedef struct pawl__unit {
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
     bool                          is_alone, has_sql, resets; /* EVENT: the reset comes first */
+    bool                          is_direct;  /* without a row, until it is not done */
     bool                          is_expired; /* DISCARDED: not run, its time was over */
     int32_t                       conflicts;  /* commits that refused it */
     int32_t                       runs;       /* immediate retries with own SQL so far */
@@ -197,15 +200,15 @@ pawl__batch *pawl__batch_create(pawl__engine *engine); /* NULL: out of memory */
 void         pawl__batch_destroy(pawl__batch *batch);
 void         pawl__batch_reset(pawl__batch *batch);
 
-/* Units in the order they are to run; begin sorts them by business time under
- * a virtual clock, timeouts first. Rows are copied into the batch. */
+/* Units in the order they are to run; begin sorts them by business time under a virtual clock,
+ * timeouts first. Rows are copied. */
 pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts);
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_snapshot *snapshot,
                                 pawl_session_id session, bool is_size_flush);
-/* Borrows the row. Events make a batch of their own, in the order of their positions: begin, run,
- * changes. They are one group, and events behind a failed one do not run. */
+/* Borrows the row. Events make a batch of their own, one group, in the order of their positions:
+ * begin, run, changes. Behind a failed one none runs. */
 pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,
                                 const pawl_event_row *row, int32_t attempts);
 /* Decodes, finds the handlers, cuts the batch at a message that runs alone.
@@ -250,7 +253,7 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
 pawl_code      pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                                    pawl_error *error);
 pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* hot sagas: SKIP_LOCKED */
-/* Loads a saga by id unless the batch has it; *entry NULL when there is no row. */
+/* Unless the batch has it; *entry NULL when there is no row. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);
 /* Notes that another worker has the row of this id or transitional value. */
@@ -267,19 +270,16 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 /* load.c: fills the identity map with what the lookups and timeouts need. */
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
-/* Is an older message of the batch still to be handled, by this worker or another? "No saga" is not
- * final then (E3). */
+/* Is an older message of the batch still to be handled? "No saga" is not final then (E3). */
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
-/* Reads the queue: is there no older message, of this batch or another? */
+/* Is there no older message, of this batch or another? */
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
-
 /* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
 /* unit.c */
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
-
 /* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. */
 void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
@@ -296,5 +296,5 @@ void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
 pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit);
 /* "No saga": wait, or the handler's policy. True when the answer is final. */
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
-
+bool pawl__unit_is_done(const pawl__unit *unit); /* is, or was, its mark written? */
 #endif

@@ -160,7 +160,8 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
 
 static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
+    if (!unit->is_direct)
+        *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
     log_failed(batch, unit);
     switch (unit->end) {
     case PAWL__END_HANDLED: put_mark(batch, unit, group, PAWL_INBOX_HANDLED); break;

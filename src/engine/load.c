@@ -208,8 +208,17 @@ static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t c
     pawl_time   due   = pawl_time_add(batch->engine->business_now, look_ahead(batch->engine));
     *placed           = PAWL_TIME_MAX;
     *seq              = INT64_MAX;
-    return pawl_store_queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
-                                   seq, error);
+    /* Asked for before the rows, and these before the sagas: it has become a row, or is handled, or is told of. */
+    pawl_time without_row = batch->engine->oldest_without_row != NULL
+                                ? batch->engine->oldest_without_row(batch->engine->runtime)
+                                : PAWL_TIME_MAX;
+    pawl_code code = pawl_store_queue_oldest(store, batch->engine->model->queue, due, except, count,
+                                             placed, seq, error);
+    if (code == PAWL_OK && without_row <= *placed && without_row < PAWL_TIME_MAX) {
+        *placed = without_row;
+        *seq    = INT64_MIN;
+    }
+    return code;
 }
 
 /* The batch's own messages are left out: pawl__load_has_older asks for them at the time they are

@@ -77,7 +77,7 @@ static int32_t retries_of(int32_t declared, int32_t without)
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code)
 {
     /* A version that is not read yet is no failure. */
-    if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER)
+    if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER || unit->is_direct)
         return 0;
     return retries_of(row_of(engine, unit, code)->immediate,
                       is_worth_again(code) ? engine->immediate_retries : 0);
@@ -102,8 +102,36 @@ static int64_t back_off(pawl__engine *engine, const pawl_recovery *row, int32_t 
     return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
 }
 
+bool pawl__unit_is_done(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DUPLICATE ||
+           unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
+}
+
+/* A message without a row runs again as a row: as one whose claim was freed, it counts as open until then. */
+static bool is_left_to_row(const pawl__batch *batch, pawl__unit *unit, pawl_code code,
+                           pawl_text error)
+{
+    if (!unit->is_direct)
+        return false;
+    unit->end   = PAWL__END_RELEASED;
+    unit->code  = code;
+    unit->error = error;
+    if (code != PAWL_OK)
+        pawl_log(
+            PAWL_LOG_INFO,
+            "message %.*s of type %.*s failed before it was in queue %.*s, and runs again from "
+            "there: %s: %.*s",
+            PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
+            PAWL_TEXT_ARGS(batch->engine->model->queue), pawl_code_name(code),
+            PAWL_TEXT_ARGS(error));
+    return true;
+}
+
 void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error)
 {
+    if (is_left_to_row(batch, unit, code, error))
+        return;
     pawl__unit_note(batch, unit, code, error);
     unit->end   = PAWL__END_DEAD;
     unit->code  = code;
@@ -191,6 +219,8 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     pawl__engine        *engine   = batch->engine;
     const pawl_recovery *row      = row_of(engine, unit, code);
     int32_t              attempts = attempts_of(unit);
+    if (is_left_to_row(batch, unit, code, error))
+        return;
     if (unit->kind == PAWL__UNIT_EVENT) {
         fail_event(engine, unit, code, error, asked_delay);
         return;
@@ -221,6 +251,8 @@ bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
     pawl__engine *engine = batch->engine;
     if (unit->kind != PAWL__UNIT_MESSAGE)
         return true;
+    if (is_left_to_row(batch, unit, PAWL_OK, unit->error))
+        return false;
     pawl_time since  = unit->row.waiting_since;
     int64_t   waited = since != 0 ? engine->machine_now - since : 0;
     if (since != 0 && waited >= engine->not_found_wait / 2 &&

@@ -144,6 +144,7 @@ pawl_code pawl_endpoint_create(const pawl_application *application, const char *
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);
     pawl__pulse_init(&made->pulse);
+    pawl__handover_init(&made->handover);
     made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl_code code = made->stop_fd >= 0
@@ -169,6 +170,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     if (endpoint->stop_fd >= 0)
         close(endpoint->stop_fd);
     pawl__pulse_destroy(&endpoint->pulse);
+    pawl__handover_destroy(&endpoint->handover);
     pthread_mutex_destroy(&endpoint->mutex);
     pawl_free(endpoint);
 }

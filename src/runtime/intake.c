@@ -1,4 +1,4 @@
-/* intake.c - one step of an intake: take, commit, settle.
+/* intake.c - an intake's rows and dead letters, and its life.
  *
  * The commit needs no worker: rows are unique by queue and id, letters and marks by endpoint and id, so that
  * the same commit twice is as good as once.
@@ -60,6 +60,14 @@ static bool is_fit(const pawl_queue_send *send, pawl_error *why)
     changes.queue_send.items = &one;
     changes.queue_send.count = 1;
     return pawl_changes_check(&changes, why) == PAWL_OK;
+}
+
+bool pawl__intake_is_fit(const pawl__intake *it, const pawl_taken *taken)
+{
+    pawl_error      why  = PAWL_ERROR_INIT;
+    pawl_queue_send send = {
+        .queue = it->endpoint->model->queue, .message = taken->message, .due = taken->due};
+    return is_fit(&send, &why);
 }
 
 static void empty_unfit(pawl_text *text, size_t size_max)
@@ -213,9 +221,20 @@ static void say_without_id(pawl__intake *it, size_t count)
         it->endpoint->model->endpoint.data, it->queue);
 }
 
-static pawl_code take_in(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
+pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t count,
+                              pawl_error *error)
 {
-    passage   made = {.settled_count = 0};
+    pawl_code code = count > 0 ? it->driver->ops->settle(it->driver, items, count, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        set_unsettled(it, it->unsettled - count);
+    return code;
+}
+
+pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
+{
+    passage made = {.settled_count = 0};
+    if (takings->count == 0)
+        return PAWL_OK;
     pawl_code code = make_passage(it, takings->count, &made);
     for (size_t i = 0; i < takings->count && code == PAWL_OK; i++)
         code = add_taken(it, &made, &takings->items[i]);
@@ -229,42 +248,19 @@ static pawl_code take_in(pawl__intake *it, const pawl_takings *takings, pawl_err
         return code;
     }
     say_without_id(it, made.without_id);
-    code = it->driver->ops->settle(it->driver, made.settled, made.settled_count, error);
-    if (code == PAWL_OK)
-        set_unsettled(it, it->unsettled - made.settled_count);
-    return code;
+    return pawl__intake_settle(it, made.settled, made.settled_count, error);
 }
 
-pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t *count,
-                            pawl_error *error)
+void pawl__intake_count(pawl__intake *it, size_t count)
 {
-    pawl_takings takings = {NULL, 0};
-    pawl_take    by      = {.count_max = (size_t)it->endpoint->settings.batch_messages,
-                            .size_max  = PAWL_CLAIM_SIZE_MAX,
-                            .wait      = wait,
-                            .wake_fd   = wake_fd};
-    pawl_code    code    = PAWL_OK;
-    *count               = 0;
-    pawl_arena_reset(it->arena);
-    /* The store comes first: while it is away no message is taken, only to be given back. */
-    if (it->store == NULL)
-        code = pawl__endpoint_store_open_aside(it->endpoint, &it->store, error);
-    if (code == PAWL_OK)
-        code = it->driver->ops->take(it->driver, &by, it->arena, &takings, error);
-    if (code == PAWL_OK && takings.count > 0) {
-        set_unsettled(it, it->unsettled + takings.count);
-        code = take_in(it, &takings, error);
-    }
-    pawl__reading_note(it->endpoint, code, error);
-    if (code != PAWL_OK) {
-        set_unsettled(it, 0);
-        it->driver->ops->leave(it->driver);
-        return code;
-    }
-    *count = takings.count;
-    pawl__metric_add(&it->endpoint->metrics, PAWL__METRIC_INTAKE_RECEIVED, 0,
-                     (int64_t)takings.count);
-    return code;
+    set_unsettled(it, it->unsettled + count);
+}
+
+void pawl__intake_lose(pawl__intake *it)
+{
+    set_unsettled(it, 0);
+    pawl__handover_forget(&it->endpoint->handover);
+    it->driver->ops->leave(it->driver);
 }
 
 int64_t pawl__intake_pause(pawl__intake *it, int retries)

@@ -53,6 +53,7 @@ void pawl__thread_receive(pawl__thread *self)
 {
     trouble at       = {.retries = 0};
     bool    has_read = false;
+    pawl__intake_begin_direct(self->intake, self->wake_fd);
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_error error = PAWL_ERROR_INIT;
         size_t     count = 0;
@@ -70,4 +71,5 @@ void pawl__thread_receive(pawl__thread *self)
         rest(self, pawl__intake_pause(self->intake, at.retries));
         at.retries += at.retries < RETRIES_MAX;
     }
+    pawl__intake_end_direct(self->intake);
 }

@@ -18,6 +18,7 @@
 #include "pawl/transport.h"
 #include "runtime/breaker.h"
 #include "runtime/deaths.h"
+#include "runtime/direct.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
 #include "runtime/pause.h"
@@ -55,6 +56,7 @@ struct pawl_endpoint {
     struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
     struct pawl__service *service;     /* of step mode */
     pawl__reading         reading;     /* from a broker, and the intake of step mode */
+    pawl__handover        handover;    /* of its messages, from the thread that reads to workers */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping, had_store;     /* opened once: it is not made again */
@@ -133,7 +135,6 @@ typedef struct pawl__added {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
 } pawl__added;
-
 #define PAWL__HOT_MAX 256 /* sagas remembered for their conflicts, by each worker */
 
 typedef struct pawl__hot_saga {
@@ -184,6 +185,7 @@ typedef struct pawl__worker {
     bool                   gave_way;     /* in this step: all its sagas are elsewhere */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;
+    pawl__direct           direct;
     struct pawl__ordered  *ordered; /* of an ordered endpoint: ordered.h; else NULL */
 } pawl__worker;
 
@@ -228,7 +230,6 @@ typedef struct pawl__source_item {
     pawl_text source;
     size_t    value;
 } pawl__source_item;
-
 /* A number for each source; see outbox/sources.c. Zeroed but for the arena: empty. */
 typedef struct pawl__sources {
     pawl_arena        *arena;
@@ -275,8 +276,7 @@ pawl_time pawl__service_due(const pawl__service *service);
 
 /* projection.c; each accepts NULL for an endpoint without projections. */
 typedef struct pawl__projections pawl__projections;
-
-void      pawl__projections_destroy(pawl__projections *projections);
+void                             pawl__projections_destroy(pawl__projections *projections);
 pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
                                 pawl_error *error);
 /* Forgets leases and positions: after the store handle was lost. */

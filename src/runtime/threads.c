@@ -133,6 +133,7 @@ static pawl_code create_thread(running *it, int index, pawl_error *error)
     if (code == PAWL_OK) {
         made->wake_fd = made->worker->wake_fd;
         made->hand    = made->worker->hand;
+        pawl__handover_add_worker(&endpoint->handover, made->wake_fd);
     }
     return code;
 }

@@ -83,6 +83,7 @@ void pawl__worker_destroy(pawl__worker *worker)
     pawl_arena_destroy(worker->engine.scratch);
     if (worker->wake_fd >= 0) {
         pawl__wake_remove(worker->wake_fd);
+        pawl__handover_remove_worker(&worker->endpoint->handover, worker->wake_fd);
         close(worker->wake_fd);
     }
     pawl__hand_destroy(&worker->own_hand);
@@ -227,8 +228,17 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
                            pawl_error *error)
 {
     bool      was_paused = is_paused(worker);
-    pawl_code code       = fill_batch(worker, due_max, step, error);
-    if (code != PAWL_OK)
+    bool      did_direct = false;
+    pawl_code code       = PAWL_OK;
+    if (pawl__direct_is_first(worker))
+        code = pawl__direct_run(worker, &did_direct, step, error);
+    if (code != PAWL_OK || did_direct)
+        return code;
+    code = fill_batch(worker, due_max, step, error);
+    pawl__direct_note_queue(worker);
+    if (code == PAWL_OK && worker->batch->unit_count == 0)
+        code = pawl__direct_run(worker, &did_direct, step, error);
+    if (code != PAWL_OK || did_direct)
         return code;
     if (worker->batch->unit_count == 0) {
         /* A worker that just saw the pause comes once more, for what does not stand still. */

@@ -267,6 +267,12 @@ static bool is_stopping(void *runtime)
     return atomic_load(&worker->endpoint->is_stopping);
 }
 
+static pawl_time oldest_without_row(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    return pawl__handover_oldest(&worker->endpoint->handover, &worker->direct.hand);
+}
+
 /* A slow load takes nothing of it: as many handlers as ever share its cost. */
 static void begin_time(void *runtime)
 {
@@ -296,33 +302,34 @@ void pawl__worker_lend(pawl__worker *worker)
     pawl_arena                  *scratch  = worker->engine.scratch;
 
     worker->engine = (pawl__engine){
-        .model             = worker->endpoint->model,
-        .random            = &worker->random,
-        .scratch           = scratch,
-        .user              = settings->user,
-        .runtime           = worker,
-        .resolve           = resolve,
-        .subscriptions     = subscriptions,
-        .send_now          = send_now,
-        .find_handler      = find_handler,
-        .schedule          = pawl__worker_schedule,
-        .call_begin        = call_begin,
-        .call_end          = call_end,
-        .is_stopping       = is_stopping,
-        .begin_time        = begin_time,
-        .is_time_over      = is_time_over,
-        .clock             = clock_now,
-        .has_history       = settings->history > 0,
-        .is_hot            = pawl__hot_is,
-        .is_virtual        = settings->business != NULL,
-        .immediate_retries = settings->immediate_retries,
-        .delayed_retries   = settings->delayed_retries,
-        .retry_delay       = settings->retry_delay,
-        .retry_delay_max   = settings->retry_delay_max,
-        .not_found_wait    = settings->not_found_wait,
-        .version_delay     = settings->version_delay,
-        .conflict_retries  = settings->conflict_retries,
-        .recovery          = &worker->endpoint->recovery,
+        .model              = worker->endpoint->model,
+        .random             = &worker->random,
+        .scratch            = scratch,
+        .user               = settings->user,
+        .runtime            = worker,
+        .resolve            = resolve,
+        .subscriptions      = subscriptions,
+        .send_now           = send_now,
+        .find_handler       = find_handler,
+        .schedule           = pawl__worker_schedule,
+        .call_begin         = call_begin,
+        .call_end           = call_end,
+        .is_stopping        = is_stopping,
+        .oldest_without_row = oldest_without_row,
+        .begin_time         = begin_time,
+        .is_time_over       = is_time_over,
+        .clock              = clock_now,
+        .has_history        = settings->history > 0,
+        .is_hot             = pawl__hot_is,
+        .is_virtual         = settings->business != NULL,
+        .immediate_retries  = settings->immediate_retries,
+        .delayed_retries    = settings->delayed_retries,
+        .retry_delay        = settings->retry_delay,
+        .retry_delay_max    = settings->retry_delay_max,
+        .not_found_wait     = settings->not_found_wait,
+        .version_delay      = settings->version_delay,
+        .conflict_retries   = settings->conflict_retries,
+        .recovery           = &worker->endpoint->recovery,
         .dispatch_retention =
             settings->inbox_retention < settings->outbox_retention ? settings->outbox_retention : 0,
     };

@@ -93,8 +93,9 @@ static pawl_code take_message(consumer *self, const amqp_basic_deliver_t *delive
     amqp_destroy_message(&message);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "rabbitmq: no memory for a message");
-    taken->channel = self->acks.channel;
-    taken->tag     = tag;
+    taken->channel        = self->acks.channel;
+    taken->tag            = tag;
+    taken->is_redelivered = deliver->redelivered;
     if (taken->message.id.size == 0 && taken->refusal.size == 0 &&
         self->link.url.without_id == PAWL__RABBITMQ_WITHOUT_ID_DEAD)
         taken->refusal = PAWL_TEXT("it has no id, so that a copy of it would be handled again");

@@ -11,6 +11,7 @@
 #include "runtime/intake.h"
 #include "support/world.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static const pawl_application application = {
 typedef struct letter {
     pawl_taken taken;
     bool       is_out, is_settled; /* taken on the channel that is open; gone for good */
+    int        outs;               /* how often it was handed out */
 } letter;
 
 static struct broker {
@@ -59,6 +61,8 @@ static struct broker {
     size_t   prefetch, type_count;
     char     type[100];
 } broker;
+
+static atomic_int gone; /* messages that were settled, for a test in another thread */
 
 static inline pawl_code open_list(pawl_intake *intake, const char *url,
                                   const pawl_intake_options *options, pawl_error *error)
@@ -79,20 +83,39 @@ static inline void close_list(pawl_intake *intake)
     broker.closes++;
 }
 
+static inline size_t count_settled(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broker.count; i++)
+        count += broker.letters[i].is_settled;
+    return count;
+}
+
+static inline size_t count_out(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broker.count; i++)
+        count += broker.letters[i].is_out && !broker.letters[i].is_settled;
+    return count;
+}
+
 static inline pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
                              pawl_takings *takings, pawl_error *error)
 {
     (void)intake;
-    (void)error;
     takings->items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken));
-    assert_non_null(takings->items);
+    if (takings->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
     broker.takes++;
+    if (count_settled() + count_out() == broker.count && by->wake_fd >= 0 && by->wait > 0)
+        (void)poll(&(struct pollfd){.fd = by->wake_fd, .events = POLLIN}, 1, 1000);
     for (size_t i = 0; i < broker.count && takings->count < by->count_max; i++) {
         letter *next = &broker.letters[i];
         if (next->is_out || next->is_settled)
             continue;
-        next->is_out                           = true;
-        takings->items[takings->count]         = next->taken;
+        next->is_out                   = true;
+        takings->items[takings->count] = next->taken;
+        takings->items[takings->count].is_redelivered |= next->outs++ > 0;
         takings->items[takings->count].channel = broker.channel;
         takings->items[takings->count++].tag   = i;
     }
@@ -118,6 +141,8 @@ static inline pawl_code settle(pawl_intake *intake, const pawl_taken *items, siz
     }
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(items[i].channel, broker.channel);
+        if (!broker.letters[items[i].tag].is_settled)
+            atomic_fetch_add(&gone, 1);
         broker.letters[items[i].tag].is_settled = true;
     }
     return PAWL_OK;
@@ -146,14 +171,6 @@ static inline pawl_taken *put(const char *id, const char *type, const char *body
     return made;
 }
 
-static inline size_t count_settled(void)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < broker.count; i++)
-        count += broker.letters[i].is_settled;
-    return count;
-}
-
 /* ---- An endpoint that reads it ---------------------------------------------------------- */
 
 typedef struct reading {
@@ -166,7 +183,8 @@ static inline void open_reading(reading *r, const char *url, const pawl_endpoint
     pawl_error            error = PAWL_ERROR_INIT;
     pawl_endpoint_options with  = *options;
     broker                      = (struct broker){.channel = 1};
-    failures_left               = 0;
+    atomic_store(&gone, 0);
+    failures_left = 0;
     world_forget(&happened);
     world_ok(pawl_intake_register(&list, &error), &error);
     if (with.transport == NULL)

@@ -1,0 +1,96 @@
+/* test_direct_sample.h - an endpoint whose handlers leave something that can be counted, for messages that workers handle
+ * before they are rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_UNIT_DIRECT_SAMPLE_H
+#define PAWL_TESTS_UNIT_DIRECT_SAMPLE_H
+
+#include "test_intake_sample.h"
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define LETTER_STATE(F) \
+    F(INT32, number)    \
+    F(INT32, count)
+PAWL_RECORD(letter_state, LETTER_STATE)
+#define OPENING(F) F(INT32, number)
+PAWL_RECORD(opening, OPENING)
+#define REPLY(F) F(INT32, number)
+PAWL_RECORD(reply, REPLY)
+
+static atomic_int runs;
+static world     *meddler; /* the mark of message 77 is written while its handler runs */
+
+static inline void mark_77(void)
+{
+    pawl_error      error    = PAWL_ERROR_INIT;
+    pawl_inbox_mark mark     = {.endpoint   = PAWL_TEXT("reader"),
+                                .message_id = PAWL_TEXT("m-77"),
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = world_now(meddler)};
+    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
+    changes.inbox_mark.items = &mark;
+    changes.inbox_mark.count = 1;
+    world_ok(pawl_store_commit(meddler->store, &changes, NULL, &error), &error);
+}
+
+/* Sends one message each, which the store has once for each message that was handled once. */
+static inline pawl_code on_sent(pawl_context *ctx, const note *message)
+{
+    atomic_fetch_add(&runs, 1);
+    if (failures_left > 0) {
+        failures_left--;
+        return pawl_fail(ctx, PAWL_RETRY, "not yet");
+    }
+    if (message->number == 77 && meddler != NULL)
+        mark_77();
+    return pawl_send(ctx, "out", PAWL_MESSAGE(note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_sent, note);
+
+static inline pawl_code on_opening(pawl_context *ctx, letter_state *state, const opening *message)
+{
+    if (failures_left > 0) {
+        failures_left--;
+        return pawl_fail(ctx, PAWL_RETRY, "not yet");
+    }
+    state->number = message->number;
+    world_note(&happened, "opening(%d)", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_opening, letter_state, opening);
+
+static inline pawl_code on_reply(pawl_context *ctx, letter_state *state, const reply *message)
+{
+    (void)ctx;
+    state->count++;
+    world_note(&happened, "reply(%d)", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_reply, letter_state, reply);
+
+static const pawl_saga talk = {
+    .name        = "Talk",
+    .state       = PAWL_RECORD_OF(letter_state),
+    .correlation = "number",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_reply), .key = "number"},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec direct_reader = {
+    .name     = "reader",
+    .sagas    = (const pawl_saga *const[]){&talk, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sent)}, {.handle = NULL}}};
+static const pawl_application direct_application = {
+    PAWL_APPLICATION_INIT, .name = "direct",
+    .endpoints = (const pawl_endpoint_spec *const[]){&direct_reader, NULL}};
+
+static inline void put_note(int number)
+{
+    static char texts[LETTERS_MAX][2][40];
+    snprintf(texts[broker.count][0], sizeof texts[0][0], "m-%d", number);
+    snprintf(texts[broker.count][1], sizeof texts[0][1], "{\"number\":%d}", number);
+    put(texts[broker.count][0], "note", texts[broker.count][1]);
+}
+
+#endif

@@ -1,0 +1,482 @@
+/* test_runtime_direct.c - messages of a broker that workers handle before they are rows: each once, and settled behind its
+ * commit, whatever fails in which order; what is not handled at once is a row. E3, E26, E27, E28, E34.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_direct_sample.h"
+
+#include "support/fault_memory.h"
+#include "support/fault_store.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static void open_direct(reading *r, const char *url, const pawl_endpoint_options *options)
+{
+    pawl_error            error = PAWL_ERROR_INIT;
+    pawl_endpoint_options with  = *options;
+    broker                      = (struct broker){.channel = 1};
+    failures_left               = 0;
+    atomic_store(&runs, 0);
+    world_forget(&happened);
+    world_ok(pawl_intake_register(&list, &error), &error);
+    with.transport = "list://here/";
+    world_open(&r->it, url, &direct_application, "reader", &with);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+    /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
+    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
+}
+
+static void close_direct(reading *r)
+{
+    int fd = r->intake->wake_fd;
+    pawl__intake_end_direct(r->intake);
+    close_reading(r);
+    close(fd);
+}
+
+static size_t count_rows(reading *r, const char *queue)
+{
+    return world_queue(&r->it, queue).count;
+}
+
+/* ---- The way of a message ------------------------------------------------------------ */
+
+static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    for (int i = 1; i <= 3; i++)
+        put_note(i);
+    takes_in(&r, 3);
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    assert_int_equal(r.intake->unsettled, 3);
+    assert_int_equal(world_step(&r.it).handled, 3);
+    assert_int_equal(count_rows(&r, "out"), 3);
+    assert_true(world_is_marked(&r.it, "m-2"));
+    assert_int_equal(count_settled(), 0); /* the reading thread settles */
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 3);
+    assert_int_equal(r.intake->unsettled, 0);
+    assert_int_equal(atomic_load(&runs), 3);
+    assert_null(r.it.endpoint->handover.parcels);
+    close_direct(&r);
+}
+
+static void e26_failing_it_is_a_row_with_all_its_retries(const char *url)
+{
+    reading r;
+    open_direct(&r, url,
+                &(pawl_endpoint_options){
+                    .immediate_retries = 5, .delayed_retries = -1, .batch_messages = 10});
+    put_note(1);
+    put_note(2);
+    failures_left = 7;
+    takes_in(&r, 2);
+    assert_int_equal(world_step(&r.it).handled, 0); /* one run of each */
+    assert_int_equal(atomic_load(&runs), 2);
+    assert_int_equal(count_settled(), 0);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 2);
+    assert_int_equal(count_rows(&r, "reader"), 2);
+    assert_int_equal(world_queue(&r.it, "reader").items[0].attempts, 0);
+    assert_int_equal(world_drain(&r.it).handled,
+                     2); /* 5 failures are left: the sixth run does it */
+    assert_int_equal(count_rows(&r, "out"), 2);
+    put_note(3);
+    failures_left = 100;
+    takes_in(&r, 1);
+    world_step(&r.it);
+    takes_in(&r, 0);
+    world_drain(&r.it);
+    assert_int_equal(world_dead(&r.it).count, 1);
+    assert_string_equal(world_dead(&r.it).items[0].message.id.data, "m-3");
+    assert_int_equal(world_dead(&r.it).items[0].attempts, 1);
+    close_direct(&r);
+}
+
+static void e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    put_note(1);
+    put_note(2);
+    broker.letters[1].taken.is_redelivered = true;
+    put_note(3);
+    broker.letters[2].taken.due = world_now(&r.it) + PAWL_SECONDS(5);
+    put("", "note", "{\"number\":4}");
+    put("m-5", "", "{}")->refusal = PAWL_TEXT("it has no type");
+    put("m-6", "note", "no JSON");
+    takes_in(&r, 6);
+    assert_int_equal(count_settled(), 4); /* all but the first and the last */
+    assert_int_equal(count_rows(&r, "reader"), 3);
+    assert_int_equal(world_dead(&r.it).count, 1);
+    world_drain(&r.it);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 6);
+    world_drain(&r.it);
+    assert_int_equal(world_dead(&r.it).count, 2);
+    assert_int_equal(count_rows(&r, "out"), 3);
+    world_go_both(&r.it, PAWL_SECONDS(5));
+    assert_int_equal(count_rows(&r, "out"), 4);
+    close_direct(&r);
+}
+
+static void e34_copies_are_handled_once(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    put_note(1);
+    put_note(1); /* in one take */
+    put_note(2);
+    put_note(1); /* in another */
+    takes_in(&r, 2);
+    assert_int_equal(world_step(&r.it).handled, 1);
+    takes_in(&r, 2);
+    world_drain(&r.it);
+    takes_in(&r, 0);
+    world_drain(&r.it);
+    put_note(2); /* behind its mark */
+    takes_in(&r, 1);
+    world_drain(&r.it);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 5);
+    assert_int_equal(count_rows(&r, "out"), 2);
+    assert_int_equal(atomic_load(&runs), 2);
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    close_direct(&r);
+}
+
+/* Another process handles a copy meanwhile: the commit of this one is refused at the mark. The others of the batch stand. */
+static void e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 3});
+    put_note(1);
+    put_note(77);
+    put_note(2);
+    meddler = &r.it;
+    takes_in(&r, 3);
+    assert_int_equal(world_step(&r.it).handled, 2);
+    meddler = NULL;
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 3);
+    assert_int_equal(count_rows(&r, "reader"), 1);
+    world_drain(&r.it);
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    assert_int_equal(count_rows(&r, "out"), 2);
+    assert_int_equal(atomic_load(&runs), 3);
+    close_direct(&r);
+}
+
+/* A worker has taken it, and has not handled it: with that it is a row. */
+static void what_is_given_back_is_a_row(const char *url)
+{
+    reading       r;
+    pawl__handful other;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
+    put_note(1);
+    put_note(1);
+    takes_in(&r, 1);
+    assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &other));
+    takes_in(&r, 1);
+    assert_int_equal(world_step(&r.it).handled, 1);
+    pawl__handover_give(&r.it.endpoint->handover, &other);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 2);
+    assert_int_equal(count_rows(&r, "reader"), 1);
+    world_drain(&r.it);
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    assert_int_equal(count_rows(&r, "out"), 1);
+    close_direct(&r);
+}
+
+static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(const char *url)
+{
+    reading r;
+    size_t  count;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    put_note(1);
+    put_note(2);
+    put_note(3);
+    takes_in(&r, 2);
+    world_step(&r.it);
+    broker.settles_to_fail = 1;
+    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_int_equal(r.intake->unsettled, 0);
+    assert_null(r.it.endpoint->handover.parcels);
+    takes_in(&r, 2); /* copies: rows, which the marks drop */
+    assert_int_equal(count_settled(), 2);
+    takes_in(&r, 1);
+    world_drain(&r.it);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 3);
+    assert_int_equal(count_rows(&r, "out"), 3);
+    assert_int_equal(atomic_load(&runs), 3);
+    close_direct(&r);
+}
+
+static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const char *url)
+{
+    reading       r;
+    size_t        count;
+    pawl__handful hand;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    put_note(1);
+    put_note(2);
+    takes_in(&r, 2);
+    assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &hand));
+    assert_int_equal(pawl__handover_in_hand(&r.it.endpoint->handover), 1);
+    world_step(&r.it); /* the other one */
+    broker.settles_to_fail = 1;
+    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    *hand.slices[0].parcel->is_done = true;
+    pawl__handover_give(&r.it.endpoint->handover, &hand);
+    assert_null(r.it.endpoint->handover.parcels);
+    takes_in(&r, 2);
+    assert_int_equal(count_settled(), 2);
+    assert_int_equal(r.intake->unsettled, 0);
+    close_direct(&r);
+}
+
+/* ---- Who does not take ---------------------------------------------------------------- */
+
+static void what_nobody_takes_becomes_a_row(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    for (int i = 1; i <= 5; i++)
+        put_note(i);
+    takes_in(&r, 2);
+    takes_in(&r, 0); /* no more, until somebody takes */
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    pawl__handover_withdraw(&r.it.endpoint->handover, INT64_MAX);
+    takes_in(&r, 2);
+    assert_int_equal(count_rows(&r, "reader"), 2);
+    assert_int_equal(count_settled(), 2);
+    atomic_store(&r.it.endpoint->pause.due, world_now(&r.it) + PAWL_SECONDS(1));
+    atomic_store(&r.it.endpoint->pause.is_paused, true);
+    takes_in(&r, 1);
+    pawl_clock_set(r.it.business,
+                   pawl_clock_now(r.it.business) + 10); /* each has a time of its own */
+    assert_int_equal(count_rows(&r, "reader"), 5);
+    assert_int_equal(count_settled(), 5);
+    atomic_store(&r.it.endpoint->pause.is_paused, false);
+    world_drain(&r.it);
+    assert_int_equal(count_rows(&r, "out"), 5);
+    close_direct(&r);
+}
+
+static void at_the_end_what_nobody_took_is_a_row(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    put_note(1);
+    put_note(2);
+    takes_in(&r, 2);
+    pawl__intake_end_direct(r.intake);
+    assert_int_equal(count_settled(), 2);
+    assert_int_equal(count_rows(&r, "reader"), 2);
+    world_drain(&r.it);
+    assert_int_equal(count_rows(&r, "out"), 2);
+    close_direct(&r);
+}
+
+static void the_queue_has_its_turns(const char *url)
+{
+    reading       r;
+    pawl__worker *worker;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    worker = r.it.endpoint->worker;
+    for (int i = 1; i <= 6; i++)
+        put_note(i);
+    for (int i = 0; i < 4; i++)
+        world_post_json(&r.it, NULL, "note", "{\"number\":9}");
+    takes_in(&r, 2);
+    world_step(&r.it);
+    assert_true(worker->direct.was_last);
+    worker->direct.queue_due = 0; /* long ago */
+    takes_in(&r, 2);
+    world_step(&r.it);
+    assert_int_equal(count_rows(&r, "reader"), 2);
+    assert_false(worker->direct.was_last);
+    world_step(&r.it);
+    assert_true(worker->direct.was_last);
+    assert_int_equal(count_rows(&r, "reader"), 2);
+    close_direct(&r);
+}
+
+/* ---- Order ------------------------------------------------------------------------------ */
+
+static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
+    put("m-1", "opening", "{\"number\":7}");
+    takes_in(&r, 1);
+    world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
+    r.it.endpoint->worker->direct.was_last  = true;
+    r.it.endpoint->worker->direct.queue_due = 0;
+    world_step(&r.it);
+    assert_string_equal(happened.text, "");
+    assert_int_equal(count_rows(&r, "reader"), 1);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "opening(7) ");
+    world_go_both(&r.it, PAWL_SECONDS(2));
+    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    close_direct(&r);
+}
+
+/* The message that begins the saga fails: both are rows, in the places that they had. */
+static void e3_behind_one_that_failed_it_waits_as_a_row(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 5});
+    put("m-1", "opening", "{\"number\":7}");
+    put("m-2", "reply", "{\"number\":7}");
+    failures_left = 1;
+    takes_in(&r, 2);
+    world_step(&r.it);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 2);
+    pawl_queue_rows rows = world_queue(&r.it, "reader");
+    assert_int_equal(rows.count, 2);
+    assert_string_equal(rows.items[0].message.id.data, "m-1");
+    assert_true(rows.items[0].placed < rows.items[1].placed);
+    world_drain(&r.it);
+    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    close_direct(&r);
+}
+
+static void e3_without_an_older_message_no_saga_is_final(const char *url)
+{
+    reading r;
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 5});
+    put("m-1", "reply", "{\"number\":7}");
+    takes_in(&r, 1);
+    world_step(&r.it);
+    takes_in(&r, 0);
+    assert_int_equal(count_settled(), 1);
+    assert_int_equal(count_rows(&r, "reader"), 0);
+    assert_true(world_is_marked(&r.it, "m-1"));
+    close_direct(&r);
+}
+
+/* ---- Faults --------------------------------------------------------------------------- */
+
+/* Once everything works again, all messages are settled, and each has been handled once, or is a dead letter if it was
+ * alone in a commit that was refused for its content. */
+static void all_is_done_once(reading *r, int count)
+{
+    size_t ignored;
+    fault_plan_set(NULL);
+    for (int i = 0; i < 10 && (count_settled() < broker.count || i < 3); i++) {
+        /* A worker that was not there for long: nothing here waits for a clock. */
+        pawl__handover_withdraw(&r->it.endpoint->handover, INT64_MAX);
+        (void)step(r, &ignored);
+        world_go_both(&r->it, PAWL_MINUTES(2));
+    }
+    assert_int_equal(count_settled(), broker.count);
+    assert_int_equal(count_rows(r, "reader"), 0);
+    assert_int_equal(count_rows(r, "out") + world_dead(&r->it).count, count);
+}
+
+static void go_through(reading *r)
+{
+    size_t     ignored;
+    pawl_step  went;
+    pawl_error error = PAWL_ERROR_INIT;
+    for (int i = 0; i < 6; i++) {
+        (void)step(r, &ignored);
+        (void)pawl_endpoint_step(r->it.endpoint, &went, &error);
+    }
+}
+
+static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
+{
+    bool is_met = true;
+    for (long n = 1; is_met; n++) {
+        fault_plan plan = {.kind = kind, .op = op, .n = n, .code = code};
+        char       inner[300];
+        reading    r;
+        scenario_url_like(url, inner, sizeof inner);
+        pawl_store *held = world_hold(inner);
+        fault_bind("direct", inner);
+        open_direct(&r, "fault:direct", &(pawl_endpoint_options){.batch_messages = 3});
+        for (int i = 1; i <= 5; i++)
+            put_note(i);
+        failures_left = 1;
+        fault_plan_set(&plan);
+        go_through(&r);
+        is_met = fault_is_met();
+        all_is_done_once(&r, 5);
+        close_direct(&r);
+        pawl_store_close(held);
+        scenario_forget(inner);
+    }
+}
+
+static void e27_whatever_call_of_the_store_fails(const char *url)
+{
+    run_with_faults(url, FAULT_BEFORE, fault_op_any, PAWL_ELOST);
+    run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_EBUSY);
+    run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ELIMIT);
+}
+
+static void e27_whatever_answer_of_the_store_is_lost(const char *url)
+{
+    run_with_faults(url, FAULT_AFTER, fault_op_any, PAWL_OK);
+    run_with_faults(url, FAULT_UNKNOWN, fault_op_commit, PAWL_OK);
+    run_with_faults(url, FAULT_LATE, fault_op_commit, PAWL_OK);
+    run_with_faults(url, FAULT_DEAF_DONE, fault_op_commit, PAWL_OK);
+    run_with_faults(url, FAULT_DEAF_LOST, fault_op_commit, PAWL_OK);
+}
+
+static void e27_whatever_allocation_fails(const char *url)
+{
+    bool is_met = true;
+    for (long n = 1; is_met; n++) {
+        char    inner[300];
+        reading r;
+        scenario_url_like(url, inner, sizeof inner);
+        open_direct(&r, inner, &(pawl_endpoint_options){.batch_messages = 3});
+        for (int i = 1; i <= 5; i++)
+            put_note(i);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        go_through(&r);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        fault_memory_set(0);
+        all_is_done_once(&r, 5);
+        close_direct(&r);
+        scenario_forget(inner);
+    }
+}
+
+int main(void)
+{
+    fault_memory_install();
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit),
+        ON_ALL_STORES(e26_failing_it_is_a_row_with_all_its_retries),
+        ON_ALL_STORES(e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one),
+        ON_ALL_STORES(e34_copies_are_handled_once),
+        ON_ALL_STORES(e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped),
+        ON_STORES(what_is_given_back_is_a_row),
+        ON_ALL_STORES(e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once),
+        ON_STORES(what_a_worker_has_when_the_connection_is_lost_is_not_settled),
+        ON_ALL_STORES(what_nobody_takes_becomes_a_row),
+        ON_STORES(at_the_end_what_nobody_took_is_a_row),
+        ON_STORES(the_queue_has_its_turns),
+        ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
+        ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
+        ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
+        ON_STORES(e27_whatever_call_of_the_store_fails),
+        ON_STORES(e27_whatever_answer_of_the_store_is_lost),
+        ON_STORES(e27_whatever_allocation_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
