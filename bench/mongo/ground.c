@@ -62,7 +62,7 @@ static pawl_code drop_database(const char *url, pawl_error *error)
 /* A database is there while it has a collection. */
 static void check_absent(mg_loop *l, int number)
 {
-    char name[sizeof DATABASE + 1];
+    char name[sizeof DATABASE + 11]; /* an int */
     if (l->code != PAWL_OK)
         return;
     (void)snprintf(name, sizeof name, DATABASE "%d", number);
