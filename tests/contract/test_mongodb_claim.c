@@ -45,7 +45,7 @@ static void commit(ground *p, pawl_store *store, pawl_changes *changes)
 static void send_all(ground *p, pawl_store *store)
 {
     static pawl_queue_send sends[MESSAGES];
-    static char            ids[MESSAGES][10];
+    static char            ids[MESSAGES][14];
     for (int i = 0; i < MESSAGES; i++) {
         snprintf(ids[i], sizeof ids[i], "m-%d", i);
         sends[i] = (pawl_queue_send){.queue   = TEXT("orders"),
