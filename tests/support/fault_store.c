@@ -141,6 +141,9 @@ void fault_native_type(const char *type)
     native_type = type;
 }
 
+/* An entry that the driver leaves out is none of this store's either. */
+#define LEAVE_OUT(entry) self->ops.entry = behind->entry != NULL ? self->ops.entry : NULL
+
 static void take_promises(fault_store *self)
 {
     const pawl_store_ops *behind = self->inner->ops;
@@ -149,10 +152,11 @@ static void take_promises(fault_store *self)
     self->ops.native_type        = behind->native_type;
     if (native_type != NULL)
         self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
-    if (behind->enlist == NULL)
-        self->ops.enlist = NULL;
-    if (behind->hold_begin == NULL)
-        self->ops.hold_begin = NULL;
+    LEAVE_OUT(enlist);
+    LEAVE_OUT(hold_begin);
+    LEAVE_OUT(hold_end);
+    LEAVE_OUT(native);
+    LEAVE_OUT(worker_died);
     self->base.ops = &self->ops;
 }
 
