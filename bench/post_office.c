@@ -141,7 +141,7 @@ static int64_t count_distinct(id_text *ids, size_t count)
     return distinct;
 }
 
-/* One more than wanted is enough to know that there are too many. */
+/* The count stops at one message more than wanted: that tells that there are too many. */
 static pawl_code take_ids(pawl_intake *intake, id_text *ids, size_t room, size_t *count,
                           pawl_error *error)
 {

@@ -34,7 +34,7 @@ void pawl__mg_open(mg_loop *l, pawl_store *store, const char *url, pawl_error *e
 /* Of the database of the URL. The caller's to destroy. */
 mongoc_collection_t *pawl__mg_collection(mg_loop *l, const char *url, const char *name);
 
-/* One commit: fence included, as each commit of pawl has one. */
+/* A commit, the fence included, as each commit of pawl has one. */
 void pawl__mg_begin(mg_loop *l, mongoc_collection_t *workers, pawl_time now, int64_t messages);
 void pawl__mg_commit(mg_loop *l);
 

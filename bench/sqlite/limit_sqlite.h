@@ -40,7 +40,7 @@ void pawl__loop_open(loop *l, pawl_store *store, const char *const *texts, size_
 void pawl__loop_close(loop *l);
 void pawl__loop_failed(loop *l);
 
-/* One commit: fence included, as each commit of pawl has one. */
+/* A commit, the fence included, as each commit of pawl has one. */
 void pawl__loop_begin(loop *l);
 void pawl__loop_commit(loop *l, pawl_time now, int64_t messages);
 

@@ -102,7 +102,7 @@ static pawl_code open_and_close(void *context, pawl_error *error)
     return code;
 }
 
-/* One unique index on the path of the value, whoever was first. */
+/* A unique index stands on the path of the value, whoever was first, and no second one. */
 static void m2_processes_make_the_indexes_at_once(void **state)
 {
     ground     *p = *state;
@@ -238,7 +238,7 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(void **sta
     succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
                                     pawl_value_text(TEXT("o-7")), p->arena, &row, &p->error));
     assert_int_equal(row.presence, PAWL_SAGA_THERE);
-    /* One member more behind the first brace; the others as they came. */
+    /* A member is added behind the first brace; the others stay as they came. */
     char text[2000];
     assert_true(row.data.size != 0 && row.data.data[0] == '{');
     snprintf(text, sizeof text, "{\"steps\":1,%.*s", (int)row.data.size - 1, row.data.data + 1);
