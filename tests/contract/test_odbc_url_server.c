@@ -20,8 +20,10 @@
 
 static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *error);
 static void (*url_free)(pawl__odbc_url *url);
-static uint16_t *(*to_wide)(pawl_text text, bool is_marked, size_t *size);
-static size_t (*to_narrow)(const uint16_t *wide, size_t units, bool is_marked, char *to);
+static uint16_t *(*to_wide)(pawl_text text, size_t *size);
+static size_t (*to_narrow)(const uint16_t *wide, size_t units, char *to);
+static pawl_text (*with_extra)(pawl__odbc_extra extra, pawl_text text, void **copy);
+static pawl_text (*without_extra)(pawl__odbc_extra extra, pawl_text text);
 
 static int load(void **state)
 {
@@ -32,10 +34,12 @@ static int load(void **state)
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL)
         return -1;
-    *(void **)&url_read  = dlsym(module, "pawl__odbc_url_read");
-    *(void **)&url_free  = dlsym(module, "pawl__odbc_url_free");
-    *(void **)&to_wide   = dlsym(module, "pawl__odbc_to_wide");
-    *(void **)&to_narrow = dlsym(module, "pawl__odbc_to_narrow");
+    *(void **)&url_read      = dlsym(module, "pawl__odbc_url_read");
+    *(void **)&url_free      = dlsym(module, "pawl__odbc_url_free");
+    *(void **)&to_wide       = dlsym(module, "pawl__odbc_to_wide");
+    *(void **)&to_narrow     = dlsym(module, "pawl__odbc_to_narrow");
+    *(void **)&with_extra    = dlsym(module, "pawl__odbc_with_extra");
+    *(void **)&without_extra = dlsym(module, "pawl__odbc_without_extra");
     return url_read == NULL || url_free == NULL || to_wide == NULL || to_narrow == NULL ? -1 : 0;
 }
 
@@ -103,47 +107,77 @@ static void others_are_refused(void **state)
     refused("oracle://sa:secret@db", PAWL_EINVAL, "no service is named: oracle://host/service");
 }
 
-/* ---- UTF-16 ---------------------------------------------------------------- */
+/* ---- One more character ----------------------------------------------------- */
 
-static void survives(const char *text, bool is_marked, size_t units)
+static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *taken)
 {
-    size_t    size = 0;
-    char      back[100];
-    uint16_t *wide = to_wide(pawl_text_of(text), is_marked, &size);
-    assert_non_null(wide);
-    assert_int_equal(size, units * 2);
-    assert_int_equal(wide[units], 0);
-    back[to_narrow(wide, units, is_marked, back)] = '\0';
-    assert_string_equal(back, text);
-    pawl_free(wide);
+    void     *copy = NULL;
+    pawl_text made = with_extra(extra, pawl_text_of(text), &copy);
+    assert_true(pawl_text_equal(made, pawl_text_of(taken)));
+    assert_true(pawl_text_equal(without_extra(extra, made), pawl_text_of(text)));
+    assert_true((copy != NULL) == (strcmp(text, taken) != 0));
+    pawl_free(copy);
 }
 
 /* 'a' and 'a ' are equal to SQL Server, under any collation. */
-static void a_text_that_ends_with_a_space_has_a_mark(void **state)
+static void a_text_that_ends_with_a_space_has_one_behind(void **state)
 {
     (void)state;
-    survives("", true, 0);
-    survives("a", true, 1);
-    survives("a ", true, 3);
-    survives(" ", true, 2);
-    survives("a \x01", true, 4);
-    survives("\x01", true, 2);
-    survives("a ", false, 2);
-    survives("\x01", false, 1);
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "", "");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a", "a");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a ", "a \x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, " ", " \x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a \x01", "a \x01\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "\x01", "\x01\x01");
+}
+
+/* '' is null to Oracle. */
+static void the_empty_text_has_one_before(void **state)
+{
+    (void)state;
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "", "\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "a ", "a ");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01", "\x01\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01z", "\x01\x01z");
+}
+
+static void other_databases_take_a_text_as_it_is(void **state)
+{
+    (void)state;
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "", "");
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "a ", "a ");
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "\x01", "\x01");
+}
+
+/* ---- UTF-16 ---------------------------------------------------------------- */
+
+static void survives(const char *text, size_t units)
+{
+    size_t    size = 0;
+    char      back[100];
+    uint16_t *wide = to_wide(pawl_text_of(text), &size);
+    assert_non_null(wide);
+    assert_int_equal(size, units * 2);
+    assert_int_equal(wide[units], 0);
+    back[to_narrow(wide, units, back)] = '\0';
+    assert_string_equal(back, text);
+    pawl_free(wide);
 }
 
 static void characters_survive(void **state)
 {
     (void)state;
-    survives("\xC3\xA4\xE2\x82\xAC", true, 2);
-    survives("\xF0\x9F\x98\x80z", true, 3); /* beyond the first 65,536 */
-    survives("\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", true, 5);
+    survives("", 0);
+    survives("a ", 2);
+    survives("\xC3\xA4\xE2\x82\xAC", 2);
+    survives("\xF0\x9F\x98\x80z", 3); /* beyond the first 65,536 */
+    survives("\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 5);
 }
 
 static void becomes(const char *text, size_t count, const uint16_t *expected)
 {
     size_t    size = 0;
-    uint16_t *wide = to_wide(pawl_text_of(text), false, &size);
+    uint16_t *wide = to_wide(pawl_text_of(text), &size);
     assert_non_null(wide);
     assert_int_equal(size, count * 2);
     assert_memory_equal(wide, expected, size);
@@ -166,7 +200,7 @@ static void bytes_that_are_no_text_are_replaced(void **state)
             4, none);
     becomes("\xE2\x82", 2, none);
     const uint16_t half[] = {0xD83D, 'a'};
-    assert_int_equal(to_narrow(half, 2, false, back), 4);
+    assert_int_equal(to_narrow(half, 2, back), 4);
     assert_memory_equal(back,
                         "\xEF\xBF\xBD"
                         "a",
@@ -179,7 +213,9 @@ int main(void)
         cmocka_unit_test(mssql_goes_to_freetds),
         cmocka_unit_test(mssql_goes_to_microsofts_driver),
         cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(a_text_that_ends_with_a_space_has_a_mark),
+        cmocka_unit_test(a_text_that_ends_with_a_space_has_one_behind),
+        cmocka_unit_test(the_empty_text_has_one_before),
+        cmocka_unit_test(other_databases_take_a_text_as_it_is),
         cmocka_unit_test(characters_survive),
         cmocka_unit_test(bytes_that_are_no_text_are_replaced),
     };

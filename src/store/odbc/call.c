@@ -4,16 +4,12 @@
  */
 #include "store/odbc/odbc.h"
 
-#include "store/odbc/wide.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_TOO_LARGE 1153
 #define STATE_NULL "23502" /* of PostgreSQL */
-#define COLUMNS_MAX 8      /* of a text that is asked */
-#define TEXT_SIZE 2000     /* of one of them, which is cut behind it */
 
 /* ---- Failures ----------------------------------------------------------- */
 
@@ -126,41 +122,20 @@ static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTM
     return code;
 }
 
-static pawl_text column_of(SQLHSTMT rows, SQLUSMALLINT column, bool is_wide, char *text)
-{
-    uint16_t  wide[TEXT_SIZE / 4];
-    SQLLEN    size  = SQL_NULL_DATA;
-    void     *to    = is_wide ? (void *)wide : text;
-    SQLLEN    room  = is_wide ? (SQLLEN)sizeof wide : TEXT_SIZE;
-    SQLRETURN found = SQLGetData(rows, column, is_wide ? SQL_C_WCHAR : SQL_C_CHAR, to, room, &size);
-    if (!SQL_SUCCEEDED(found) || size == SQL_NULL_DATA)
-        return (pawl_text){.data = NULL};
-    if (is_wide) {
-        size_t units = size >= 0 && size < room ? (size_t)size / 2 : sizeof wide / 2 - 1;
-        size         = (SQLLEN)pawl__odbc_to_narrow(wide, units, false, text);
-        text[size]   = '\0';
-    }
-    return (pawl_text){.data = text,
-                       .size = size >= 0 && size < TEXT_SIZE ? (size_t)size : strlen(text)};
-}
-
 /* The rows of one result. */
-static SQLRETURN read_rows(pawl__odbc_connection *connection, SQLHSTMT rows, pawl__sql_row_fn *each,
-                           void *context)
+static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, pawl__sql_row_fn *each,
+                           void *context, pawl_error *error)
 {
-    bool        is_wide = pawl__odbc_store_of(connection)->kind->is_wide;
-    SQLSMALLINT count   = 0;
-    char        texts[COLUMNS_MAX][TEXT_SIZE];
-    pawl_text   columns[COLUMNS_MAX];
-    if (each != NULL)
-        (void)SQLNumResultCols(rows, &count);
-    SQLRETURN read = count > 0 ? SQLFetch(rows) : SQL_NO_DATA;
-    for (; SQL_SUCCEEDED(read); read = SQLFetch(rows)) {
-        for (int i = 0; i < count && i < COLUMNS_MAX; i++)
-            columns[i] = column_of(rows, (SQLUSMALLINT)(i + 1), is_wide, texts[i]);
+    pawl__odbc_kept kept = {0};
+    pawl_text       columns[PAWL__ODBC_COLUMNS_MAX];
+    pawl_code       code = pawl__odbc_keep(connection, rows, true, &kept, error);
+    for (size_t i = 0; code == PAWL_OK && i < kept.count; i++) {
+        for (unsigned j = 0; j < kept.width; j++)
+            columns[j] = kept.rows[i][j].is_null ? (pawl_text){.data = NULL} : kept.rows[i][j].text;
         each(context, columns);
     }
-    return read;
+    pawl__odbc_unkeep(&kept);
+    return code;
 }
 
 /* A text of several statements has several results, of which a later one may be the failure. */
@@ -170,14 +145,13 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     SQLHSTMT               rows       = NULL;
     pawl_code              code       = run(connection, sql, &rows, error);
-    if (code != PAWL_OK)
-        return code;
-    SQLRETURN read = read_rows(connection, rows, each, context);
-    while (read == SQL_NO_DATA && (read = SQLMoreResults(rows)) != SQL_NO_DATA)
-        if (SQL_SUCCEEDED(read))
-            read = read_rows(connection, rows, each, context);
-    if (read != SQL_NO_DATA)
-        code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, rows, error);
+    for (SQLRETURN next = SQL_SUCCESS; code == PAWL_OK && next != SQL_NO_DATA;) {
+        if (each != NULL)
+            code = give_rows(connection, rows, each, context, error);
+        next = code == PAWL_OK ? SQLMoreResults(rows) : SQL_NO_DATA;
+        if (!SQL_SUCCEEDED(next) && next != SQL_NO_DATA)
+            code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, rows, error);
+    }
     pawl__odbc_free(rows);
     return code;
 }

@@ -37,8 +37,8 @@ static pawl_code prepare_round(pawl__sql_session *session, pawl__odbc_statement 
     statement->has_set = can_repeat(&one);
     if (statement->has_set) {
         pawl__odbc_kind_of(session)->append_set(&text, one.data, PAWL__ODBC_SET_ROWS);
-        code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set, NULL,
-                                       &text, error);
+        code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set, &text,
+                                       error);
     }
     statement->is_looked_at = code == PAWL_OK;
     pawl__sql_text_free(&one);
@@ -47,31 +47,6 @@ static pawl_code prepare_round(pawl__sql_session *session, pawl__odbc_statement 
 }
 
 /* ---- The answer ------------------------------------------------------------ */
-
-static char *room_of(void *context, size_t size)
-{
-    return size <= PAWL__ODBC_SET_ROWS * 4 ? context : NULL;
-}
-
-/* The first result with columns; a failure may stand in front of it. */
-static pawl_code read_letters(pawl__odbc_connection *connection, SQLHSTMT stmt, char *letters,
-                              pawl_error *error)
-{
-    pawl__sql_got got     = {.text = PAWL_TEXT("")};
-    SQLSMALLINT   columns = 0;
-    SQLRETURN     read    = SQLNumResultCols(stmt, &columns);
-    while (SQL_SUCCEEDED(read) && columns == 0 && SQL_SUCCEEDED(read = SQLMoreResults(stmt)))
-        read = SQLNumResultCols(stmt, &columns);
-    if (SQL_SUCCEEDED(read))
-        read = SQLFetch(stmt);
-    if (!SQL_SUCCEEDED(read))
-        return read == SQL_NO_DATA ? pawl__sql_not_counted("odbc", error)
-                                   : pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
-    pawl_code code = pawl__odbc_read_pieces(stmt, 0, SQL_C_WCHAR, false, room_of, letters, &got);
-    return code == PAWL_OK && got.text.size == PAWL__ODBC_SET_ROWS
-               ? PAWL_OK
-               : pawl__sql_not_counted("odbc", error);
-}
 
 /* A refusal that the write does not expect is the failure of the round. */
 static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
@@ -97,17 +72,19 @@ static pawl_code run_round(pawl__sql_session *session, pawl__odbc_statement *sta
                            const pawl__sql_write *write, const void *const *items,
                            pawl__sql_fate *fates, pawl_error *error)
 {
-    pawl__odbc_connection *connection                       = pawl__odbc_connection_of(session);
-    char                   letters[PAWL__ODBC_SET_ROWS * 4] = "";
-    session->is_null                                        = false;
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    session->is_null                  = false;
     pawl_code code =
         pawl__odbc_execute_set(connection, statement, &write->parameters, items, error);
     if (code != PAWL_OK)
         return code;
-    code = read_letters(connection, statement->set, letters, error);
+    const pawl__odbc_kept *kept = &statement->kept;
+    if (kept->count == 0 || kept->rows[0][0].text.size != PAWL__ODBC_SET_ROWS)
+        code = pawl__sql_not_counted("odbc", error);
     for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
-        code = take_fate(session, statement, write, letters[i], &fates[i], error);
-    (void)SQLFreeStmt(statement->set, SQL_CLOSE);
+        code =
+            take_fate(session, statement, write, kept->rows[0][0].text.data[i], &fates[i], error);
+    pawl__odbc_unkeep(&statement->kept);
     return code;
 }
 

@@ -92,16 +92,18 @@ static pawl_code is_open_mysql(pawl__sql_session *session, bool *is_open, pawl_e
 const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MYSQL] =
         {
-            .family  = &pawl__mysql_family,
-            .kill    = "kill query %lld",
-            .rest    = "do 0",
-            .begin   = begin_mysql,
-            .is_open = is_open_mysql,
+            .family    = &pawl__mysql_family,
+            .text_type = SQL_C_BINARY,
+            .kill      = "kill query %lld",
+            .rest      = "do 0",
+            .begin     = begin_mysql,
+            .is_open   = is_open_mysql,
         },
     [PAWL__ODBC_POSTGRES] =
         {
             .family    = &pawl__pg_family,
             .has_casts = true,
+            .text_type = SQL_C_CHAR,
             .kill      = "select pg_cancel_backend(%lld)",
             .rest      = "select 1",
             .begin     = pawl__pg_session_begin,
@@ -110,9 +112,8 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MSSQL] =
         {
             .family     = &pawl__mssql_family,
-            .is_wide    = true,
-            .marks      = true,
-            .is_single  = true,
+            .text_type  = SQL_C_WCHAR,
+            .extra      = PAWL__ODBC_EXTRA_BEHIND,
             .append_set = pawl__mssql_append_set,
             .rest       = "select 1",
             .begin      = pawl__mssql_begin,
@@ -122,6 +123,8 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
         {
             .family    = &pawl__oracle_family,
             .by_words  = true,
+            .text_type = SQL_C_CHAR,
+            .extra     = PAWL__ODBC_EXTRA_BEFORE,
             .text_max  = 4000,
             .bytes_max = 2000,
             .rest      = "begin null; end;",

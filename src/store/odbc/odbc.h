@@ -8,8 +8,7 @@
  *     watch.c        deadlines and interrupts of calls that block
  *     call.c         calls, failures, texts
  *     request.c      prepared statements and their parameters
- *     row.c          requests of the generic store, and their rows
- *     column.c       values of a row
+ *     row.c          rows, and what a request of the generic store reads of them
  *     fates.c        several runs of a write as one text, with the fate of each
  *     set.c          rows of one insert that go together
  *     round.c        the writes of a round as one block
@@ -25,6 +24,7 @@
 
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"
+#include "store/odbc/wide.h"
 
 #include <pthread.h>
 
@@ -46,11 +46,11 @@ typedef struct pawl__odbc_watch {
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
     bool                    has_casts; /* a parameter says its type in the text */
-    bool                    is_wide;   /* texts travel in UTF-16 */
-    bool                    marks;     /* texts that end with a space have a mark (wide.h) */
-    bool                    is_single; /* one statement at a time has rows: they are read at once */
-    /* Numbers travel as texts, a character stands for the empty text, the driver commits by itself unless it
-     * is told not to, and a round is one block. */
+    SQLSMALLINT
+    text_type; /* as which a column's text is read; SQL_C_WCHAR: texts travel in UTF-16 */
+    pawl__odbc_extra extra; /* of texts (wide.h) */
+    /* Numbers travel as texts, the driver commits by itself unless it is told not to, and a round is one
+     * block. */
     bool        by_words;
     size_t      text_max;  /* a longer text is a long value; 0: every text is */
     size_t      bytes_max; /* the same of bytes */
@@ -89,6 +89,17 @@ static inline pawl__odbc *pawl__odbc_of(pawl_store *store)
 static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session *session)
 {
     return ((const pawl__odbc *)session->remote)->kind;
+}
+
+/* Of a text of that form. A value that sagas are found by has its exact size beside it, and documents end with a
+ * brace: nothing is put behind these. */
+static inline pawl__odbc_extra pawl__odbc_extra_of(const pawl__odbc_kind *kind, int wire)
+{
+    bool is_exact =
+        wire == PAWL__WIRE_VALUE || wire == PAWL__WIRE_JSON || wire == PAWL__WIRE_JSON_TEXT;
+    return wire == PAWL__WIRE_BYTES || (is_exact && kind->extra == PAWL__ODBC_EXTRA_BEHIND)
+               ? PAWL__ODBC_NO_EXTRA
+               : kind->extra;
 }
 
 /* watch.c */

@@ -1,7 +1,6 @@
 /* request.c - prepared statements: preparing and parameters.
  *
- * Statements are prepared at first use and kept for the life of the connection. The driver reads all rows
- * before the first is looked at, so that statements may follow one another while rows are read.
+ * Statements are prepared at first use and kept for the life of the connection.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +20,6 @@
 #define NUMBER_DIGITS 19
 #define BLOCK "declare "
 #define BLOCK_BYTES_MAX 32000 /* of a parameter of a block: what lies behind is not compared */
-#define STANDS_FOR_EMPTY '\1' /* pawl__sql_dialect.empty */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -41,9 +39,8 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
 }
 
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  unsigned *columns, const pawl__sql_text *text, pawl_error *error)
+                                  const pawl__sql_text *text, pawl_error *error)
 {
-    SQLSMALLINT found = 0;
     pawl_code code = text->is_failed ? no_memory(error) : pawl__odbc_call_begin(connection, error);
     if (code != PAWL_OK)
         return code;
@@ -53,11 +50,7 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
         return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
     }
     made = SQLPrepare(*stmt, (SQLCHAR *)text->data, (SQLINTEGER)text->size);
-    if (SQL_SUCCEEDED(made) && columns != NULL)
-        made = SQLNumResultCols(*stmt, &found);
     pawl__odbc_call_end(connection);
-    if (columns != NULL)
-        *columns = (unsigned)found;
     if (SQL_SUCCEEDED(made))
         return PAWL_OK;
     code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);
@@ -110,15 +103,8 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
     pawl__odbc_statement  *statement  = (pawl__odbc_statement *)made;
     (void)which;
     statement->is_block = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
-    if (statement->is_block) { /* its columns are known behind its run */
-        made->column_count = 1;
-        return pawl__odbc_prepare_text(connection, &statement->stmt, NULL, text, error);
-    }
-    const pawl__odbc_kind *kind = pawl__odbc_store_of(connection)->kind;
-    statement->is_counted       = !kind->is_single;
-    if (!kind->has_casts)
-        return pawl__odbc_prepare_text(connection, &statement->stmt,
-                                       kind->is_single ? NULL : &made->column_count, text, error);
+    if (statement->is_block || !pawl__odbc_kind_of(session)->has_casts)
+        return pawl__odbc_prepare_text(connection, &statement->stmt, text, error);
     statement->text = pawl_allocate(text->size + 1);
     if (statement->text == NULL)
         return no_memory(error);
@@ -131,8 +117,7 @@ static pawl_code prepare_late(pawl__odbc_connection *connection, pawl__odbc_stat
 {
     pawl__sql_text text = {0};
     pawl__odbc_append_casts(&text, &statement->base, statement->text, fields);
-    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt,
-                                             &statement->base.column_count, &text, error);
+    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt, &text, error);
     pawl__sql_text_free(&text);
     return code;
 }
@@ -233,32 +218,27 @@ static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text
     put_text(to, kind, text, false);
 }
 
-/* Where the empty text is null a character stands for it, and once more before a text that begins so. */
-static void put_stand_in(parameter *to, const pawl__odbc_kind *kind)
+static void put_extra(parameter *to, const pawl__odbc_kind *kind, int wire)
 {
-    const char *text = to->data;
-    size_t      size = to->indicator > 0 ? (size_t)to->indicator : 0;
-    if (!kind->by_words || to->c_type != SQL_C_CHAR || to->indicator < 0 ||
-        (size != 0 && text[0] != STANDS_FOR_EMPTY))
-        return;
-    char *copy = pawl_allocate(size + 1);
+    void     *copy = NULL;
+    pawl_text text = {.data = to->data, .size = to->indicator > 0 ? (size_t)to->indicator : 0};
+    if (to->c_type == SQL_C_CHAR && to->indicator >= 0)
+        text = pawl__odbc_with_extra(pawl__odbc_extra_of(kind, wire), text, &copy);
     if (copy == NULL)
         return;
-    copy[0] = STANDS_FOR_EMPTY;
-    memcpy(copy + 1, text, size);
     pawl_free(to->copy);
     to->copy = copy;
-    put_text(to, kind, (pawl_text){.data = copy, .size = size + 1}, false);
+    put_text(to, kind, text, false);
 }
 
 #define NARROW_MAX 4000 /* units of a text that is not a long one */
 
 /* Without memory for it the text stays as it is, and the server refuses it. */
-static void make_wide(parameter *to, bool is_marked)
+static void make_wide(parameter *to)
 {
     size_t    size = 0;
     pawl_text text = {.data = to->data, .size = to->indicator > 0 ? (size_t)to->indicator : 0};
-    uint16_t *wide = pawl__odbc_to_wide(text, is_marked, &size);
+    uint16_t *wide = pawl__odbc_to_wide(text, &size);
     if (wide == NULL)
         return;
     bool is_long = size > NARROW_MAX * sizeof *wide;
@@ -281,9 +261,9 @@ static void put_field(parameter *to, const pawl__odbc_kind *kind, int wire, cons
         put_text(to, kind, value.as.text, true);
     else
         put_value(to, kind, &value);
-    if (kind->is_wide && to->c_type == SQL_C_CHAR)
-        make_wide(to, kind->marks && pawl__odbc_is_marked(wire));
-    put_stand_in(to, kind);
+    put_extra(to, kind, wire);
+    if (kind->text_type == SQL_C_WCHAR && to->c_type == SQL_C_CHAR)
+        make_wide(to);
 }
 
 /* ---- Running ------------------------------------------------------------ */
@@ -356,82 +336,67 @@ pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool 
     return pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
 }
 
-/* Puts, binds and runs: `rows` items with `all` as their room. */
-static pawl_code execute(pawl__odbc_connection *connection, const pawl__odbc_statement *statement,
-                         SQLHSTMT stmt, const pawl__sql_fields *fields, const void *const *items,
-                         size_t rows, parameter *all, pawl_error *error)
+/* Puts, binds, runs and reads: `rows` items with `all` as their room. */
+static pawl_code execute(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
+                         SQLHSTMT stmt, bool is_block, const pawl__sql_fields *fields,
+                         const void *const *items, size_t rows, parameter *all, pawl_error *error)
 {
-    size_t    width = fields != NULL ? fields->count : 0;
-    pawl_code code  = PAWL_OK;
+    size_t width = fields != NULL ? fields->count : 0;
     for (size_t i = 0; i < rows * width; i++)
         put_field(&all[i], pawl__odbc_store_of(connection)->kind, fields->items[i % width].wire,
                   (const char *)items[i / width] + fields->items[i % width].offset);
-    code = check_size(connection, all, rows * width, error);
+    pawl_code code = check_size(connection, all, rows * width, error);
     for (size_t i = 0; code == PAWL_OK && i < rows; i++)
         code = bind_all(connection, statement, stmt, (unsigned)i * statement->base.marker_count,
                         all + i * width, error);
     if (code == PAWL_OK)
-        code = pawl__odbc_run(connection, stmt, statement->is_block, error);
+        code = pawl__odbc_run(connection, stmt, is_block, error);
     for (size_t i = 0; i < rows * width; i++)
         pawl_free(all[i].copy);
+    if (code == PAWL_OK)
+        code = pawl__odbc_keep(connection, stmt, false, &statement->kept, error);
+    if (statement->kept.width != 0)
+        (void)SQLFreeStmt(stmt, SQL_CLOSE);
     return code;
-}
-
-/* Columns are known behind the first run: before it the driver would have to ask the server. */
-static pawl_code keep(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                      pawl_error *error)
-{
-    SQLSMALLINT found = 0;
-    if (!statement->is_counted && SQL_SUCCEEDED(SQLNumResultCols(statement->stmt, &found)))
-        statement->base.column_count = (unsigned)found;
-    statement->is_counted = true;
-    return pawl__odbc_keep(connection, statement, error);
 }
 
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *base,
                              const pawl__sql_fields *fields, const void *item, pawl_error *error)
 {
-    parameter             all[PAWL__SQL_FIELDS_MAX];
-    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
-    pawl_code             code = pawl__odbc_round_send(pawl__odbc_connection_of(session), error);
+    parameter              all[PAWL__SQL_FIELDS_MAX];
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    pawl__odbc_statement  *statement  = (pawl__odbc_statement *)base;
+    pawl_code              code       = pawl__odbc_round_send(connection, error);
     if (code == PAWL_OK && statement->stmt == NULL)
-        code = prepare_late(pawl__odbc_connection_of(session), statement, fields, error);
-    if (code != PAWL_OK)
-        return code;
-    code = execute(pawl__odbc_connection_of(session), statement, statement->stmt, fields, &item, 1,
-                   all, error);
-    return code == PAWL_OK && pawl__odbc_kind_of(session)->is_single
-               ? keep(pawl__odbc_connection_of(session), statement, error)
-               : code;
+        code = prepare_late(connection, statement, fields, error);
+    if (code == PAWL_OK)
+        code = execute(connection, statement, statement->stmt, statement->is_block, fields, &item,
+                       1, all, error);
+    base->column_count = statement->kept.width;
+    return code;
 }
 
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
                                  const pawl__sql_fields *fields, const void *const *items,
                                  pawl_error *error)
 {
-    parameter *all = pawl_allocate(PAWL__ODBC_SET_ROWS * fields->count * sizeof *all);
+    bool       has_rows = pawl__odbc_store_of(connection)->kind->append_set != NULL;
+    parameter *all      = pawl_allocate(PAWL__ODBC_SET_ROWS * fields->count * sizeof *all);
     if (all == NULL)
         return no_memory(error);
-    pawl_code code = execute(connection, statement, statement->set, fields, items,
+    pawl_code code = execute(connection, statement, statement->set, has_rows, fields, items,
                              PAWL__ODBC_SET_ROWS, all, error);
     pawl_free(all);
     return code;
 }
 
-int64_t pawl__odbc_found(pawl__sql_prepared *statement)
+int64_t pawl__odbc_found(pawl__sql_prepared *base)
 {
-    SQLHSTMT         stmt  = ((pawl__odbc_statement *)statement)->stmt;
-    SQLLEN           count = 0;
-    pawl__odbc_kept *kept  = &((pawl__odbc_statement *)statement)->kept;
-    if (kept->arena != NULL) {
-        count = kept->count != 0;
-        pawl__odbc_unkeep(kept);
-    } else if (statement->column_count != 0) {
-        SQLRETURN read = SQLFetch(stmt);
-        count          = SQL_SUCCEEDED(read) ? 1 : read == SQL_NO_DATA ? 0 : -1;
-        (void)SQLFreeStmt(stmt, SQL_CLOSE);
-    } else if (!SQL_SUCCEEDED(SQLRowCount(stmt, &count))) {
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
+    SQLLEN                count     = statement->kept.count != 0;
+    if (base->column_count != 0)
+        pawl__odbc_unkeep(&statement->kept);
+    else if (!SQL_SUCCEEDED(SQLRowCount(statement->stmt, &count)))
         count = -1;
-    }
     return (int64_t)count;
 }

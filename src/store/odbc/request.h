@@ -20,13 +20,14 @@
 #include <sql.h>
 #include <sqlext.h>
 
-#define PAWL__ODBC_SET_ROWS 32  /* of an insert */
+#define PAWL__ODBC_SET_ROWS 32 /* of an insert */
+#define PAWL__ODBC_COLUMNS_MAX 40
 #define PAWL__ODBC_SILENCE_S 5  /* behind the deadline a server that says nothing is given up */
 #define PAWL__ODBC_FATES "amdn" /* by pawl__sql_fate: applied, missed, duplicate, null */
 
 /* ---- A connection and its statements ------------------------------------ */
 
-/* The rows of a statement that has run. */
+/* The rows of a statement that has run; without any column there is no arena. */
 typedef struct pawl__odbc_kept {
     pawl_arena     *arena;
     pawl__sql_got **rows;
@@ -42,7 +43,6 @@ typedef struct pawl__odbc_statement {
     char              *text; /* owned: until its parameters have types, at the first run; or NULL */
     SQLHSTMT           set;  /* an insert of PAWL__ODBC_SET_ROWS rows; NULL: not prepared */
     pawl__odbc_kept    kept;
-    bool               is_counted; /* base.column_count is known */
     bool               is_looked_at;
     bool               has_set;
     bool               is_block; /* its rows are an implicit result */
@@ -95,9 +95,8 @@ void      pawl__odbc_close_statement(pawl__sql_prepared *statement);
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
                              const pawl__sql_fields *fields, const void *item, pawl_error *error);
 int64_t   pawl__odbc_found(pawl__sql_prepared *statement);
-/* Prepares a text; `columns`, unless NULL, is how many its rows have. */
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  unsigned *columns, const pawl__sql_text *text, pawl_error *error);
+                                  const pawl__sql_text *text, pawl_error *error);
 /* The text with the types of its parameters, which has `rows` times those of an item. */
 void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
                              const char *text, const pawl__sql_fields *fields);
@@ -125,8 +124,14 @@ pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *e
 /* Of pawl__sql_session_ops (ended). */
 void pawl__odbc_round_forget(pawl__sql_session *session);
 
-/* ---- Rows (row.c): of pawl__sql_session_ops -------------------------------- */
+/* ---- Rows (row.c) ---------------------------------------------------------- */
 
+/* Reads all rows of the result that a statement stands on; where it is `are_texts` all columns are texts. Its width
+ * is 0 where it has none. */
+pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool are_texts,
+                          pawl__odbc_kept *kept, pawl_error *error);
+void      pawl__odbc_unkeep(pawl__odbc_kept *kept);
+/* Of pawl__sql_session_ops. */
 pawl_code pawl__odbc_fetch(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
                            pawl_error *error);
 pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *statement,
@@ -138,29 +143,5 @@ void      pawl__odbc_free_rows(pawl__sql_session *session, pawl__sql_prepared *s
 pawl_code pawl__odbc_write_fates(pawl__sql_session *session, const pawl__sql_write *write,
                                  const void *const *items, size_t count, pawl__sql_fate *fates,
                                  size_t *taken, bool *is_done, pawl_error *error);
-
-/* ---- Values (column.c) ----------------------------------------------------- */
-
-/* Whether such a text has a mark (wide.h): a value that sagas are found by has its exact size beside it, and
- * documents end with a brace. */
-static inline bool pawl__odbc_is_marked(int wire)
-{
-    return wire != PAWL__WIRE_VALUE && wire != PAWL__WIRE_JSON && wire != PAWL__WIRE_JSON_TEXT;
-}
-
-typedef char *pawl__odbc_room_fn(void *context, size_t size);
-
-/* A text or bytes of any length; its mark is left out. */
-pawl_code pawl__odbc_read_pieces(SQLHSTMT stmt, unsigned column, SQLSMALLINT type, bool marks,
-                                 pawl__odbc_room_fn *room_of, void *context, pawl__sql_got *got);
-pawl_time pawl__odbc_from_time(const SQL_TIMESTAMP_STRUCT *time);
-/* Reads all rows of a statement that has run, and closes its result. */
-pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                          pawl_error *error);
-void      pawl__odbc_unkeep(pawl__odbc_kept *kept);
-/* A column of the row before kept->next. */
-pawl_code pawl__odbc_read_kept(const pawl__odbc_kept *kept, unsigned column, pawl__sql_kind kind,
-                               bool marks, pawl__odbc_room_fn *room_of, void *context,
-                               pawl__sql_got *got);
 
 #endif

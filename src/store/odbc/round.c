@@ -8,24 +8,21 @@
  */
 #include "store/odbc/odbc.h"
 
-#include <string.h>
-
-#define ANSWER_SIZE (PAWL__ORACLE_ITEMS_MAX + 1)
-
 /* An item that is missed, though it is not to be, or an answer that is too short. */
-static bool is_like(const pawl__oracle_round *round, const char *answer)
+static bool is_like(const pawl__oracle_round *round, const pawl__odbc_kept *kept)
 {
-    bool is_right = strlen(answer) == round->item_count;
+    pawl_text answer   = kept->count != 0 ? kept->rows[0][0].text : PAWL_TEXT("");
+    bool      is_right = answer.size == round->item_count;
     for (unsigned i = 0; is_right && i < round->item_count; i++)
-        is_right = answer[i] != PAWL__ORACLE_MISSED || !round->is_wanted[i];
+        is_right = answer.data[i] != PAWL__ORACLE_MISSED || !round->is_wanted[i];
     return is_right;
 }
 
-static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, char *answer,
+static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, pawl__odbc_kept *answer,
                      pawl_error *error)
 {
     pawl__oracle_round *round = connection->round;
-    SQLLEN              sizes[PAWL__ORACLE_SETS_MAX], size = 0;
+    SQLLEN              sizes[PAWL__ORACLE_SETS_MAX];
     pawl_code           code = PAWL_OK;
     for (unsigned i = 0; code == PAWL_OK && i < round->set_count; i++) {
         pawl__sql_text *set = &round->sets[i];
@@ -37,10 +34,8 @@ static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, char *ans
     }
     if (code == PAWL_OK)
         code = pawl__odbc_run(connection, stmt, true, error);
-    if (code == PAWL_OK &&
-        (!SQL_SUCCEEDED(SQLFetch(stmt)) ||
-         !SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, answer, ANSWER_SIZE, &size))))
-        code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    if (code == PAWL_OK)
+        code = pawl__odbc_keep(connection, stmt, true, answer, error);
     return code;
 }
 
@@ -53,21 +48,22 @@ static bool is_alone(const pawl__sql_session *session, pawl_code code)
 
 pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *error)
 {
-    pawl__oracle_round *round               = connection->round;
-    pawl__sql_text      text                = {0};
-    SQLHSTMT            stmt                = NULL;
-    char                answer[ANSWER_SIZE] = "";
+    pawl__oracle_round *round  = connection->round;
+    pawl__sql_text      text   = {0};
+    SQLHSTMT            stmt   = NULL;
+    pawl__odbc_kept     answer = {0};
     if (round == NULL || round->set_count == 0)
         return PAWL_OK;
     pawl__oracle_round_text(round, &text);
-    pawl_code code = pawl__odbc_prepare_text(connection, &stmt, NULL, &text, error);
+    pawl_code code = pawl__odbc_prepare_text(connection, &stmt, &text, error);
     if (code == PAWL_OK)
-        code = run(connection, stmt, answer, error);
-    bool was_unlike = round->was_unlike || (code == PAWL_OK ? !is_like(round, answer)
+        code = run(connection, stmt, &answer, error);
+    bool was_unlike = round->was_unlike || (code == PAWL_OK ? !is_like(round, &answer)
                                                             : is_alone(&connection->session, code));
     if (was_unlike && is_alone(&connection->session, code))
         code = PAWL_OK;
     pawl__odbc_free(stmt);
+    pawl__odbc_unkeep(&answer);
     pawl__sql_text_free(&text);
     pawl__oracle_round_clear(round);
     round->was_unlike = was_unlike;

@@ -1,4 +1,5 @@
-/* row.c - rows of a statement that has run.
+/* row.c - rows of a statement that has run. They are read at once, so that statements may follow one another, also
+ * on a connection that has one open result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,96 +7,262 @@
 
 #include "store/sql/session_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NUMBER_SIZE 44
+#define PIECE_MAX 4096
+
+/* ---- Texts --------------------------------------------------------------- */
+
+/* A value of a row. */
+typedef struct reading {
+    SQLHSTMT     stmt;
+    SQLUSMALLINT column;
+    SQLSMALLINT  type;
+    pawl_arena  *arena;
+} reading;
+
+static pawl_code give(const reading *r, const char *data, size_t size, pawl__sql_got *got)
+{
+    bool   is_wide = r->type == SQL_C_WCHAR;
+    size_t max     = is_wide ? pawl__odbc_narrow_max(size / 2) : size;
+    char  *room    = pawl_arena_take(r->arena, max + 1);
+    if (room == NULL)
+        return PAWL_ENOMEM;
+    if (is_wide)
+        size = pawl__odbc_to_narrow((const uint16_t *)(const void *)data, size / 2, room);
+    else if (size != 0)
+        memcpy(room, data, size);
+    room[size] = '\0';
+    got->text  = (pawl_text){.data = room, .size = size};
+    return PAWL_OK;
+}
+
+/* Appends the pieces behind the first one; the last one, of a driver that does not know the length before, is
+ * the one that says it. */
+static pawl_code collect(const reading *r, char *piece, SQLLEN room, pawl__sql_text *all)
+{
+    for (bool is_more = true; is_more;) {
+        SQLLEN    size = 0;
+        SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, piece, PIECE_MAX, &size);
+        if (read == SQL_NO_DATA)
+            break;
+        if (!SQL_SUCCEEDED(read))
+            return PAWL_EPERSIST;
+        is_more = size == SQL_NO_TOTAL || size > room;
+        size    = is_more ? room : size < 0 ? 0 : size;
+        pawl__sql_append_text(all, (pawl_text){.data = piece, .size = (size_t)size});
+    }
+    return all->is_failed ? PAWL_ENOMEM : PAWL_OK;
+}
+
+/* Most values are whole in the first piece, which says how long they are. */
+static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
+{
+    _Alignas(uint16_t) char piece[PIECE_MAX];
+    SQLLEN         nul = r->type == SQL_C_WCHAR ? 2 : r->type == SQL_C_CHAR; /* behind each piece */
+    SQLLEN         room = (SQLLEN)sizeof piece - nul, said = 0;
+    pawl__sql_text all  = {0};
+    SQLRETURN      read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &said);
+    got->is_null        = said == SQL_NULL_DATA;
+    if (!SQL_SUCCEEDED(read) || (said < 0 && !got->is_null && said != SQL_NO_TOTAL))
+        return PAWL_EPERSIST;
+    if (got->is_null)
+        return PAWL_OK;
+    if (said != SQL_NO_TOTAL && said <= room)
+        return give(r, piece, (size_t)said, got);
+    pawl__sql_append_text(&all, (pawl_text){.data = piece, .size = (size_t)room});
+    pawl_code code = collect(r, piece, room, &all);
+    if (code == PAWL_OK && said != SQL_NO_TOTAL && (size_t)said != all.size)
+        code = PAWL_EPERSIST;
+    if (code == PAWL_OK)
+        code = give(r, all.data, all.size, got);
+    pawl__sql_text_free(&all);
+    return code;
+}
+
+/* ---- Times ---------------------------------------------------------------- */
+
+static pawl_time from_time(const SQL_TIMESTAMP_STRUCT *time)
+{
+    const pawl__sql_date date = {.year        = time->year,
+                                 .month       = time->month,
+                                 .day         = time->day,
+                                 .hour        = time->hour,
+                                 .minute      = time->minute,
+                                 .second      = time->second,
+                                 .microsecond = time->fraction / 1000};
+    return pawl__sql_time_of(&date);
+}
+
+/* "2026-01-01 00:00:00.000000", of a driver that has no type for it. */
+static pawl_time time_of(const char *text)
+{
+    pawl__sql_date date   = {0};
+    double         second = 0;
+    (void)sscanf(text, "%d-%u-%u%*c%u:%u:%lf", &date.year, &date.month, &date.day, &date.hour,
+                 &date.minute, &second);
+    date.second      = (unsigned)second;
+    date.microsecond = (unsigned)((second - (double)date.second) * 1e6 + 0.5);
+    return pawl__sql_time_of(&date);
+}
+
+/* ---- Reading ---------------------------------------------------------------- */
+
+/* As what a column is read, by its type. Numbers that are not whole ones to the driver are texts. */
+static SQLSMALLINT read_as(const pawl__odbc_kind *kind, SQLSMALLINT type, bool are_texts)
+{
+    switch (are_texts ? SQL_VARCHAR : type) {
+    case SQL_BIGINT:
+    case SQL_INTEGER:
+    case SQL_SMALLINT:
+    case SQL_TINYINT:
+    case SQL_BIT: return kind->by_words ? SQL_C_CHAR : SQL_C_SBIGINT;
+    case SQL_TYPE_TIMESTAMP: return SQL_C_TYPE_TIMESTAMP;
+    case SQL_BINARY:
+    case SQL_VARBINARY:
+    case SQL_LONGVARBINARY: return SQL_C_BINARY;
+    /* As a binary psqlODBC gives a UUID's sixteen bytes, and no JSON. Of MariaDB's driver a binary is the text as it
+     * stands. */
+    default: return are_texts && kind->text_type == SQL_C_BINARY ? SQL_C_CHAR : kind->text_type;
+    }
+}
+
+static void describe(SQLHSTMT stmt, const pawl__odbc_kind *kind, bool are_texts, unsigned count,
+                     SQLSMALLINT *types)
+{
+    for (unsigned i = 0; i < count; i++) {
+        SQLCHAR     name[4];
+        SQLSMALLINT size, type = SQL_WVARCHAR, digits, may_be_null;
+        SQLULEN     width;
+        if (!are_texts)
+            (void)SQLDescribeCol(stmt, (SQLUSMALLINT)(i + 1), name, sizeof name, &size, &type,
+                                 &width, &digits, &may_be_null);
+        types[i] = read_as(kind, type, are_texts);
+    }
+}
+
+static pawl_code read_column(const reading *r, pawl__sql_got *got)
+{
+    SQL_TIMESTAMP_STRUCT time = {0};
+    SQLLEN               size = 0;
+    *got                      = (pawl__sql_got){.text = PAWL_TEXT("")};
+    if (r->type != SQL_C_SBIGINT && r->type != SQL_C_TYPE_TIMESTAMP)
+        return read_pieces(r, got);
+    bool      is_time = r->type == SQL_C_TYPE_TIMESTAMP;
+    SQLRETURN read =
+        SQLGetData(r->stmt, r->column, r->type, is_time ? (void *)&time : (void *)&got->number,
+                   is_time ? (SQLLEN)sizeof time : (SQLLEN)sizeof got->number, &size);
+    got->is_null = size == SQL_NULL_DATA;
+    got->text    = (pawl_text){.data = NULL}; /* a number has none */
+    if (is_time && !got->is_null)
+        got->number = from_time(&time);
+    return SQL_SUCCEEDED(read) ? PAWL_OK : PAWL_EPERSIST;
+}
+
+static pawl__sql_got *new_row(pawl__odbc_kept *kept)
+{
+    if (kept->count == kept->capacity) {
+        size_t          capacity = kept->capacity != 0 ? kept->capacity * 2 : 16;
+        pawl__sql_got **grown    = pawl_resize(kept->rows, capacity * sizeof(pawl__sql_got *));
+        if (grown == NULL)
+            return NULL;
+        kept->rows     = grown;
+        kept->capacity = capacity;
+    }
+    return pawl_arena_take(kept->arena, kept->width * sizeof(pawl__sql_got));
+}
+
+static pawl_code read_row(SQLHSTMT stmt, const SQLSMALLINT *types, pawl__odbc_kept *kept,
+                          pawl_error *error)
+{
+    pawl__sql_got *row  = new_row(kept);
+    unsigned       i    = 0;
+    pawl_code      code = row != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (; code == PAWL_OK && i < kept->width; i++) {
+        const reading r = {stmt, (SQLUSMALLINT)(i + 1), types[i], kept->arena};
+        code            = read_column(&r, &row[i]);
+    }
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "odbc: column %u: %s", i,
+                              code == PAWL_ENOMEM ? "out of memory for a row"
+                                                  : "could not be read whole");
+    kept->rows[kept->count++] = row;
+    return PAWL_OK;
+}
+
+pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool are_texts,
+                          pawl__odbc_kept *kept, pawl_error *error)
+{
+    SQLSMALLINT types[PAWL__ODBC_COLUMNS_MAX], width = 0;
+    pawl_code   code = PAWL_OK;
+    pawl__odbc_unkeep(kept);
+    SQLRETURN read = SQLNumResultCols(stmt, &width);
+    if (SQL_SUCCEEDED(read) && width <= 0)
+        return PAWL_OK;
+    kept->width = width < PAWL__ODBC_COLUMNS_MAX ? (unsigned)width : PAWL__ODBC_COLUMNS_MAX;
+    kept->arena = pawl_arena_create(0);
+    if (kept->arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "odbc: out of memory");
+    describe(stmt, pawl__odbc_store_of(connection)->kind, are_texts, kept->width, types);
+    while (code == PAWL_OK && SQL_SUCCEEDED(read) && SQL_SUCCEEDED(read = SQLFetch(stmt)))
+        code = read_row(stmt, types, kept, error);
+    return code != PAWL_OK || read == SQL_NO_DATA
+               ? code
+               : pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+}
+
+void pawl__odbc_unkeep(pawl__odbc_kept *kept)
+{
+    pawl_arena_destroy(kept->arena);
+    pawl_free(kept->rows);
+    *kept = (pawl__odbc_kept){0};
+}
+
+/* ---- Rows of a request -------------------------------------------------------- */
 
 pawl_code pawl__odbc_fetch(pawl__sql_session *session, pawl__sql_prepared *base, bool *is_row,
                            pawl_error *error)
 {
-    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
-    SQLHSTMT              stmt      = statement->stmt;
-    if (pawl__odbc_kind_of(session)->is_single) {
-        *is_row = statement->kept.next < statement->kept.count;
-        statement->kept.next += *is_row;
-        return PAWL_OK;
-    }
-    SQLRETURN read = SQLFetch(stmt);
-    *is_row        = SQL_SUCCEEDED(read);
-    return *is_row || read == SQL_NO_DATA
-               ? PAWL_OK
-               : pawl__odbc_failed(pawl__odbc_connection_of(session), SQL_HANDLE_STMT, stmt, error);
-}
-
-/* As a binary psqlODBC gives a UUID's sixteen bytes, and no JSON. Of MariaDB's driver a binary is the text as it
- * stands. */
-static SQLSMALLINT type_of(const pawl__sql_session *session, int wire)
-{
-    const pawl__odbc_kind *kind      = ((const pawl__odbc *)session->remote)->kind;
-    bool                   has_types = kind->has_casts || kind->by_words;
-    return has_types && wire != PAWL__WIRE_BYTES ? SQL_C_CHAR : SQL_C_BINARY;
-}
-
-/* A number as digits. */
-static pawl_code read_digits(SQLHSTMT stmt, SQLUSMALLINT column, pawl__sql_got *got)
-{
-    char      digits[NUMBER_SIZE] = "";
-    SQLLEN    size                = 0;
-    SQLRETURN read = SQLGetData(stmt, column, SQL_C_CHAR, digits, sizeof digits, &size);
-    got->is_null   = size == SQL_NULL_DATA;
-    got->number    = strtoll(digits, NULL, 10);
-    return SQL_SUCCEEDED(read) ? PAWL_OK : PAWL_EPERSIST;
-}
-
-/* Without the character that stands for the empty text (request.c). */
-static pawl_code without_stand_in(pawl_code code, pawl__sql_got *got)
-{
-    if (code == PAWL_OK && got->text.size != 0 && got->text.data[0] == '\1')
-        got->text = (pawl_text){.data = got->text.data + 1, .size = got->text.size - 1};
-    return code;
-}
-
-static char *room_of(void *context, size_t size)
-{
-    return pawl__sql_room_of(context, size);
+    pawl__odbc_kept *kept = &((pawl__odbc_statement *)base)->kept;
+    (void)session, (void)error;
+    *is_row = kept->next < kept->count;
+    kept->next += *is_row;
+    return PAWL_OK;
 }
 
 pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *base, unsigned column,
                           int wire, pawl__sql_kind kind, pawl__sql_request *request,
                           pawl__sql_got *got)
 {
-    SQLHSTMT             stmt     = ((pawl__odbc_statement *)base)->stmt;
-    SQLUSMALLINT         at       = (SQLUSMALLINT)(column + 1);
-    SQL_TIMESTAMP_STRUCT time     = {0};
-    SQLLEN               size     = 0;
-    bool                 is_time  = kind == PAWL__SQL_MOMENT;
-    bool                 by_words = ((const pawl__odbc *)session->remote)->kind->by_words;
-    if (pawl__odbc_kind_of(session)->is_single)
-        return pawl__odbc_read_kept(&((pawl__odbc_statement *)base)->kept, column, kind,
-                                    pawl__odbc_kind_of(session)->marks &&
-                                        pawl__odbc_is_marked(wire),
-                                    room_of, request, got);
-    if (kind == PAWL__SQL_KEPT || kind == PAWL__SQL_PEEKED) {
-        pawl_code code = pawl__odbc_read_pieces(stmt, column, type_of(session, wire), false,
-                                                room_of, request, got);
-        return by_words && wire != PAWL__WIRE_BYTES ? without_stand_in(code, got) : code;
-    }
-    if (by_words && !is_time)
-        return read_digits(stmt, at, got);
-    SQLRETURN read = SQLGetData(stmt, at, is_time ? SQL_C_TYPE_TIMESTAMP : SQL_C_SBIGINT,
-                                is_time ? (void *)&time : (void *)&got->number,
-                                is_time ? (SQLLEN)sizeof time : (SQLLEN)sizeof got->number, &size);
-    got->is_null   = size == SQL_NULL_DATA;
-    if (is_time && !got->is_null)
-        got->number = pawl__odbc_from_time(&time);
-    return SQL_SUCCEEDED(read) ? PAWL_OK : PAWL_EPERSIST;
+    const pawl__odbc_kept *kept = &((pawl__odbc_statement *)base)->kept;
+    if (column >= kept->width)
+        return PAWL_EPERSIST;
+    *got         = kept->rows[kept->next - 1][column];
+    bool is_text = got->text.data != NULL && !got->is_null;
+    if (kind == PAWL__SQL_NUMBER && is_text)
+        got->number = strtoll(got->text.data, NULL, 10);
+    if (kind == PAWL__SQL_MOMENT && is_text)
+        got->number = time_of(got->text.data);
+    if (kind != PAWL__SQL_KEPT && kind != PAWL__SQL_PEEKED)
+        return PAWL_OK;
+    char digits[30] = "";
+    if (!is_text && !got->is_null)
+        (void)snprintf(digits, sizeof digits, "%lld", (long long)got->number);
+    pawl__odbc_extra extra = pawl__odbc_extra_of(pawl__odbc_kind_of(session), wire);
+    pawl_text text = is_text ? pawl__odbc_without_extra(extra, got->text) : pawl_text_of(digits);
+    char     *room = pawl__sql_room_of(request, text.size + 1);
+    if (room == NULL)
+        return PAWL_ENOMEM;
+    memcpy(room, text.data, text.size);
+    room[text.size] = '\0';
+    got->text       = (pawl_text){.data = room, .size = text.size};
+    return PAWL_OK;
 }
 
 void pawl__odbc_free_rows(pawl__sql_session *session, pawl__sql_prepared *base)
 {
-    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
     (void)session;
-    if (statement->stmt != NULL)
-        (void)SQLFreeStmt(statement->stmt, SQL_CLOSE);
-    pawl__odbc_unkeep(&statement->kept);
+    pawl__odbc_unkeep(&((pawl__odbc_statement *)base)->kept);
 }

@@ -64,7 +64,7 @@ static pawl_code prepare_set(pawl__odbc_connection *connection, pawl__odbc_state
                 &typed, &statement->base, plain.data,
                 pawl__odbc_store_of(connection)->kind->has_casts ? &write->parameters : NULL);
         typed.is_failed |= plain.is_failed;
-        code = pawl__odbc_prepare_text(connection, &statement->set, NULL, &typed, error);
+        code = pawl__odbc_prepare_text(connection, &statement->set, &typed, error);
     }
     statement->is_looked_at = code == PAWL_OK;
     pawl__sql_text_free(&one);

@@ -1,8 +1,12 @@
-/* wide.c - UTF-8 to UTF-16 and back.
+/* wide.c - see wide.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/odbc/wide.h"
+
+#include "base/calm.h"
+
+#include <string.h>
 
 #define NO_CHARACTER 0xFFFD
 #define BEYOND 0x10000
@@ -10,51 +14,70 @@
 #define LOW 0xDC00
 #define HALVES_END 0xE000
 
-static bool is_tail(unsigned char byte)
+/* The place of the character that is, or may be, the extra one. */
+static size_t place_of(pawl__odbc_extra extra, pawl_text text)
 {
-    return (byte & 0xC0) == 0x80;
+    return extra == PAWL__ODBC_EXTRA_BEFORE ? 0 : text.size - 1;
 }
 
-/* The character at `*at`, which is moved behind it. */
-static uint32_t read_character(pawl_text text, size_t *at)
+static bool needs(pawl__odbc_extra extra, pawl_text text)
 {
-    unsigned char first = (unsigned char)text.data[(*at)++];
-    unsigned tails = first < 0xC2 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 0;
-    uint32_t found = tails == 0 ? first : first & (0x3FU >> tails);
-    if (first >= 0x80 && tails == 0)
-        return NO_CHARACTER;
-    for (unsigned i = 0; i < tails; i++) {
-        if (*at + i >= text.size || !is_tail((unsigned char)text.data[*at + i]))
-            return NO_CHARACTER;
-        found = found << 6 | ((unsigned char)text.data[*at + i] & 0x3FU);
+    if (extra == PAWL__ODBC_NO_EXTRA || text.size == 0)
+        return extra == PAWL__ODBC_EXTRA_BEFORE;
+    char there = text.data[place_of(extra, text)];
+    return there == PAWL__ODBC_EXTRA || (there == ' ' && extra == PAWL__ODBC_EXTRA_BEHIND);
+}
+
+pawl_text pawl__odbc_with_extra(pawl__odbc_extra extra, pawl_text text, void **copy)
+{
+    char *made      = needs(extra, text) ? pawl_allocate(text.size + 1) : NULL;
+    bool  is_before = extra == PAWL__ODBC_EXTRA_BEFORE;
+    *copy           = made;
+    if (made == NULL)
+        return text;
+    if (text.size != 0)
+        memcpy(made + is_before, text.data, text.size);
+    made[is_before ? 0 : text.size] = PAWL__ODBC_EXTRA;
+    return (pawl_text){.data = made, .size = text.size + 1};
+}
+
+pawl_text pawl__odbc_without_extra(pawl__odbc_extra extra, pawl_text text)
+{
+    bool has_it = extra != PAWL__ODBC_NO_EXTRA && text.size != 0 &&
+                  text.data[place_of(extra, text)] == PAWL__ODBC_EXTRA;
+    size_t before = has_it && extra == PAWL__ODBC_EXTRA_BEFORE;
+    return (pawl_text){.data = text.data + before, .size = text.size - has_it};
+}
+
+/* ---- UTF-16 ---------------------------------------------------------------- */
+
+static size_t append(uint16_t *wide, size_t units, uint32_t character)
+{
+    if (character >= BEYOND) {
+        wide[units++] = (uint16_t)(HIGH + ((character - BEYOND) >> 10));
+        character     = LOW + ((character - BEYOND) & 0x3FF);
     }
-    if ((tails == 2 && found < 0x800) || (tails == 3 && (found < BEYOND || found > 0x10FFFF)) ||
-        (found >= HIGH && found < HALVES_END))
-        return NO_CHARACTER;
-    *at += tails;
-    return found;
+    wide[units] = (uint16_t)character;
+    return units + 1;
 }
 
-uint16_t *pawl__odbc_to_wide(pawl_text text, bool is_marked, size_t *size)
+uint16_t *pawl__odbc_to_wide(pawl_text text, size_t *size)
 {
-    uint16_t *wide  = pawl_allocate((text.size + 2) * sizeof *wide);
-    size_t    units = 0;
+    uint16_t            *wide  = pawl_allocate((text.size + 1) * sizeof *wide);
+    const unsigned char *data  = (const unsigned char *)text.data;
+    size_t               units = 0;
     for (size_t at = 0; wide != NULL && at < text.size;) {
-        uint32_t character = read_character(text, &at);
-        if (character >= BEYOND) {
-            wide[units++] = (uint16_t)(HIGH + ((character - BEYOND) >> 10));
-            character     = LOW + ((character - BEYOND) & 0x3FF);
-        }
-        wide[units++] = (uint16_t)character;
+        uint32_t character = NO_CHARACTER;
+        size_t   bad       = text.size - at; /* from here */
+        (void)pawl_text_is_valid((pawl_text){.data = text.data + at, .size = bad}, &bad);
+        for (size_t end = at + bad; at < end; units = append(wide, units, character))
+            at += pawl__character(data + at, end - at, &character);
+        if (at++ < text.size)
+            units = append(wide, units, NO_CHARACTER);
     }
     *size = units * sizeof *wide;
-    if (wide == NULL)
-        return NULL;
-    if (is_marked && units != 0 && (wide[units - 1] == ' ' || wide[units - 1] == PAWL__ODBC_MARK)) {
-        wide[units++] = PAWL__ODBC_MARK;
-        *size += sizeof *wide;
-    }
-    wide[units] = 0;
+    if (wide != NULL)
+        wide[units] = 0;
     return wide;
 }
 
@@ -68,10 +91,9 @@ static size_t write_character(uint32_t character, char *to)
     return tails + 1;
 }
 
-size_t pawl__odbc_to_narrow(const uint16_t *wide, size_t units, bool is_marked, char *to)
+size_t pawl__odbc_to_narrow(const uint16_t *wide, size_t units, char *to)
 {
     size_t size = 0;
-    units -= is_marked && units != 0 && wide[units - 1] == PAWL__ODBC_MARK;
     for (size_t i = 0; i < units; i++) {
         uint32_t character = wide[i];
         bool     is_half   = character >= HIGH && character < HALVES_END;
