@@ -94,7 +94,7 @@ static bool next(pawl__sql_request *request)
     return it->row++ < it->row_count;
 }
 
-static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+static void get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
     (void)columns;
     ((number_row *)row)->number = ((fake *)request)->row;

@@ -121,7 +121,7 @@ static bool next(pawl__sql_request *request)
     return ((fake *)request)->asked == PAWL__SQL_NEWS;
 }
 
-static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+static void get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
     for (size_t i = 0; i < columns->count; i++)
         *(int64_t *)((char *)row + columns->items[i].offset) = ((fake *)request)->news;

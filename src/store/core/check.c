@@ -1,6 +1,6 @@
 /* check.c - checks of every change set before a driver sees it.
  *
- * The rules are a table: which field of which kind has which form, and what a
+ * The rules are tables: which field of which kind has which form (change_fields.c), and what a
  * form demands. Rules about more than one field have functions of their own below
  * the table. A check names the kind, the number of the change and the field:
  * "queue_send 3: message.type: it has 240 bytes, limit 200".
@@ -13,27 +13,13 @@
 #include "pawl/change.h"
 #include "pawl/limits.h"
 #include "pawl/store_driver.h"
+#include "store/core/field.h"
+#include "store/core/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Forms -------------------------------------------------------------- */
-
-typedef enum form {
-    FORM_NAME,          /* of a queue, a type, an endpoint ... */
-    FORM_NAME_OPTIONAL, /* the same, or empty */
-    FORM_ID,            /* of a message */
-    FORM_ID_OPTIONAL,
-    FORM_PARTITION,
-    FORM_SOURCE,
-    FORM_STREAM,
-    FORM_HEADERS,
-    FORM_BODY,  /* any bytes */
-    FORM_STATE, /* JSON of a saga */
-    FORM_ERROR, /* text for people */
-    FORM_TIME,  /* not a text: a pawl_time */
-    form_count
-} form;
 
 typedef struct form_rule {
     size_t size_max;
@@ -41,141 +27,19 @@ typedef struct form_rule {
     bool   is_text; /* well-formed UTF-8 without NUL */
 } form_rule;
 
-static const form_rule forms[] = {
-    [FORM_NAME]          = {PAWL_NAME_SIZE_MAX, true, true},
-    [FORM_NAME_OPTIONAL] = {PAWL_NAME_SIZE_MAX, false, true},
-    [FORM_ID]            = {PAWL_MESSAGE_ID_SIZE_MAX, true, true},
-    [FORM_ID_OPTIONAL]   = {PAWL_MESSAGE_ID_SIZE_MAX, false, true},
-    [FORM_PARTITION]     = {PAWL_PARTITION_SIZE_MAX, true, true},
-    [FORM_SOURCE]        = {PAWL_SOURCE_SIZE_MAX, false, true},
-    [FORM_STREAM]        = {PAWL_STREAM_SIZE_MAX, true, true},
-    [FORM_HEADERS]       = {PAWL_HEADERS_SIZE_MAX, false, true},
-    [FORM_BODY]          = {PAWL_BODY_SIZE_MAX, false, false},
-    [FORM_STATE]         = {PAWL_STATE_SIZE_MAX, false, true},
-    [FORM_ERROR]         = {PAWL_ERROR_TEXT_SIZE_MAX, false, false},
-    [FORM_TIME]          = {0, false, false},
-};
-_Static_assert(sizeof forms / sizeof forms[0] == form_count, "one rule for each form");
-
-/* ---- Fields ------------------------------------------------------------- */
-
-typedef struct field_rule {
-    pawl_change_kind kind;
-    const char      *name;
-    size_t           offset;
-    form             form;
-} field_rule;
-
-#define FIELD(kind, field, form)                                       \
-    {                                                                  \
-        pawl_change_##kind, #field, offsetof(pawl_##kind, field), form \
-    }
-#define MESSAGE_FIELDS(kind, type_form)                                                   \
-    FIELD(kind, message.id, FORM_ID), FIELD(kind, message.type, type_form),               \
-        FIELD(kind, message.body, FORM_BODY), FIELD(kind, message.headers, FORM_HEADERS), \
-        FIELD(kind, message.correlation_id, FORM_ID_OPTIONAL),                            \
-        FIELD(kind, message.causation_id, FORM_ID_OPTIONAL)
-
-/* Sorted by kind, as the kinds are applied. */
-static const field_rule fields[] = {
-    FIELD(queue_settle, queue, FORM_NAME),
-    FIELD(queue_settle, due, FORM_TIME),
-    FIELD(queue_settle, waiting_since, FORM_TIME),
-    FIELD(queue_settle, error, FORM_ERROR),
-    FIELD(queue_settle, history, FORM_BODY),
-    FIELD(inbox_mark, endpoint, FORM_NAME),
-    FIELD(inbox_mark, message_id, FORM_ID),
-    FIELD(inbox_mark, at, FORM_TIME),
-    FIELD(saga_insert, metadata, FORM_STATE),
-    FIELD(saga_insert, data, FORM_STATE),
-    FIELD(saga_insert, type_version, FORM_NAME_OPTIONAL),
-    FIELD(saga_update, metadata, FORM_STATE),
-    FIELD(saga_update, data, FORM_STATE),
-    FIELD(saga_update, type_version, FORM_NAME_OPTIONAL),
-    FIELD(event_append, stream, FORM_STREAM),
-    FIELD(event_append, event.type, FORM_NAME),
-    FIELD(event_append, event.body, FORM_BODY),
-    FIELD(event_append, event.headers, FORM_HEADERS),
-    FIELD(event_append, event.message_id, FORM_ID_OPTIONAL),
-    FIELD(event_append, event.correlation_id, FORM_ID_OPTIONAL),
-    FIELD(event_append, event.causation_id, FORM_ID_OPTIONAL),
-    FIELD(event_append, event.at, FORM_TIME),
-    FIELD(checkpoint_set, name, FORM_NAME),
-    FIELD(checkpoint_set, at, FORM_TIME),
-    FIELD(timeout_settle, due, FORM_TIME),
-    FIELD(outbox_settle, source, FORM_SOURCE),
-    FIELD(outbox_settle, next_attempt, FORM_TIME),
-    FIELD(outbox_settle, error, FORM_ERROR),
-    FIELD(outbox_settle, at, FORM_TIME),
-    FIELD(outbox_reset, note, FORM_ERROR),
-    FIELD(outbox_reset, at, FORM_TIME),
-    FIELD(snapshot_remove, partition, FORM_PARTITION),
-    FIELD(timeout_cancel, name, FORM_NAME_OPTIONAL),
-    FIELD(timeout_set, saga_type, FORM_NAME_OPTIONAL),
-    FIELD(timeout_set, name, FORM_NAME_OPTIONAL),
-    FIELD(timeout_set, destination, FORM_NAME),
-    FIELD(timeout_set, due, FORM_TIME),
-    FIELD(timeout_set, headers, FORM_HEADERS),
-    FIELD(timeout_set, correlation_id, FORM_ID_OPTIONAL),
-    FIELD(outbox_add, source, FORM_SOURCE),
-    FIELD(outbox_add, endpoint, FORM_NAME_OPTIONAL),
-    FIELD(outbox_add, destination, FORM_NAME),
-    MESSAGE_FIELDS(outbox_add, FORM_NAME),
-    FIELD(outbox_add, due, FORM_TIME),
-    FIELD(outbox_add, at, FORM_TIME),
-    FIELD(outbox_hold, source, FORM_SOURCE),
-    FIELD(fold_set, stream, FORM_STREAM),
-    FIELD(fold_set, state, FORM_STATE),
-    FIELD(fold_set, dispatches, FORM_STATE),
-    FIELD(fold_set, at, FORM_TIME),
-    FIELD(queue_send, queue, FORM_NAME),
-    MESSAGE_FIELDS(queue_send, FORM_NAME),
-    FIELD(queue_send, due, FORM_TIME),
-    FIELD(aggregator_add, name, FORM_NAME),
-    FIELD(aggregator_add, partition, FORM_PARTITION),
-    FIELD(aggregator_add, key, FORM_ID),
-    MESSAGE_FIELDS(aggregator_add, FORM_NAME),
-    FIELD(aggregator_add, at, FORM_TIME),
-    FIELD(aggregator_add, due, FORM_TIME),
-    FIELD(aggregator_remove, partition, FORM_PARTITION),
-    FIELD(aggregator_remove, correlation_id, FORM_ID_OPTIONAL),
-    FIELD(snapshot_release, partition, FORM_PARTITION),
-    FIELD(flush_set, partition, FORM_PARTITION),
-    FIELD(flush_set, due, FORM_TIME),
-    FIELD(flush_set, error, FORM_ERROR),
-    FIELD(dead_set, endpoint, FORM_NAME),
-    FIELD(dead_set, queue, FORM_NAME_OPTIONAL),
-    /* A message without a type is dead for that reason. */
-    MESSAGE_FIELDS(dead_set, FORM_NAME_OPTIONAL),
-    FIELD(dead_set, code, FORM_NAME_OPTIONAL),
-    FIELD(dead_set, error, FORM_ERROR),
-    FIELD(dead_set, history, FORM_BODY),
-    FIELD(dead_set, at, FORM_TIME),
-    FIELD(subscription_set, type, FORM_NAME),
-    FIELD(subscription_set, queue, FORM_NAME),
-    FIELD(history_add, entry.endpoint, FORM_NAME),
-    FIELD(history_add, entry.source, FORM_SOURCE),
-    FIELD(history_add, entry.message_id, FORM_ID_OPTIONAL),
-    FIELD(history_add, entry.type, FORM_NAME_OPTIONAL),
-    FIELD(history_add, entry.kind, FORM_NAME),
-    FIELD(history_add, entry.outcome, FORM_NAME),
-    FIELD(history_add, entry.at, FORM_TIME),
-    FIELD(history_add, entry.error, FORM_ERROR),
-    FIELD(history_add, entry.out, FORM_STATE),
-};
-
-/* Where a change set keeps the changes of a kind. */
-typedef struct kind_rule {
-    size_t item_size;
-    size_t items_offset;
-    size_t count_offset;
-} kind_rule;
-
-static const kind_rule kinds[] = {
-#define KIND_RULE(name, is_refusable) \
-    {sizeof(pawl_##name), offsetof(pawl_changes, name.items), offsetof(pawl_changes, name.count)},
-    PAWL_CHANGE_KINDS(KIND_RULE)
-#undef KIND_RULE
+/* A field of another form is no text. */
+static const form_rule forms[pawl__form_count] = {
+    [PAWL__FORM_NAME]          = {PAWL_NAME_SIZE_MAX, true, true},
+    [PAWL__FORM_NAME_OPTIONAL] = {PAWL_NAME_SIZE_MAX, false, true},
+    [PAWL__FORM_ID]            = {PAWL_MESSAGE_ID_SIZE_MAX, true, true},
+    [PAWL__FORM_ID_OPTIONAL]   = {PAWL_MESSAGE_ID_SIZE_MAX, false, true},
+    [PAWL__FORM_PARTITION]     = {PAWL_PARTITION_SIZE_MAX, true, true},
+    [PAWL__FORM_SOURCE]        = {PAWL_SOURCE_SIZE_MAX, false, true},
+    [PAWL__FORM_STREAM]        = {PAWL_STREAM_SIZE_MAX, true, true},
+    [PAWL__FORM_HEADERS]       = {PAWL_HEADERS_SIZE_MAX, false, true},
+    [PAWL__FORM_BODY]          = {PAWL_BODY_SIZE_MAX, false, false},
+    [PAWL__FORM_STATE]         = {PAWL_STATE_SIZE_MAX, false, true},
+    [PAWL__FORM_ERROR]         = {PAWL_ERROR_TEXT_SIZE_MAX, false, false},
 };
 
 /* ---- One field ---------------------------------------------------------- */
@@ -200,7 +64,7 @@ static pawl_code refuse(which at, const char *field, pawl_code code, pawl_error 
                            field);
 }
 
-static pawl_code check_text(which at, const char *field, pawl_text text, form required,
+static pawl_code check_text(which at, const char *field, pawl_text text, int required,
                             pawl_error *error)
 {
     const form_rule *rule = &forms[required];
@@ -227,17 +91,19 @@ static pawl_code check_time(which at, const char *field, pawl_time time, pawl_er
 }
 
 /* Adds to `*size` the bytes of the field. */
-static pawl_code check_field(which at, const field_rule *rule, const char *item, size_t *size,
+static pawl_code check_field(which at, const pawl__field *field, const char *item, size_t *size,
                              pawl_error *error)
 {
-    if (rule->form == FORM_TIME) {
+    if (field->wire == PAWL__WIRE_TIME) {
         pawl_time time;
-        memcpy(&time, item + rule->offset, sizeof time);
-        return check_time(at, rule->name, time, error);
+        memcpy(&time, item + field->offset, sizeof time);
+        return check_time(at, field->name, time, error);
     }
+    if (field->form <= PAWL__FORM_ASIDE)
+        return PAWL_OK;
     pawl_text text;
-    memcpy(&text, item + rule->offset, sizeof text);
-    pawl_code code = check_text(at, rule->name, text, rule->form, error);
+    memcpy(&text, item + field->offset, sizeof text);
+    pawl_code code = check_text(at, field->name, text, field->form, error);
     if (code == PAWL_OK)
         *size += text.size;
     return code;
@@ -256,9 +122,9 @@ static pawl_code check_table(which at, const pawl_saga_table *table, pawl_error 
 {
     if (table == NULL)
         return refuse(at, "table", PAWL_EINVAL, error, "it is NULL");
-    pawl_code code = check_text(at, "table.type", table->type, FORM_NAME, error);
+    pawl_code code = check_text(at, "table.type", table->type, PAWL__FORM_NAME, error);
     if (code == PAWL_OK)
-        code = check_text(at, "table.name", table->name, FORM_NAME, error);
+        code = check_text(at, "table.name", table->name, PAWL__FORM_NAME, error);
     return code;
 }
 
@@ -459,13 +325,13 @@ static pawl_code check_base(which at, const pawl_changes *changes, const char *i
     return PAWL_OK;
 }
 
-static pawl_code check_item(which at, const pawl_changes *changes, const char *item,
-                            const field_rule *rule, size_t *size, pawl_error *error)
+static pawl_code check_item(which at, const pawl_changes *changes, const char *item, size_t *size,
+                            pawl_error *error)
 {
-    const field_rule *end  = fields + sizeof fields / sizeof fields[0];
-    pawl_code         code = check_base(at, changes, item, error);
-    for (; code == PAWL_OK && rule < end && rule->kind == at.kind; rule++)
-        code = check_field(at, rule, item, size, error);
+    const pawl__field_list *fields = &pawl__change_fields[at.kind];
+    pawl_code               code   = check_base(at, changes, item, error);
+    for (size_t i = 0; code == PAWL_OK && i < fields->count; i++)
+        code = check_field(at, &fields->items[i], item, size, error);
     if (code == PAWL_OK && extra_checks[at.kind] != NULL)
         code = extra_checks[at.kind](at, item, error);
     return code;
@@ -474,22 +340,14 @@ static pawl_code check_item(which at, const pawl_changes *changes, const char *i
 static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, size_t *size,
                             pawl_error *error)
 {
-    const char *items;
-    size_t      count;
-    memcpy(&items, (const char *)changes + kinds[kind].items_offset, sizeof items);
-    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
+    const char *items = pawl__change_items(changes, kind);
+    size_t      count = pawl__change_count(changes, kind);
+    pawl_code   code  = PAWL_OK;
     if (count != 0 && items == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "%s: %zu changes at NULL",
                               pawl_change_kind_name(kind), count);
-
-    const field_rule *rule = fields;
-    const field_rule *end  = fields + sizeof fields / sizeof fields[0];
-    while (rule < end && rule->kind != kind)
-        rule++;
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = check_item((which){kind, i}, changes, items + i * kinds[kind].item_size, rule, size,
-                          error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++, items += pawl__kinds[kind].size)
+        code = check_item((which){kind, i}, changes, items, size, error);
     return code;
 }
 

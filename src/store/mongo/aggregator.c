@@ -10,33 +10,10 @@
 
 #define CLAIM_TRIES_MAX 10
 
-#define COLLECTED(of)                                                             \
-    PAWL__MONGO_SAME(of, name, TEXT), PAWL__MONGO_SAME(of, partition, TEXT),      \
-        PAWL__MONGO_SAME(of, key, TEXT), PAWL__MONGO_MESSAGE(pawl_##of, message), \
-        PAWL__MONGO_SAME(of, at, INT)
-#define ROW(member, key_, type) PAWL__MONGO_FIELD(pawl_aggregator_row, member, key_, type)
-static const pawl__mongo_field fields[] = {
-    ROW(id, "_id", INT),
-    COLLECTED(aggregator_row),
-    ROW(session, "session", UUID),
-    ROW(lease_expires, "lease_expires", INT),
-    PAWL__MONGO_END,
-};
 static const pawl__mongo_table collected =
-    PAWL__MONGO_TABLE("aggregator", fields, pawl_aggregator_row);
-
-#define FLUSH(member, key, type) PAWL__MONGO_FIELD(pawl_flush_row, member, key, type)
-static const pawl__mongo_field flush_fields[] = {
-    FLUSH(partition, "_id", TEXT),
-    FLUSH(name, "name", TEXT),
-    FLUSH(due, "due", INT),
-    FLUSH(attempts, "attempts", INT32),
-    FLUSH(is_dead, "is_dead", BOOL),
-    FLUSH(error, "error", TEXT),
-    PAWL__MONGO_END,
-};
+    PAWL__MONGO_TABLE("aggregator", "id", pawl__aggregator_row_fields, pawl_aggregator_row);
 static const pawl__mongo_table flushes =
-    PAWL__MONGO_TABLE("aggregator_flush", flush_fields, pawl_flush_row);
+    PAWL__MONGO_TABLE("aggregator_flush", "partition", pawl__flush_row_fields, pawl_flush_row);
 
 #define IN_ORDER "sort: {at: 1, _id: 1}"
 
@@ -149,22 +126,15 @@ pawl_code pawl__mongo_flush_list(pawl_store *store, pawl_text name, pawl_time du
 
 /* ---- Changes ------------------------------------------------------------- */
 
-#define ADD(member, type) PAWL__MONGO_SAME(aggregator_add, member, type)
-static const pawl__mongo_field add_fields[]    = {COLLECTED(aggregator_add), PAWL__MONGO_END};
-static const pawl__mongo_field period_fields[] = {ADD(partition, TEXT), ADD(name, TEXT),
-                                                  ADD(due, INT), PAWL__MONGO_END};
-
 /* Each add writes the flush's document, and so does who finds the partition empty and takes it away: of two that do so
  * at once, one begins again. */
 static const pawl__mongo_way period = {
     .collection = "aggregator_flush",
-    .fields     = period_fields,
     .writes = {"maybe by partition upsert q: {_id: @partition}, u: {$setOnInsert: {name: @name, "
                "due: @due, attempts: 0, is_dead: false}, $inc: {adds: 1}}"}};
 
 const pawl__mongo_way pawl__mongo_aggregator_add_way = {
     .collection = "aggregator",
-    .fields     = add_fields,
     .keys       = "partition,key",
     .table      = &collected,
     .look =
@@ -174,20 +144,10 @@ const pawl__mongo_way pawl__mongo_aggregator_add_way = {
     .writes   = {"insert _id: @number, @*, lease_expires: 0"},
     .also     = &period};
 
-static const pawl__mongo_field release_fields[] = {
-    PAWL__MONGO_SAME(snapshot_release, partition, TEXT),
-    PAWL__MONGO_SAME(snapshot_release, session, UUID), PAWL__MONGO_END};
-
 const pawl__mongo_way pawl__mongo_snapshot_release_way = {
     .collection = "aggregator",
-    .fields     = release_fields,
     .writes     = {"maybe updates q: {partition: @partition, session: @session}, u: {$set: "
                        "{lease_expires: 0}, $unset: {session: 1, worker: 1}}"}};
-
-#define SET(member, type) PAWL__MONGO_SAME(flush_set, member, type)
-static const pawl__mongo_field flush_set_fields[] = {SET(partition, TEXT), SET(due, INT),
-                                                     SET(attempts, INT32), SET(is_dead, BOOL),
-                                                     SET(error, TEXT),     PAWL__MONGO_END};
 
 static int choose_flush(const pawl__mongo_run *run, const void *change)
 {
@@ -203,7 +163,6 @@ static int choose_flush(const pawl__mongo_run *run, const void *change)
 
 const pawl__mongo_way pawl__mongo_flush_set_way = {
     .collection = "aggregator_flush",
-    .fields     = flush_set_fields,
     .keys       = "partition",
     .choose     = choose_flush,
     .writes     = {"maybe update q: {_id: @partition}, u: {$set: {due: @due, attempts: @attempts, "

@@ -58,22 +58,23 @@ static bool join(const bson_t *rest, pawl_arena *arena, pawl_text *body)
 }
 
 pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
-                           const pawl__mongo_field *fields, pawl_arena *arena, void *row,
+                           const pawl__field_list *fields, pawl_arena *arena, void *row,
                            pawl_error *error)
 {
-    bool is_ok = true;
-    if (!bson_has_field(document, "body_rest"))
+    bool   is_ok = true;
+    size_t i     = 0;
+    while (i < fields->count && fields->items[i].wire != PAWL__WIRE_BYTES)
+        i++;
+    if (i == fields->count || !bson_has_field(document, "body_rest"))
         return PAWL_OK;
-    while (fields->key != NULL && fields->type != PAWL__MONGO_BODY)
-        fields++;
-    void               *body     = (char *)row + fields->offset;
+    void               *body     = (char *)row + fields->items[i].offset;
     pawl__mongo_reading r        = pawl__mongo_begin(store, &bodies, NULL, error,
                                                      "filter: {_id: %e}, limit: 1", document, "body_rest");
-    bool                is_there = fields->key != NULL && pawl__mongo_next(&r);
+    bool                is_there = pawl__mongo_next(&r);
     if (is_there)
         is_ok = join(r.document, arena, body);
     pawl_code code = pawl__mongo_end(&r);
-    if (code != PAWL_OK || fields->key == NULL)
+    if (code != PAWL_OK)
         return code;
     if (!is_there)
         return pawl_error_set(error, PAWL_EBUSY, "mongodb: the row of a body went meanwhile");

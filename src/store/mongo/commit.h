@@ -51,7 +51,7 @@ pawl_code pawl__mongo_enlist(pawl_store *store, void *native, const pawl_changes
 /* Writes what is not dropped of a kind, or refuses (runs.c). */
 pawl_code pawl__mongo_apply(pawl__mongo_writer *writer, pawl_change_kind kind);
 
-extern const pawl__mongo_field pawl__mongo_saga_fields[]; /* of pawl_saga_row */
+extern const pawl__field_list pawl__mongo_saga_fields; /* of pawl_saga_row */
 
 /* Changes of one kind that follow one another, no two of them of one document. */
 typedef struct pawl__mongo_run {
@@ -81,8 +81,8 @@ typedef int pawl__mongo_choose_fn(const pawl__mongo_run *run, const void *change
  * FIELD !FIELD FIELD=word: ": a field is not empty, is empty, is that word. Of the writes the first one is made whose
  * condition holds; without any nothing is to be written. */
 typedef struct pawl__mongo_way {
-    const char              *collection; /* NULL: the saga's */
-    const pawl__mongo_field *fields;     /* of the change */
+    const char        *collection; /* NULL: the saga's */
+    const char *const *choices;    /* the words of its action */
     /* Of its documents: "seq", "queue,message_id;id"; NULL: changes never meet; "": any two do. */
     const char                   *keys;
     const pawl__mongo_table      *table;      /* read by a look; NULL: the saga's */
@@ -112,9 +112,5 @@ pawl_code pawl__mongo_refuse(const pawl__mongo_run *run, size_t index, const paw
 pawl_code pawl__mongo_mismatch(const pawl__mongo_run *run, int64_t done, size_t expected);
 /* Whether a document is there of which the filter says what it says of the change; a failure comes again in the write. */
 bool pawl__mongo_is_there(const pawl__mongo_run *run, const void *change, const char *filter);
-
-/* Fields of pawl_`of`, by the member's name or another key. */
-#define PAWL__MONGO_OF(of, member, key, type) PAWL__MONGO_FIELD(pawl_##of, member, key, type)
-#define PAWL__MONGO_SAME(of, member, type) PAWL__MONGO_OF(of, member, #member, type)
 
 #endif

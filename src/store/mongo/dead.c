@@ -7,16 +7,8 @@
 
 #include <string.h>
 
-#define LETTER(row, member, type) PAWL__MONGO_FIELD(row, member, #member, type)
-#define LETTERS(row)                                                                          \
-    LETTER(row, endpoint, TEXT), LETTER(row, queue, TEXT), PAWL__MONGO_MESSAGE(row, message), \
-        LETTER(row, code, TEXT), LETTER(row, error, TEXT), LETTER(row, attempts, INT32),      \
-        LETTER(row, deaths, INT32), LETTER(row, history, TEXT), LETTER(row, at, INT)
-static const pawl__mongo_field fields[] = {
-    LETTERS(pawl_dead_row),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table letters = PAWL__MONGO_TABLE("dead", fields, pawl_dead_row);
+static const pawl__mongo_table letters =
+    PAWL__MONGO_TABLE("dead", NULL, pawl__dead_row_fields, pawl_dead_row);
 
 pawl_code pawl__mongo_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
@@ -35,7 +27,7 @@ static bool has_part(pawl_text text, pawl_text part)
 pawl_code pawl__mongo_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                                 pawl_dead_rows *rows, pawl_error *error)
 {
-    const pawl__mongo_scope after  = {.fields = fields, .change = query->after};
+    const pawl__mongo_scope after  = {.fields = &pawl__dead_row_fields, .change = query->after};
     bson_t                  behind = BSON_INITIALIZER;
     if (query->after != NULL)
         (void)pawl__mongo_put_scope(
@@ -61,28 +53,15 @@ pawl_code pawl__mongo_dead_find(pawl_store *store, const pawl_dead_query *query,
 pawl_code pawl__mongo_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                  pawl_error *error)
 {
-    static const pawl__mongo_field count_fields[] = {
-        PAWL__MONGO_FIELD(pawl_dead_count, queue, "_id", TEXT),
-        PAWL__MONGO_FIELD(pawl_dead_count, count, "n", INT),
-        PAWL__MONGO_FIELD(pawl_dead_count, oldest, "at", INT),
-        PAWL__MONGO_END,
-    };
-    static const pawl__mongo_table table = PAWL__MONGO_TABLE("dead", count_fields, pawl_dead_count);
+    static const pawl__mongo_table table =
+        PAWL__MONGO_TABLE("dead", "queue", pawl__dead_count_fields, pawl_dead_count);
     return pawl__mongo_read(
         store, &table, arena, &counts->items, &counts->count, error,
-        "pipeline: [{$group: {_id: '$queue', n: {$sum: 1}, at: {$min: '$at'}}}, "
+        "pipeline: [{$group: {_id: '$queue', count: {$sum: 1}, oldest: {$min: '$at'}}}, "
         "{$sort: {_id: 1}}]");
 }
 
 /* ---- Changes ------------------------------------------------------------- */
-
-static const pawl__mongo_field set_fields[] = {
-    LETTERS(pawl_dead_set),
-    PAWL__MONGO_SAME(dead_set, is_remove, FLAG),
-    PAWL__MONGO_SAME(dead_set, is_checked, FLAG),
-    PAWL__MONGO_SAME(dead_set, keeps_mark, FLAG),
-    PAWL__MONGO_END,
-};
 
 static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const void *row)
 {
@@ -96,14 +75,12 @@ static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const
 /* A letter that goes takes the mark of its message with it. */
 static const pawl__mongo_way unmark = {
     .collection = "inbox",
-    .fields     = set_fields,
     .writes     = {
             "when is_remove !keeps_mark: maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
 
 #define THIS "endpoint: @endpoint, message_id: @message_id"
 const pawl__mongo_way pawl__mongo_dead_set_way = {
     .collection = "dead",
-    .fields     = set_fields,
     .keys       = "endpoint,message_id",
     .table      = &letters,
     .look       = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1}",

@@ -9,18 +9,30 @@
 
 /* ---- Writing ------------------------------------------------------------- */
 
-bool pawl__mongo_is_empty(pawl__mongo_type type, const void *at)
+bool pawl__mongo_is_empty(int wire, const void *at)
 {
-    switch (type) {
-    case PAWL__MONGO_INT: return *(const int64_t *)at == 0;
-    case PAWL__MONGO_INT32: return *(const int32_t *)at == 0;
-    case PAWL__MONGO_BOOL:
-    case PAWL__MONGO_FLAG: return !*(const bool *)at;
-    case PAWL__MONGO_UUID: return pawl_uuid_is_zero(*(const pawl_uuid *)at);
-    case PAWL__MONGO_VALUE: return ((const pawl_value *)at)->type == PAWL_VALUE_NONE;
-    case PAWL__MONGO_TEXT:
-    case PAWL__MONGO_BODY: return ((const pawl_text *)at)->size == 0;
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: return *(const int64_t *)at == 0;
+    case PAWL__WIRE_INT32: return *(const int32_t *)at == 0;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: return !*(const bool *)at;
+    case PAWL__WIRE_UUID: return pawl_uuid_is_zero(*(const pawl_uuid *)at);
+    case PAWL__WIRE_VALUE: return ((const pawl_value *)at)->type == PAWL_VALUE_NONE;
+    case PAWL__WIRE_TEXT:
+    case PAWL__WIRE_ERROR_TEXT:
+    case PAWL__WIRE_BYTES: return ((const pawl_text *)at)->size == 0;
     default: return false;
+    }
+}
+
+pawl_text pawl__mongo_word(int wire, const void *at)
+{
+    switch (wire) {
+    case PAWL__WIRE_STATE: return pawl__state_words[*(const pawl_outbox_state *)at];
+    case PAWL__WIRE_OUTCOME: return pawl__outcome_words[*(const pawl_attempt_outcome *)at];
+    case PAWL__WIRE_RESET: return pawl__reset_word(*(const pawl_outbox_action *)at);
+    default: return pawl__inbox_words[*(const pawl_inbox_outcome *)at];
     }
 }
 
@@ -36,61 +48,87 @@ static bool put_correlation(bson_t *document, const char *key, int key_size,
     switch (value->type) {
     case PAWL_VALUE_TEXT: return put_text(document, key, key_size, value->as.text);
     case PAWL_VALUE_UUID:
-        return pawl__mongo_put_value(document, key, key_size, PAWL__MONGO_UUID, NULL,
-                                     &value->as.uuid);
+        return pawl__mongo_put_value(document, key, key_size, PAWL__WIRE_UUID, &value->as.uuid);
     case PAWL_VALUE_TIME: return bson_append_int64(document, key, key_size, value->as.time);
     case PAWL_VALUE_INT: return bson_append_int64(document, key, key_size, value->as.integer);
     default: return true;
     }
 }
 
-bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, pawl__mongo_type type,
-                           const char *const *words, const void *at)
+bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, int wire,
+                           const void *at)
 {
     const pawl_text *text = at;
-    switch (type) {
-    case PAWL__MONGO_INT: return bson_append_int64(document, key, key_size, *(const int64_t *)at);
-    case PAWL__MONGO_INT32: return bson_append_int64(document, key, key_size, *(const int32_t *)at);
-    case PAWL__MONGO_BOOL: return bson_append_bool(document, key, key_size, *(const bool *)at);
-    case PAWL__MONGO_UUID:
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: return bson_append_int64(document, key, key_size, *(const int64_t *)at);
+    case PAWL__WIRE_INT32: return bson_append_int64(document, key, key_size, *(const int32_t *)at);
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: return bson_append_bool(document, key, key_size, *(const bool *)at);
+    case PAWL__WIRE_UUID:
         return bson_append_binary(document, key, key_size, BSON_SUBTYPE_UUID, at,
                                   sizeof(pawl_uuid));
-    case PAWL__MONGO_WORD:
-        return put_text(document, key, key_size, pawl_text_of(words[*(const int *)at]));
-    case PAWL__MONGO_BODY:
+    case PAWL__WIRE_BYTES:
         if (!pawl_text_is_valid(*text, NULL))
             return bson_append_binary(document, key, key_size, BSON_SUBTYPE_BINARY,
                                       (const uint8_t *)text->data, (uint32_t)text->size);
         return put_text(document, key, key_size, *text);
-    case PAWL__MONGO_TEXT: return put_text(document, key, key_size, *text);
-    case PAWL__MONGO_JSON: return pawl__mongo_put_json(document, key, key_size, *text);
-    case PAWL__MONGO_VALUE: return put_correlation(document, key, key_size, at);
-    case PAWL__MONGO_FLAG: break;
+    case PAWL__WIRE_TEXT:
+    case PAWL__WIRE_ERROR_TEXT: return put_text(document, key, key_size, *text);
+    case PAWL__WIRE_JSON: return pawl__mongo_put_json(document, key, key_size, *text);
+    case PAWL__WIRE_VALUE: return put_correlation(document, key, key_size, at);
+    default: return put_text(document, key, key_size, pawl__mongo_word(wire, at));
     }
-    return false;
+}
+
+/* ---- Names --------------------------------------------------------------- */
+
+static const char *key_of(const char *name)
+{
+    static const char *const before[] = {"message.", "event.", "entry.", "counters."};
+    if (strcmp(name, "message.id") == 0)
+        return "message_id";
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+        if (strncmp(name, before[i], strlen(before[i])) == 0)
+            return name + strlen(before[i]);
+    return name;
+}
+
+static const char *key_in(const pawl__mongo_table *table, const char *name)
+{
+    return table->id != NULL && strcmp(name, table->id) == 0 ? "_id" : key_of(name);
 }
 
 /* Numbers and truths are written whatever they are. */
-bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row)
+bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const void *row)
 {
     bool is_ok = true;
-    for (; fields->key != NULL; fields++) {
-        const void *at = (const char *)row + fields->offset;
-        bool is_number = fields->type == PAWL__MONGO_INT || fields->type == PAWL__MONGO_INT32 ||
-                         fields->type == PAWL__MONGO_BOOL;
-        if (is_number || !pawl__mongo_is_empty(fields->type, at))
-            is_ok &=
-                pawl__mongo_put_value(document, fields->key, -1, fields->type, fields->words, at);
+    for (size_t i = 0; i < fields->count; i++) {
+        const pawl__field *field     = &fields->items[i];
+        const void        *at        = (const char *)row + field->offset;
+        bool               is_number = field->wire <= PAWL__WIRE_TIME;
+        if (field->form != PAWL__FORM_ASIDE &&
+            (is_number || !pawl__mongo_is_empty(field->wire, at)))
+            is_ok &= pawl__mongo_put_value(document, key_of(field->name), -1, field->wire, at);
     }
     return is_ok && document->len < BSON_MAX_SIZE;
 }
 
-const pawl__mongo_field *pawl__mongo_field_of(const pawl__mongo_field *fields, pawl_text name)
+const pawl__field *pawl__mongo_field_in(const pawl__mongo_table *table, pawl_text key)
 {
-    while (fields->key != NULL && !pawl_text_equal(pawl_text_of(fields->key), name))
-        fields++;
-    assert(fields->key != NULL);
-    return fields;
+    const pawl__field_list *const lists[] = {table->fields, table->more};
+    for (size_t at = 0; at < 2 && lists[at] != NULL; at++)
+        for (size_t i = 0; i < lists[at]->count; i++)
+            if (lists[at]->items[i].name != NULL &&
+                pawl_text_equal(pawl_text_of(key_in(table, lists[at]->items[i].name)), key))
+                return &lists[at]->items[i];
+    assert(false);
+    return NULL;
+}
+
+const pawl__field *pawl__mongo_field_of(const pawl__field_list *fields, pawl_text key)
+{
+    return pawl__mongo_field_in(&(pawl__mongo_table){.fields = fields}, key);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -144,38 +182,34 @@ pawl_text pawl__mongo_get_text(const bson_t *document, const char *key)
     return bson_iter_init_find(&at, document, key) ? get_text(&at) : (pawl_text){.size = 0};
 }
 
-static void decode_word(const bson_iter_t *at, const char *const *words, int *out)
+static void get_word(const bson_iter_t *at, const pawl_text *words, int count, int *out)
 {
-    pawl_text word = get_text(at);
-    for (int i = 0; words[i] != NULL; i++)
-        if (pawl_text_equal(word, pawl_text_of(words[i])))
-            *out = i;
+    int found = pawl__find_word(get_text(at), words, count);
+    *out      = found < 0 ? *out : found;
 }
 
-static bool decode_field(const bson_iter_t *at, const pawl__mongo_field *field, pawl_arena *arena,
-                         void *out)
+bool pawl__mongo_get_value(const bson_iter_t *at, int wire, pawl_arena *arena, void *out)
 {
     int64_t integer = 0;
-    switch (field->type) {
-    case PAWL__MONGO_INT: (void)get_int(at, out); return true;
-    case PAWL__MONGO_INT32:
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: (void)get_int(at, out); return true;
+    case PAWL__WIRE_INT32:
         if (get_int(at, &integer))
             *(int32_t *)out = (int32_t)integer;
         return true;
-    case PAWL__MONGO_BOOL: *(bool *)out = bson_iter_as_bool(at); return true;
-    case PAWL__MONGO_UUID: (void)get_uuid(at, out); return true;
-    case PAWL__MONGO_WORD: decode_word(at, field->words, out); return true;
-    case PAWL__MONGO_TEXT:
-    case PAWL__MONGO_BODY:
-        *(pawl_text *)out = pawl_arena_text(arena, get_text(at));
-        return ((const pawl_text *)out)->data != NULL;
-    case PAWL__MONGO_JSON:
-        *(pawl_text *)out = pawl__mongo_get_json(at, arena);
-        return ((const pawl_text *)out)->data != NULL;
-    case PAWL__MONGO_VALUE:
-    case PAWL__MONGO_FLAG: break;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: *(bool *)out = bson_iter_as_bool(at); return true;
+    case PAWL__WIRE_UUID: (void)get_uuid(at, out); return true;
+    case PAWL__WIRE_STATE: get_word(at, pawl__state_words, PAWL__STATE_COUNT, out); return true;
+    case PAWL__WIRE_OUTCOME:
+        get_word(at, pawl__outcome_words, PAWL__OUTCOME_COUNT, out);
+        return true;
+    default: break;
     }
-    return true;
+    *(pawl_text *)out = wire == PAWL__WIRE_JSON ? pawl__mongo_get_json(at, arena)
+                                                : pawl_arena_text(arena, get_text(at));
+    return ((const pawl_text *)out)->data != NULL;
 }
 
 /* "_id.endpoint" is a member of a member. */
@@ -187,13 +221,16 @@ static bool find(const bson_t *document, const char *key, bson_iter_t *at)
                : bson_iter_init(&outer, document) && bson_iter_find_descendant(&outer, key, at);
 }
 
-bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_field *fields, pawl_arena *arena,
+bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_table *table, pawl_arena *arena,
                         void *row)
 {
-    bson_iter_t at;
-    for (; fields->key != NULL; fields++)
-        if (find(document, fields->key, &at) &&
-            !decode_field(&at, fields, arena, (char *)row + fields->offset))
-            return false;
+    const pawl__field_list *const lists[] = {table->fields, table->more};
+    bson_iter_t                   at;
+    for (size_t i = 0; i < 2 && lists[i] != NULL; i++)
+        for (const pawl__field *field = lists[i]->items; field < lists[i]->items + lists[i]->count;
+             field++)
+            if (field->name != NULL && find(document, key_in(table, field->name), &at) &&
+                !pawl__mongo_get_value(&at, field->wire, arena, (char *)row + field->offset))
+                return false;
     return true;
 }

@@ -14,68 +14,52 @@
 #ifndef PAWL_MONGO_DOCUMENT_H
 #define PAWL_MONGO_DOCUMENT_H
 
-#include "pawl/base.h"
-#include "pawl/value.h"
+#include "store/core/rows.h"
 
 #include <bson/bson.h>
 
-typedef enum pawl__mongo_type {
-    PAWL__MONGO_INT,
-    PAWL__MONGO_INT32,
-    PAWL__MONGO_TEXT,
-    PAWL__MONGO_BODY,
-    PAWL__MONGO_UUID,
-    PAWL__MONGO_BOOL,
-    PAWL__MONGO_FLAG, /* a bool that conditions ask about; no member */
-    PAWL__MONGO_WORD,
-    PAWL__MONGO_JSON,  /* a text here, a sub-document there */
-    PAWL__MONGO_VALUE, /* a pawl_value; not for reading */
-} pawl__mongo_type;
+/* A collection and the struct that its documents are read into. The member of a document is named as that of the
+ * struct, without "message." and its like before it; a message's id is message_id. */
+typedef struct pawl__mongo_table {
+    const char             *name; /* without the prefix; NULL: a saga's */
+    const char             *id;   /* the field that stands in _id, if it is named otherwise */
+    const pawl__field_list *fields, *more; /* or NULL */
+    size_t                  row_size;
+    pawl_text               saga; /* the whole name of a saga's */
+} pawl__mongo_table;
 
-typedef struct pawl__mongo_field {
-    const char        *key; /* NULL ends a table */
-    size_t             offset;
-    pawl__mongo_type   type;
-    const char *const *words; /* NULL ends them */
-} pawl__mongo_field;
-
-#define PAWL__MONGO_FIELD(row, member, key_, type_)              \
-    {                                                            \
-        (key_), offsetof(row, member), PAWL__MONGO_##type_, NULL \
+#define PAWL__MONGO_TABLE(name_, id_, fields_, row)                                 \
+    {                                                                               \
+        .name = (name_), .id = (id_), .fields = &(fields_), .row_size = sizeof(row) \
     }
-/* The same of an enum, by the names of its values. */
-#define PAWL__MONGO_WORDS(row, member, key_, words_)              \
-    {                                                             \
-        (key_), offsetof(row, member), PAWL__MONGO_WORD, (words_) \
+/* A member of a document that has another name than that of the struct. */
+#define PAWL__MONGO_AS(row, member, key, as)             \
+    {                                                    \
+        offsetof(row, member), (key), PAWL__WIRE_##as, 0 \
     }
-#define PAWL__MONGO_END                \
-    {                                  \
-        NULL, 0, PAWL__MONGO_INT, NULL \
-    }
-/* Of a pawl_message that is the member of that name. */
-#define PAWL__MONGO_MESSAGE(row, member)                                       \
-    PAWL__MONGO_FIELD(row, member.id, "message_id", TEXT),                     \
-        PAWL__MONGO_FIELD(row, member.type, "type", TEXT),                     \
-        PAWL__MONGO_FIELD(row, member.correlation_id, "correlation_id", TEXT), \
-        PAWL__MONGO_FIELD(row, member.causation_id, "causation_id", TEXT),     \
-        PAWL__MONGO_FIELD(row, member.headers, "headers", TEXT),               \
-        PAWL__MONGO_FIELD(row, member.body, "body", BODY)
+/* Of a document that is read for one number. */
+#define PAWL__MONGO_NUMBER(key) PAWL__FIELDS({0, (key), PAWL__WIRE_INT, 0})
 
 /* Appends the members of the row. False when out of memory, too long, or of a JSON text that is no object. */
-bool pawl__mongo_encode(bson_t *document, const pawl__mongo_field *fields, const void *row);
+bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const void *row);
 /* Sets the members that the document has; texts are the arena's. False when out of memory. */
-bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_field *fields, pawl_arena *arena,
+bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_table *table, pawl_arena *arena,
                         void *row);
 
 /* ---- One member ----------------------------------------------------------- */
 
-/* Appends the value at `at`, which is one of the type. */
-bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, pawl__mongo_type type,
-                           const char *const *words, const void *at);
+/* Appends the value at `at`, which is one of the wire. */
+bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, int wire,
+                           const void *at);
+/* Sets the value, where the member is of its type. False when out of memory. */
+bool pawl__mongo_get_value(const bson_iter_t *at, int wire, pawl_arena *arena, void *out);
 /* A text without a byte, 0, a zero id, no value. */
-bool pawl__mongo_is_empty(pawl__mongo_type type, const void *at);
-/* The field of that name, which is there. */
-const pawl__mongo_field *pawl__mongo_field_of(const pawl__mongo_field *fields, pawl_text name);
+bool pawl__mongo_is_empty(int wire, const void *at);
+/* The word of the enum. */
+pawl_text pawl__mongo_word(int wire, const void *at);
+/* The field of that member, which is there; the table's, or that of the list alone. */
+const pawl__field *pawl__mongo_field_of(const pawl__field_list *fields, pawl_text key);
+const pawl__field *pawl__mongo_field_in(const pawl__mongo_table *table, pawl_text key);
 
 bool pawl__mongo_get_int(const bson_t *document, const char *key, int64_t *integer);
 /* In the document's memory; empty where it has none. */

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#define MARK(member, type) PAWL__MONGO_FIELD(pawl_inbox_mark, member, "_id." #member, type)
-static const pawl__mongo_field mark_fields[] = {MARK(endpoint, TEXT), MARK(message_id, TEXT),
-                                                PAWL__MONGO_END};
-static const pawl__mongo_table marks = PAWL__MONGO_TABLE("inbox", mark_fields, pawl_inbox_mark);
+#define MARK(member) PAWL__MONGO_AS(pawl_inbox_mark, member, "_id." #member, TEXT)
+static const pawl__field_list  mark_fields = PAWL__FIELDS(MARK(endpoint), MARK(message_id));
+static const pawl__mongo_table marks =
+    PAWL__MONGO_TABLE("inbox", NULL, mark_fields, pawl_inbox_mark);
 
 pawl_code pawl__mongo_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                   size_t count, bool *known, pawl_error *error)
@@ -36,12 +36,6 @@ pawl_code pawl__mongo_inbox_known(pawl_store *store, pawl_text endpoint, const p
 
 /* ---- Subscriptions ------------------------------------------------------- */
 
-static const pawl__mongo_field subscription_fields[] = {
-    PAWL__MONGO_FIELD(pawl_subscription, type, "type", TEXT),
-    PAWL__MONGO_FIELD(pawl_subscription, queue, "queue", TEXT),
-    PAWL__MONGO_END,
-};
-
 static int by_type(const void *left, const void *right)
 {
     const pawl_subscription *a = left, *b = right;
@@ -53,7 +47,7 @@ pawl_code pawl__mongo_subscriptions(pawl_store *store, pawl_arena *arena, pawl_s
                                     pawl_error *error)
 {
     static const pawl__mongo_table table =
-        PAWL__MONGO_TABLE("subscriptions", subscription_fields, pawl_subscription);
+        PAWL__MONGO_TABLE("subscriptions", NULL, pawl__subscription_fields, pawl_subscription);
     pawl_code code =
         pawl__mongo_read(store, &table, arena, &list->items, &list->count, error, "filter: {}");
     if (list->count > 1)
@@ -63,23 +57,11 @@ pawl_code pawl__mongo_subscriptions(pawl_store *store, pawl_arena *arena, pawl_s
 
 /* ---- History ------------------------------------------------------------- */
 
-#define LINE(row, member, type) PAWL__MONGO_FIELD(row, entry.member, #member, type)
-#define HISTORY(row)                                                                   \
-    LINE(row, endpoint, TEXT), LINE(row, source, TEXT), LINE(row, message_id, TEXT),   \
-        LINE(row, type, TEXT), LINE(row, kind, TEXT), LINE(row, outcome, TEXT),        \
-        LINE(row, version, INT), LINE(row, attempts, INT32), LINE(row, duration, INT), \
-        LINE(row, at, INT), LINE(row, error, TEXT), LINE(row, out, TEXT)
-static const pawl__mongo_field history_fields[] = {
-    PAWL__MONGO_FIELD(pawl_history_row, id, "_id", INT),
-    HISTORY(pawl_history_row),
-    PAWL__MONGO_END,
-};
-
 pawl_code pawl__mongo_history_find(pawl_store *store, const pawl_history_query *query,
                                    pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
 {
     static const pawl__mongo_table table =
-        PAWL__MONGO_TABLE("history", history_fields, pawl_history_row);
+        PAWL__MONGO_TABLE("history", "id", pawl__history_row_fields, pawl_history_row);
     return pawl__mongo_read(
         store, &table, arena, &rows->items, &rows->count, error,
         "filter: {_id: {$gt: %i}, source?: %t, message_id?: %t}, sort: {_id: 1}, limit?: %i",
@@ -88,19 +70,8 @@ pawl_code pawl__mongo_history_find(pawl_store *store, const pawl_history_query *
 
 /* ---- Changes ------------------------------------------------------------- */
 
-static const char *const outcomes[] = {"handled", "discarded", "dead", NULL};
-
-static const pawl__mongo_field mark_change_fields[] = {
-    PAWL__MONGO_SAME(inbox_mark, endpoint, TEXT),
-    PAWL__MONGO_SAME(inbox_mark, message_id, TEXT),
-    PAWL__MONGO_WORDS(pawl_inbox_mark, outcome, "outcome", outcomes),
-    PAWL__MONGO_SAME(inbox_mark, at, INT),
-    PAWL__MONGO_END,
-};
-
 const pawl__mongo_way pawl__mongo_inbox_mark_way = {
     .collection = "inbox",
-    .fields     = mark_change_fields,
     .keys       = "endpoint,message_id",
     .table      = &marks,
     .look       = "filter: {_id: {$in: @@{endpoint: @endpoint, message_id: @message_id}}}, "
@@ -110,24 +81,11 @@ const pawl__mongo_way pawl__mongo_inbox_mark_way = {
     .writes     = {"insert _id: {endpoint: @endpoint, message_id: @message_id}, outcome: @outcome, "
                        "at: @at"}};
 
-static const pawl__mongo_field subscription_set_fields[] = {
-    PAWL__MONGO_SAME(subscription_set, type, TEXT),
-    PAWL__MONGO_SAME(subscription_set, queue, TEXT),
-    PAWL__MONGO_SAME(subscription_set, is_remove, FLAG),
-    PAWL__MONGO_END,
-};
-
 const pawl__mongo_way pawl__mongo_subscription_set_way = {
     .collection = "subscriptions",
-    .fields     = subscription_set_fields,
     .keys       = "type,queue",
     .writes     = {"when is_remove: maybe remove q: {_id: {type: @type, queue: @queue}}",
                    "maybe upsert q: {_id: {type: @type, queue: @queue}}, u: {$set: {@*}}"}};
 
-static const pawl__mongo_field history_add_fields[] = {
-    HISTORY(pawl_history_add),
-    PAWL__MONGO_END,
-};
-
-const pawl__mongo_way pawl__mongo_history_add_way = {
-    .collection = "history", .fields = history_add_fields, .writes = {"insert _id: @number, @*"}};
+const pawl__mongo_way pawl__mongo_history_add_way = {.collection = "history",
+                                                     .writes     = {"insert _id: @number, @*"}};

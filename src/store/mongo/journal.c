@@ -20,42 +20,19 @@ typedef struct checkpoint_row {
     int64_t   position;
 } checkpoint_row;
 
-#define ROW(row, member, key, type) PAWL__MONGO_FIELD(row, member, key, type)
-#define EVENT(row)                                                                               \
-    ROW(row, stream, "stream", TEXT), ROW(row, version, "version", INT),                         \
-        ROW(row, event.type, "type", TEXT), ROW(row, event.type_version, "type_version", INT32), \
-        ROW(row, event.message_id, "message_id", TEXT),                                          \
-        ROW(row, event.correlation_id, "correlation_id", TEXT),                                  \
-        ROW(row, event.causation_id, "causation_id", TEXT),                                      \
-        ROW(row, event.dispatch_id, "dispatch_id", UUID), ROW(row, event.at, "at", INT),         \
-        ROW(row, event.headers, "headers", TEXT), ROW(row, event.body, "body", BODY)
-static const pawl__mongo_field event_fields[] = {
-    ROW(pawl_event_row, seq, "_id", INT),
-    ROW(pawl_event_row, position, "position", INT),
-    EVENT(pawl_event_row),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table events = PAWL__MONGO_TABLE("events", event_fields, pawl_event_row);
+static const pawl__mongo_table events =
+    PAWL__MONGO_TABLE("events", "seq", pawl__event_row_fields, pawl_event_row);
 
-#define FOLD(member, key, type) PAWL__MONGO_FIELD(fold_row, member, key, type)
-static const pawl__mongo_field fold_fields[] = {
-    FOLD(stream, "_id", TEXT),
-    FOLD(fold.version, "version", INT),
-    FOLD(fold.type_version, "type_version", INT32),
-    FOLD(fold.state, "state", TEXT),
-    FOLD(fold.dispatches, "dispatches", TEXT),
-    FOLD(fold.at, "at", INT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table folds = PAWL__MONGO_TABLE("folds", fold_fields, fold_row);
+#define FOLD(member, as) PAWL__MONGO_AS(fold_row, fold.member, #member, as)
+static const pawl__field_list fold_fields =
+    PAWL__FIELDS(PAWL__AS_OF(fold_row, stream, TEXT), FOLD(version, INT), FOLD(type_version, INT32),
+                 FOLD(state, TEXT), FOLD(dispatches, TEXT), FOLD(at, TIME));
+static const pawl__mongo_table folds = PAWL__MONGO_TABLE("folds", "stream", fold_fields, fold_row);
 
-static const pawl__mongo_field checkpoint_fields[] = {
-    PAWL__MONGO_FIELD(checkpoint_row, name, "_id", TEXT),
-    PAWL__MONGO_FIELD(checkpoint_row, position, "position", INT),
-    PAWL__MONGO_END,
-};
+static const pawl__field_list checkpoint_fields = PAWL__FIELDS(
+    PAWL__AS_OF(checkpoint_row, name, TEXT), PAWL__AS_OF(checkpoint_row, position, INT));
 static const pawl__mongo_table checkpoints =
-    PAWL__MONGO_TABLE("checkpoints", checkpoint_fields, checkpoint_row);
+    PAWL__MONGO_TABLE("checkpoints", "name", checkpoint_fields, checkpoint_row);
 
 /* ---- Lists --------------------------------------------------------------- */
 
@@ -226,11 +203,6 @@ pawl_code pawl__mongo_checkpoint_get(pawl_store *store, pawl_text name, int64_t 
 
 /* ---- Changes ------------------------------------------------------------- */
 
-static const pawl__mongo_field append_fields[] = {
-    EVENT(pawl_event_append),
-    PAWL__MONGO_END,
-};
-
 static bool has_version(const pawl__mongo_run *run, pawl_text stream, int64_t version)
 {
     const void           *at   = run->rows;
@@ -271,7 +243,6 @@ static pawl__why_fn *judge_append(const pawl__mongo_run *run, const void *change
 
 const pawl__mongo_way pawl__mongo_event_append_way = {
     .collection   = "events",
-    .fields       = append_fields,
     .table        = &events,
     .look         = "filter: {$or: @@{stream: @stream, version: {$in: [@version, @before]}}}, "
                     "projection: {stream: 1, version: 1}",
@@ -279,16 +250,9 @@ const pawl__mongo_way pawl__mongo_event_append_way = {
     .is_looked_at = needs_one_before,
     .writes       = {"insert _id: @number, unnumbered: @same, @*"}};
 
-#define SET(member, type) PAWL__MONGO_SAME(fold_set, member, type)
-static const pawl__mongo_field fold_set_fields[] = {
-    SET(stream, TEXT),     SET(version, INT), SET(type_version, INT32), SET(state, TEXT),
-    SET(dispatches, TEXT), SET(at, INT),      PAWL__MONGO_END,
-};
-
 /* A stored fold of the same or a later version stays. */
 const pawl__mongo_way pawl__mongo_fold_set_way = {
     .collection = "folds",
-    .fields     = fold_set_fields,
     .keys       = "stream",
     .table      = &folds,
     .look     = "filter: {$or: @@{_id: @stream, version: {$gte: @version}}}, projection: {_id: 1}",
@@ -296,10 +260,6 @@ const pawl__mongo_way pawl__mongo_fold_set_way = {
     .if_there = pawl__mongo_known,
     .writes = {"upsert q: {_id: @stream, version: {$lt: @version}}, u: {$set: {version: @version, "
                "type_version: @type_version, state: @state, dispatches: @dispatches, at: @at}}"}};
-
-#define MOVE(member, type) PAWL__MONGO_SAME(checkpoint_set, member, type)
-static const pawl__mongo_field move_fields[] = {MOVE(name, TEXT), MOVE(from, INT), MOVE(to, INT),
-                                                MOVE(at, INT), PAWL__MONGO_END};
 
 /* Without a checkpoint it stands at 0. */
 static pawl__why_fn *judge_move(const pawl__mongo_run *run, const void *change, const void *row)
@@ -312,7 +272,6 @@ static pawl__why_fn *judge_move(const pawl__mongo_run *run, const void *change, 
 #define MOVED "q: {_id: @name, position: @from}, u: {$set: {position: @to, at: @at}}"
 const pawl__mongo_way pawl__mongo_checkpoint_set_way = {
     .collection = "checkpoints",
-    .fields     = move_fields,
     .keys       = "name",
     .table      = &checkpoints,
     .look       = "filter: {_id: {$in: @@name}}",

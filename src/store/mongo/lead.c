@@ -7,12 +7,9 @@
  */
 #include "store/mongo/mongo.h"
 
-static const pawl__mongo_field fields[] = {
-    PAWL__MONGO_FIELD(pawl_lead_row, name, "_id", TEXT),
-    PAWL__MONGO_FIELD(pawl_lead_row, worker, "worker", UUID),
-    PAWL__MONGO_FIELD(pawl_lead_row, expires, "expires", INT),
-    PAWL__MONGO_END,
-};
+static const pawl__field_list fields =
+    PAWL__FIELDS(PAWL__AS(lead_row, name, TEXT), PAWL__AS(lead_row, worker, UUID),
+                 PAWL__AS(lead_row, expires, TIME));
 
 /* The id is taken where somebody else's lease runs: the upsert then is a duplicate. */
 pawl_code pawl__mongo_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
@@ -35,7 +32,8 @@ pawl_code pawl__mongo_unlead(pawl_store *store, pawl_text name, pawl_error *erro
 pawl_code pawl__mongo_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                 pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    static const pawl__mongo_table table = PAWL__MONGO_TABLE("leases", fields, pawl_lead_row);
+    static const pawl__mongo_table table =
+        PAWL__MONGO_TABLE("leases", "name", fields, pawl_lead_row);
     return pawl__mongo_read(store, &table, arena, items, count, error,
                             "filter: {expires: {$gt: %i}}, sort: {_id: 1}", now);
 }

@@ -6,14 +6,15 @@
 
 /* ---- Next due ------------------------------------------------------------ */
 
-static const pawl__mongo_field due_fields[] = {{"due", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
+static const pawl__field_list due_fields = PAWL__MONGO_NUMBER("due");
+static const pawl__field_list at_field   = PAWL__MONGO_NUMBER("at");
 
 pawl_code pawl__mongo_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                                size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
-    static const pawl__mongo_table messages = {.name = "queue", .fields = due_fields};
-    static const pawl__mongo_table timeouts = {.name = "timeouts", .fields = due_fields};
-    static const pawl__mongo_table flushes  = {.name = "aggregator_flush", .fields = due_fields};
+    static const pawl__mongo_table messages = {.name = "queue", .fields = &due_fields};
+    static const pawl__mongo_table timeouts = {.name = "timeouts", .fields = &due_fields};
+    static const pawl__mongo_table flushes  = {.name = "aggregator_flush", .fields = &due_fields};
     next->queue = next->timeout = PAWL_TIME_MAX;
     if (aggregator_count != 0)
         next->flush = PAWL_TIME_MAX;
@@ -36,12 +37,8 @@ pawl_code pawl__mongo_next_due(pawl_store *store, pawl_text queue, const pawl_te
 
 /* ---- Statistics ---------------------------------------------------------- */
 
-#define LINE(member, key, type) PAWL__MONGO_FIELD(pawl_queue_stats, member, key, type)
-static const pawl__mongo_field line_fields[] = {
-    LINE(queue, "_id", TEXT),    LINE(ready, "ready", INT), LINE(future, "future", INT),
-    LINE(oldest, "oldest", INT), PAWL__MONGO_END,
-};
-static const pawl__mongo_table lines = PAWL__MONGO_TABLE("queue", line_fields, pawl_queue_stats);
+static const pawl__mongo_table lines =
+    PAWL__MONGO_TABLE("queue", "queue", pawl__queue_stats_fields, pawl_queue_stats);
 
 /* Of the rows that are not due the first ones are asked whether they are retried. */
 static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_time now,
@@ -85,8 +82,7 @@ static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena
 pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                             pawl_error *error)
 {
-    static const pawl__mongo_field at_field[] = {{"at", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
-    static const pawl__mongo_table outbox     = {.name = "outbox", .fields = at_field};
+    static const pawl__mongo_table outbox = {.name = "outbox", .fields = &at_field};
     const struct {
         const char *collection, *filter;
         int64_t    *count;

@@ -76,19 +76,6 @@ pawl_code pawl__mongo_no_memory(pawl_error *error);
 
 /* ---- Finds (request.c) --------------------------------------------------- */
 
-/* A collection and the struct that its documents are read into. */
-typedef struct pawl__mongo_table {
-    const char              *name; /* without the prefix; NULL: a saga's */
-    const pawl__mongo_field *fields;
-    size_t                   row_size;
-    pawl_text                saga; /* the whole name of a saga's */
-} pawl__mongo_table;
-
-#define PAWL__MONGO_TABLE(name_, fields_, row)                        \
-    {                                                                 \
-        .name = (name_), .fields = (fields_), .row_size = sizeof(row) \
-    }
-
 /* Rows that are read one by one. Each read is a template (template.h):
  *
  *     "filter: {...}, sort: {due: 1}, projection: {body: 1}, limit: %i"    or    "pipeline: [...]"
@@ -123,7 +110,7 @@ pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *
                             pawl_error *error, const char *filter, ...);
 /* Puts the rest of a body together that stands in two documents (body.c). */
 pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
-                           const pawl__mongo_field *fields, pawl_arena *arena, void *row,
+                           const pawl__field_list *fields, pawl_arena *arena, void *row,
                            pawl_error *error);
 
 /* ---- Writes (request.c) -------------------------------------------------- */

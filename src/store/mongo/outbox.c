@@ -7,29 +7,13 @@
  */
 #include "store/mongo/commit.h"
 
-static const char *const states[]   = {"pending", "held", "dispatched", "dead", "discarded", NULL};
-static const char *const outcomes[] = {"success", "rejected",  "transient", "poison",
-                                       "enabled", "discarded", NULL};
-
-/* Members of an added row that it keeps. */
-#define SENT(of)                                                                       \
-    PAWL__MONGO_SAME(of, dispatch_id, UUID), PAWL__MONGO_SAME(of, source, TEXT),       \
-        PAWL__MONGO_SAME(of, version, INT), PAWL__MONGO_SAME(of, index, INT32),        \
-        PAWL__MONGO_SAME(of, endpoint, TEXT), PAWL__MONGO_SAME(of, destination, TEXT), \
-        PAWL__MONGO_SAME(of, due, INT), PAWL__MONGO_SAME(of, at, INT),                 \
-        PAWL__MONGO_MESSAGE(pawl_##of, message)
-#define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_outbox_row, member, key, type)
-static const pawl__mongo_field fields[] = {
-    ROW(id, "_id", INT),
-    SENT(outbox_row),
-    PAWL__MONGO_WORDS(pawl_outbox_row, state, "state", states),
-    ROW(attempts, "attempts", INT32),
-    ROW(next_attempt, "next_attempt", INT),
-    ROW(attempts_before, "attempts_before", INT32),
-    ROW(dispatched, "ended", INT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table outbox = PAWL__MONGO_TABLE("outbox", fields, pawl_outbox_row);
+static const pawl__field_list ended =
+    PAWL__FIELDS(PAWL__MONGO_AS(pawl_outbox_row, dispatched, "ended", TIME));
+static const pawl__mongo_table outbox = {.name     = "outbox",
+                                         .id       = "id",
+                                         .fields   = &pawl__outbox_row_fields,
+                                         .more     = &ended,
+                                         .row_size = sizeof(pawl_outbox_row)};
 
 /* ---- Claims -------------------------------------------------------------- */
 
@@ -139,9 +123,9 @@ pawl_code pawl__mongo_outbox_find(pawl_store *store, const pawl_outbox_query *qu
 {
     bson_t   wanted = BSON_INITIALIZER;
     uint32_t count  = 0;
-    for (unsigned i = 0; states[i] != NULL; i++)
+    for (unsigned i = 0; i < PAWL__STATE_COUNT; i++)
         if (query->states == 0 || (query->states & 1u << i) != 0)
-            (void)pawl__mongo_push(&wanted, &count, "%c", states[i]);
+            (void)pawl__mongo_push(&wanted, &count, "%t", pawl__state_words[i]);
     rows->next_attempt = PAWL_TIME_MAX;
     pawl_code code     = pawl__mongo_read(
             store, &outbox, arena, &rows->items, &rows->count, error,
@@ -154,42 +138,22 @@ pawl_code pawl__mongo_outbox_find(pawl_store *store, const pawl_outbox_query *qu
     return code;
 }
 
-#define TRY(member, type) PAWL__MONGO_FIELD(pawl_attempt_row, member, "tries." #member, type)
-static const pawl__mongo_field try_fields[] = {
-    PAWL__MONGO_WORDS(pawl_attempt_row, outcome, "tries.outcome", outcomes),
-    TRY(error, TEXT),
-    TRY(at, INT),
-    TRY(duration, INT),
-    PAWL__MONGO_END,
-};
-
 pawl_code pawl__mongo_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
                                       pawl_attempt_rows *rows, pawl_error *error)
 {
     static const pawl__mongo_table table =
-        PAWL__MONGO_TABLE("outbox", try_fields, pawl_attempt_row);
+        PAWL__MONGO_TABLE("outbox", NULL, pawl__attempt_row_fields, pawl_attempt_row);
     pawl_code code = pawl__mongo_read(
         store, &table, arena, &rows->items, &rows->count, error,
-        "pipeline: [{$match: {_id: %i}}, {$project: {tries: 1}}, {$unwind: '$tries'}]", id);
+        "pipeline: [{$match: {_id: %i}}, {$project: {tries: 1}}, {$unwind: '$tries'}, "
+        "{$replaceRoot: {newRoot: '$tries'}}]",
+        id);
     for (size_t i = 0; i < rows->count; i++)
         rows->items[i].attempt = (int32_t)i + 1;
     return code;
 }
 
 /* ---- Changes ------------------------------------------------------------- */
-
-#define SETTLE(member, type) PAWL__MONGO_SAME(outbox_settle, member, type)
-static const pawl__mongo_field settle_fields[] = {
-    PAWL__MONGO_WORDS(pawl_outbox_settle, state, "state", states),
-    PAWL__MONGO_WORDS(pawl_outbox_settle, outcome, "outcome", outcomes),
-    SETTLE(id, INT),
-    SETTLE(attempts, INT32),
-    SETTLE(next_attempt, INT),
-    SETTLE(error, TEXT),
-    SETTLE(at, INT),
-    SETTLE(duration, INT),
-    PAWL__MONGO_END,
-};
 
 #define IN_STATE(state) "filter: {_id: {$in: @@id}, state: '" state "'}, projection: {_id: 1}"
 #define TRIED                                                                                 \
@@ -198,19 +162,12 @@ static const pawl__mongo_field settle_fields[] = {
     "next_attempt: @next_attempt"
 const pawl__mongo_way pawl__mongo_outbox_settle_way = {
     .collection = "outbox",
-    .fields     = settle_fields,
     .keys       = "id",
     .table      = &outbox,
     .look       = IN_STATE("pending"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_pending,
     .writes     = {"when state=dispatched: " TRIED ", ended: @at}}", TRIED "}}"}};
-
-static const char *const       actions[]      = {"enable", "discard", NULL};
-static const pawl__mongo_field reset_fields[] = {
-    PAWL__MONGO_SAME(outbox_reset, id, INT), PAWL__MONGO_SAME(outbox_reset, note, TEXT),
-    PAWL__MONGO_SAME(outbox_reset, at, INT),
-    PAWL__MONGO_WORDS(pawl_outbox_reset, action, "action", actions), PAWL__MONGO_END};
 
 #define RESET(state, outcome, more)                                             \
     "update q: {_id: @id, state: 'dead'}, u: [{$set: {state: '" state           \
@@ -219,22 +176,18 @@ static const pawl__mongo_field reset_fields[] = {
     "', error: {$literal: @note}, at: @at, duration: 0}]]}}}]"
 const pawl__mongo_way pawl__mongo_outbox_reset_way = {
     .collection = "outbox",
-    .fields     = reset_fields,
     .keys       = "id",
     .table      = &outbox,
     .look       = IN_STATE("dead"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_dead,
     .writes     = {
-            "when action=enable: " RESET(
+            "when action=enabled: " RESET(
                 "pending", "enabled", "next_attempt: @at, attempts_before: {$add: ['$attempts', 1]}"),
             RESET("discarded", "discarded", "ended: @at")}};
 
-static const pawl__mongo_field add_fields[] = {SENT(outbox_add), PAWL__MONGO_END};
-
 const pawl__mongo_way pawl__mongo_outbox_add_way = {
     .collection = "outbox",
-    .fields     = add_fields,
     .keys       = "dispatch_id",
     .table      = &outbox,
     .look  = "filter: {dispatch_id: {$in: @@dispatch_id}}, projection: {dispatch_id: 1, type: 1, "
@@ -246,13 +199,8 @@ const pawl__mongo_way pawl__mongo_outbox_add_way = {
     .writes   = {"insert _id: @number, @*, state: 'pending', attempts: 0, next_attempt: 0, "
                    "attempts_before: 0"}};
 
-static const pawl__mongo_field hold_fields[] = {
-    PAWL__MONGO_SAME(outbox_hold, source, TEXT), PAWL__MONGO_SAME(outbox_hold, after, INT),
-    PAWL__MONGO_SAME(outbox_hold, is_release, FLAG), PAWL__MONGO_END};
-
 const pawl__mongo_way pawl__mongo_outbox_hold_way = {
     .collection = "outbox",
-    .fields     = hold_fields,
     .writes     = {"when source !is_release: maybe updates q: {source: @source, state: 'pending', "
                        "_id: {$gt: @after}}, u: {$set: {state: 'held'}}",
                    "when source: maybe updates q: {source: @source, state: 'held'}, "

@@ -22,31 +22,20 @@ typedef struct queue_row {
     pawl_uuid          claimed_by;
     int64_t            claim;
 } queue_row;
-_Static_assert(offsetof(queue_row, message) == 0 && offsetof(pawl_queue_message, row) == 0,
-               "the tables below read into a part of it");
+_Static_assert(offsetof(queue_row, message) == 0, "rows are read into a part of it");
 
-#define ROW(member, key, type) PAWL__MONGO_FIELD(queue_row, member, key, type)
-#define IN_ROW(member, key, type) ROW(message.row.member, key, type)
-static const pawl__mongo_field fields[] = {
-    ROW(queue, "queue", TEXT),
-    ROW(changes, "changes", INT),
-    ROW(claimed_by, "claimed_by", UUID),
-    ROW(claim, "claim", INT),
-    ROW(message.error, "error", TEXT),
-    IN_ROW(seq, "_id", INT),
-    IN_ROW(due, "due", INT),
-    IN_ROW(placed, "placed", INT),
-    IN_ROW(attempts, "attempts", INT32),
-    IN_ROW(deaths, "deaths", INT32),
-    IN_ROW(waiting_since, "waiting_since", INT),
-    PAWL__MONGO_MESSAGE(queue_row, message.row.message),
-    IN_ROW(history, "history", TEXT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table queued = PAWL__MONGO_TABLE("queue", fields, queue_row);
+static const pawl__field_list claim_fields =
+    PAWL__FIELDS(PAWL__AS_OF(queue_row, queue, TEXT), PAWL__AS_OF(queue_row, changes, INT),
+                 PAWL__AS_OF(queue_row, claimed_by, UUID), PAWL__AS_OF(queue_row, claim, INT));
+static const pawl__mongo_table queued = {.name     = "queue",
+                                         .id       = "seq",
+                                         .fields   = &pawl__queue_message_fields,
+                                         .more     = &claim_fields,
+                                         .row_size = sizeof(queue_row)};
 static const pawl__mongo_table as_messages =
-    PAWL__MONGO_TABLE("queue", fields + 4, pawl_queue_message);
-static const pawl__mongo_table as_rows = PAWL__MONGO_TABLE("queue", fields + 5, pawl_queue_row);
+    PAWL__MONGO_TABLE("queue", "seq", pawl__queue_message_fields, pawl_queue_message);
+static const pawl__mongo_table as_rows =
+    PAWL__MONGO_TABLE("queue", "seq", pawl__queue_row_fields, pawl_queue_row);
 
 typedef struct found_rows {
     queue_row *items;
@@ -246,21 +235,7 @@ pawl_code pawl__mongo_queue_find(pawl_store *store, const pawl_queue_query *quer
 
 /* ---- Changes ------------------------------------------------------------- */
 
-static const char *const actions[] = {"done", "release", "retry", NULL};
-
-#define SETTLE(member, type) PAWL__MONGO_SAME(queue_settle, member, type)
-static const pawl__mongo_field settle_fields[] = {
-    SETTLE(seq, INT),
-    SETTLE(queue, TEXT),
-    SETTLE(due, INT),
-    SETTLE(attempts, INT32),
-    SETTLE(deaths, INT32),
-    SETTLE(waiting_since, INT),
-    SETTLE(error, TEXT),
-    SETTLE(history, TEXT),
-    PAWL__MONGO_WORDS(pawl_queue_settle, action, "action", actions),
-    PAWL__MONGO_END,
-};
+static const char *const actions[] = {"done", "release", "retry"};
 
 static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change, const void *row)
 {
@@ -275,7 +250,7 @@ static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change
 #define OURS "q: {_id: {$in: @@seq}, queue: @queue, claimed_by: @worker}"
 const pawl__mongo_way pawl__mongo_queue_settle_way = {
     .collection = "queue",
-    .fields     = settle_fields,
+    .choices    = actions,
     .keys       = "seq",
     .table      = &queued,
     .look       = "filter: {_id: {$in: @@seq}}, projection: {queue: 1, claimed_by: 1}",
@@ -290,14 +265,6 @@ const pawl__mongo_way pawl__mongo_queue_settle_way = {
                        "@waiting_since, error: @error, history: @history}, $inc: {changes: 1}, "
                        "$unset: {claimed_by: 1, claim: 1}}"}};
 
-static const pawl__mongo_field send_fields[] = {
-    PAWL__MONGO_SAME(queue_send, queue, TEXT),
-    PAWL__MONGO_SAME(queue_send, due, INT),
-    PAWL__MONGO_SAME(queue_send, attempts, INT32),
-    PAWL__MONGO_MESSAGE(pawl_queue_send, message),
-    PAWL__MONGO_END,
-};
-
 static pawl__why_fn *judge_send(const pawl__mongo_run *run, const void *change, const void *row)
 {
     bool is_new = ((const pawl_queue_send *)change)->is_new;
@@ -307,7 +274,6 @@ static pawl__why_fn *judge_send(const pawl__mongo_run *run, const void *change, 
 
 const pawl__mongo_way pawl__mongo_queue_send_way = {
     .collection = "queue",
-    .fields     = send_fields,
     .keys       = "queue,message_id",
     .table      = &queued,
     .look       = "filter: {$or: @@{queue: @queue, message_id: @message_id}}, "

@@ -112,7 +112,7 @@ static bool take_row(pawl__mongo_reading *r)
     char *row = grown + r->count++ * table->row_size;
     r->items  = grown;
     memset(row, 0, table->row_size);
-    if (!pawl__mongo_decode(r->document, table->fields, r->arena, row))
+    if (!pawl__mongo_decode(r->document, table, r->arena, row))
         return false;
     r->code = pawl__mongo_join(r->store, r->document, table->fields, r->arena, row, r->error);
     return true;
@@ -154,6 +154,8 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pa
     return pawl__mongo_end(&r);
 }
 
+static const pawl__field_list counted = PAWL__MONGO_NUMBER("n");
+
 pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                                void *row, bool *is_there, pawl_error *error, const char *find, ...)
 {
@@ -162,7 +164,7 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
     pawl__mongo_reading r = begin(store, table, arena, error, true, find, arguments);
     va_end(arguments);
     bool is_any = r.code == PAWL_OK && mongoc_cursor_next(r.cursor, &r.document);
-    if (is_any && row != NULL && !pawl__mongo_decode(r.document, table->fields, arena, row))
+    if (is_any && row != NULL && !pawl__mongo_decode(r.document, table, arena, row))
         r.code = pawl__mongo_no_memory(error);
     if (is_there != NULL)
         *is_there = is_any;
@@ -172,10 +174,9 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
 pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
                             pawl_error *error, const char *filter, ...)
 {
-    static const pawl__mongo_field counted[] = {{"n", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
-    const pawl__mongo_table        table     = {.name = collection, .fields = counted};
-    bson_t                         match     = BSON_INITIALIZER;
-    va_list                        arguments;
+    const pawl__mongo_table table = {.name = collection, .fields = &counted};
+    bson_t                  match = BSON_INITIALIZER;
+    va_list                 arguments;
     va_start(arguments, filter);
     bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
     va_end(arguments);
@@ -327,6 +328,8 @@ pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t
     return code;
 }
 
+static const pawl__field_list last_field = PAWL__MONGO_NUMBER("last");
+
 pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
                              void *row, bool *is_there, pawl_error *error, const char *text, ...)
 {
@@ -352,7 +355,7 @@ pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, 
     pawl__mongo_part(&reply, "value", &value);
     *is_there = is_ok && !bson_empty(&value);
     if (*is_there)
-        (void)pawl__mongo_decode(&value, table->fields, NULL, row);
+        (void)pawl__mongo_decode(&value, table, NULL, row);
     mongoc_find_and_modify_opts_destroy(change);
     bson_destroy(&reply);
     mongoc_collection_destroy(at);
@@ -364,14 +367,12 @@ pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, 
 /* Never within a transaction: commits would wait for one another at the counter's document. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error)
 {
-    static const pawl__mongo_field last_field[] = {{"last", 0, PAWL__MONGO_INT, NULL},
-                                                   PAWL__MONGO_END};
-    static const pawl__mongo_table numbers      = {.name = "schema", .fields = last_field};
-    pawl__mongo                   *self         = pawl__mongo_of(store);
-    mongoc_client_session_t       *session      = self->at_session;
-    int64_t                        last         = 0;
-    bool                           is_there     = false;
-    self->at_session                            = NULL;
+    static const pawl__mongo_table numbers  = {.name = "schema", .fields = &last_field};
+    pawl__mongo                   *self     = pawl__mongo_of(store);
+    mongoc_client_session_t       *session  = self->at_session;
+    int64_t                        last     = 0;
+    bool                           is_there = false;
+    self->at_session                        = NULL;
     pawl_code code =
         pawl__mongo_modify(store, &numbers, true, &last, &is_there, error,
                            "q: {_id: 'numbers'}, u: {$inc: {last: %i}}", (int64_t)count);

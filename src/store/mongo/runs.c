@@ -60,14 +60,14 @@ bool pawl__mongo_is_there(const pawl__mongo_run *r, const void *change, const ch
 
 /* ---- Looking ------------------------------------------------------------- */
 
-static bool is_equal(const pawl__mongo_field *left, const void *left_row,
-                     const pawl__mongo_field *right, const void *right_row)
+static bool is_equal(const pawl__field *left, const void *left_row, const pawl__field *right,
+                     const void *right_row)
 {
     const void *a = (const char *)left_row + left->offset;
     const void *b = (const char *)right_row + right->offset;
-    switch (left->type) {
-    case PAWL__MONGO_INT: return *(const int64_t *)a == *(const int64_t *)b;
-    case PAWL__MONGO_UUID:
+    switch (left->wire) {
+    case PAWL__WIRE_INT: return *(const int64_t *)a == *(const int64_t *)b;
+    case PAWL__WIRE_UUID:
         return pawl_uuid_compare(*(const pawl_uuid *)a, *(const pawl_uuid *)b) == 0;
     default: return pawl_text_equal(*(const pawl_text *)a, *(const pawl_text *)b);
     }
@@ -83,8 +83,8 @@ static pawl_text next_name(const char **at, const char *ends)
 
 /* Fields of changes and of rows that are compared. */
 typedef struct pairs {
-    const pawl__mongo_field *items[2][2];
-    size_t                   count;
+    const pawl__field *items[2][2];
+    size_t             count;
 } pairs;
 
 /* Of "a=b,c=d", or NULL. */
@@ -92,8 +92,8 @@ static pairs read_pairs(const pawl__mongo_run *r, const pawl__mongo_table *table
 {
     pairs p = {.count = 0};
     for (; at != NULL && *at != '\0'; p.count++) {
-        p.items[p.count][0] = pawl__mongo_field_of(r->way->fields, next_name(&at, "="));
-        p.items[p.count][1] = pawl__mongo_field_of(table->fields, next_name(&at, ","));
+        p.items[p.count][0] = pawl__mongo_field_of(r->scope.fields, next_name(&at, "="));
+        p.items[p.count][1] = pawl__mongo_field_in(table, next_name(&at, ","));
     }
     return p;
 }
@@ -134,9 +134,11 @@ static size_t find_row(const pawl__mongo_run *r, const pawl__mongo_table *table,
 /* Refuses what the documents forbid. The first event of a stream tells for those behind it. */
 static pawl_code look(pawl__mongo_run *r)
 {
-    const pawl__mongo_way  *way  = r->way;
-    const pawl__mongo_table saga = {
-        .fields = pawl__mongo_saga_fields, .row_size = sizeof(pawl_saga_row), .saga = saga_of(r)};
+    const pawl__mongo_way   *way   = r->way;
+    const pawl__mongo_table  saga  = {.id       = "id",
+                                      .fields   = &pawl__mongo_saga_fields,
+                                      .row_size = sizeof(pawl_saga_row),
+                                      .saga     = saga_of(r)};
     const pawl__mongo_table *table = way->table != NULL ? way->table : &saga;
     const pairs              match = read_pairs(r, table, way->match);
     const pairs              same  = read_pairs(r, table, way->same);
@@ -163,31 +165,33 @@ static pawl_code look(pawl__mongo_run *r)
 
 /* A write as it is read from its text. */
 typedef struct sentence {
-    pawl__mongo_op           op;
-    bool                     is_met, is_counted;
-    const pawl__mongo_field *by; /* or NULL */
-    const char              *text;
+    pawl__mongo_op     op;
+    bool               is_met, is_counted;
+    const pawl__field *by; /* or NULL */
+    const char        *text;
 } sentence;
 
 /* Whether the condition holds that the write may begin with, behind which *at then is. */
-static bool is_met(const pawl__mongo_way *of, const void *change, const char **at)
+static bool is_met(const pawl__mongo_run *r, const void *change, const char **at)
 {
     bool is_met = true;
     if (strncmp(*at, "when ", 5) != 0)
         return true;
     for (*at += 4; **at == ' ';) {
-        bool      is_not               = *++*at == '!';
-        pawl_text name                 = {.data = *at + is_not};
-        name.size                      = strcspn(name.data, " =:");
-        const pawl__mongo_field *field = pawl__mongo_field_of(of->fields, name);
-        const void              *value = (const char *)change + field->offset;
-        *at                            = name.data + name.size;
+        bool      is_not         = *++*at == '!';
+        pawl_text name           = {.data = *at + is_not};
+        name.size                = strcspn(name.data, " =:");
+        const pawl__field *field = pawl__mongo_field_of(r->scope.fields, name);
+        const void        *value = (const char *)change + field->offset;
+        *at                      = name.data + name.size;
         if (**at != '=') {
-            is_met &= pawl__mongo_is_empty(field->type, value) == is_not;
+            is_met &= pawl__mongo_is_empty(field->wire, value) == is_not;
             continue;
         }
         name = (pawl_text){.data = *at + 1, .size = strcspn(*at + 1, " :")};
-        is_met &= pawl_text_equal(name, pawl_text_of(field->words[*(const int *)value]));
+        is_met &= pawl_text_equal(name, field->wire == PAWL__WIRE_CHOICE
+                                            ? pawl_text_of(r->way->choices[*(const int *)value])
+                                            : pawl__mongo_word(field->wire, value));
         *at = name.data + name.size;
     }
     *at += 2;
@@ -195,19 +199,19 @@ static bool is_met(const pawl__mongo_way *of, const void *change, const char **a
 }
 
 /* The write as it is for the change. */
-static sentence read_sentence(const pawl__mongo_way *of, int number, const void *change)
+static sentence read_sentence(const pawl__mongo_run *r, int number, const void *change)
 {
     static const char *const words[] = {
         [PAWL__MONGO_REMOVE] = "remove ",       [PAWL__MONGO_REMOVE_MANY] = "removes ",
         [PAWL__MONGO_UPDATE] = "update ",       [PAWL__MONGO_UPSERT] = "upsert ",
         [PAWL__MONGO_UPDATE_MANY] = "updates ", [PAWL__MONGO_INSERT] = "insert "};
-    sentence s   = {.text = of->writes[number]};
-    s.is_met     = is_met(of, change, &s.text);
+    sentence s   = {.text = r->way->writes[number]};
+    s.is_met     = is_met(r, change, &s.text);
     s.is_counted = strncmp(s.text, "maybe ", 6) != 0;
     s.text += s.is_counted ? 0 : 6;
     if (strncmp(s.text, "by ", 3) == 0) {
         s.text += 3;
-        s.by = pawl__mongo_field_of(of->fields, next_name(&s.text, " "));
+        s.by = pawl__mongo_field_of(r->scope.fields, next_name(&s.text, " "));
     }
     while (strncmp(s.text, words[s.op], strlen(words[s.op])) != 0)
         s.op++;
@@ -221,7 +225,7 @@ static int choose_one(const pawl__mongo_run *r, const void *change)
     if (r->way->choose != NULL)
         return r->way->choose(r, change);
     for (int i = 0; i < PAWL__MONGO_WRITES_MAX && r->way->writes[i] != NULL; i++)
-        if (read_sentence(r->way, i, change).is_met)
+        if (read_sentence(r, i, change).is_met)
             return i;
     return PAWL__MONGO_NOTHING;
 }
@@ -278,7 +282,7 @@ static pawl_code write_all(pawl__mongo_run *r)
     pawl_code code = w.chosen != NULL ? choose(r, w.chosen) : pawl__mongo_no_memory(writer->error);
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++)
         if (w.chosen[i] != PAWL__MONGO_NOTHING) {
-            const sentence s = read_sentence(r->way, w.chosen[i], r->items[i]);
+            const sentence s = read_sentence(r, w.chosen[i], r->items[i]);
             w.is_counted &= s.is_counted;
             add_write(&w, i, &s);
         }
@@ -305,7 +309,7 @@ static bool is_looked_at(const pawl__mongo_run *r)
             return true;
         int number = choose_one(r, r->items[i]);
         all += number >= 0;
-        loose += number >= 0 && !read_sentence(r->way, number, r->items[i]).is_counted;
+        loose += number >= 0 && !read_sentence(r, number, r->items[i]).is_counted;
     }
     return loose != 0 && loose != all;
 }
@@ -313,7 +317,7 @@ static bool is_looked_at(const pawl__mongo_run *r)
 /* The items of one collection. */
 static pawl_code write_some(pawl__mongo_run *r)
 {
-    r->scope.fields  = r->way->fields;
+    r->scope.fields  = &pawl__change_fields[r->writer->kind];
     r->scope.changes = r->items;
     r->scope.count   = r->count;
     r->scope.worker  = r->writer->store->worker.uuid;
@@ -329,8 +333,7 @@ static pawl_code write_some(pawl__mongo_run *r)
         code = write_all(r);
     if (code != PAWL_OK || r->way->also == NULL)
         return code;
-    r->way          = r->way->also;
-    r->scope.fields = r->way->fields;
+    r->way = r->way->also;
     return write_all(r);
 }
 
@@ -380,14 +383,14 @@ typedef struct gather {
     pawl__keys   keys;
 } gather;
 
-static uint32_t hash_field(uint32_t from, const pawl__mongo_field *field, const void *at)
+static uint32_t hash_field(uint32_t from, const pawl__field *field, const void *at)
 {
     const pawl_text *text  = at;
     uint64_t         value = 0;
-    switch (field->type) {
-    case PAWL__MONGO_INT: return pawl__key_hash(from, at, sizeof(int64_t));
-    case PAWL__MONGO_UUID: return pawl__key_hash(from, at, sizeof(pawl_uuid));
-    case PAWL__MONGO_VALUE:
+    switch (field->wire) {
+    case PAWL__WIRE_INT: return pawl__key_hash(from, at, sizeof(int64_t));
+    case PAWL__WIRE_UUID: return pawl__key_hash(from, at, sizeof(pawl_uuid));
+    case PAWL__WIRE_VALUE:
         value = pawl_value_hash(at);
         return pawl__key_hash(from, &value, sizeof value);
     default: return pawl__key_hash(from, text->data, text->size);
@@ -396,21 +399,21 @@ static uint32_t hash_field(uint32_t from, const pawl__mongo_field *field, const 
 
 /* Hashes of the documents that a change is about. A key with an empty part is none; all changes meet whose keys
  * are "". */
-static size_t keys_of(const pawl__mongo_way *of, const void *change, uint32_t keys[KEYS_MAX])
+static size_t keys_of(pawl_change_kind kind, const void *change, uint32_t keys[KEYS_MAX])
 {
     size_t      count = 0;
-    const char *at    = of->keys;
+    const char *all = ways[kind]->keys, *at = all;
     if (at == NULL)
         return 0;
     do {
-        uint32_t key     = (uint32_t)(at - of->keys) + 1;
+        uint32_t key     = (uint32_t)(at - all) + 1;
         bool     is_none = false;
         for (bool is_last = *at == '\0'; !is_last;) {
-            size_t                   size = strcspn(at, ",;");
-            const pawl__mongo_field *field =
-                pawl__mongo_field_of(of->fields, (pawl_text){.data = at, .size = size});
-            const void *value = (const char *)change + field->offset;
-            is_none |= pawl__mongo_is_empty(field->type, value);
+            size_t             size  = strcspn(at, ",;");
+            const pawl__field *field = pawl__mongo_field_of(&pawl__change_fields[kind],
+                                                            (pawl_text){.data = at, .size = size});
+            const void        *value = (const char *)change + field->offset;
+            is_none |= pawl__mongo_is_empty(field->wire, value);
             key     = hash_field(key, field, value);
             is_last = at[size] != ',';
             at += size + (at[size] != '\0');
@@ -426,7 +429,7 @@ static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__m
                             const void *change)
 {
     uint32_t  keys[KEYS_MAX];
-    size_t    count = keys_of(of, change, keys);
+    size_t    count = keys_of(writer->kind, change, keys);
     pawl_code code  = PAWL_OK;
     if (pawl__keys_add(&g->keys, keys, count, g->count == 0)) {
         code     = write_run(writer, of, g->items, g->count);

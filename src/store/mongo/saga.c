@@ -26,34 +26,28 @@ void pawl__mongo_correlation_path(const pawl_correlation *correlation, char path
 
 /* ---- Reads --------------------------------------------------------------- */
 
-const pawl__mongo_field pawl__mongo_saga_fields[] = {
-    PAWL__MONGO_FIELD(pawl_saga_row, id, "_id", UUID),
-    PAWL__MONGO_FIELD(pawl_saga_row, version, "version", INT),
-    PAWL__MONGO_FIELD(pawl_saga_row, metadata, "metadata", JSON),
-    PAWL__MONGO_FIELD(pawl_saga_row, data, "data", JSON),
-    PAWL__MONGO_FIELD(pawl_saga_row, type_version, "type_version", TEXT),
-    PAWL__MONGO_END,
-};
+const pawl__field_list pawl__mongo_saga_fields =
+    PAWL__FIELDS(PAWL__AS(saga_row, id, UUID), PAWL__AS(saga_row, version, INT),
+                 PAWL__AS(saga_row, metadata, JSON), PAWL__AS(saga_row, data, JSON),
+                 PAWL__AS(saga_row, type_version, TEXT));
 
 /* False when out of memory. */
 static bool read_value(const bson_t *document, const pawl_correlation *correlation,
                        pawl_arena *arena, pawl_value *value)
 {
-    char                    path[PATH_SIZE];
-    const pawl__mongo_field text[] = {{path, 0, PAWL__MONGO_TEXT, NULL}, PAWL__MONGO_END};
-    const pawl__mongo_field uuid[] = {{path, 0, PAWL__MONGO_UUID, NULL}, PAWL__MONGO_END};
-    bson_iter_t             at, found;
+    char        path[PATH_SIZE];
+    bson_iter_t at, found;
     *value = (pawl_value){.type = PAWL_VALUE_NONE};
     pawl__mongo_correlation_path(correlation, path);
     if (!bson_iter_init(&at, document) || !bson_iter_find_descendant(&at, path, &found))
         return true;
     if (BSON_ITER_HOLDS_UTF8(&found)) {
         value->type = PAWL_VALUE_TEXT;
-        return pawl__mongo_decode(document, text, arena, &value->as.text);
+        return pawl__mongo_get_value(&found, PAWL__WIRE_TEXT, arena, &value->as.text);
     }
     if (BSON_ITER_HOLDS_BINARY(&found)) {
         value->type = PAWL_VALUE_UUID;
-        return pawl__mongo_decode(document, uuid, arena, &value->as.uuid);
+        return pawl__mongo_get_value(&found, PAWL__WIRE_UUID, arena, &value->as.uuid);
     }
     *value = correlation->type == PAWL_VALUE_TIME ? pawl_value_time(bson_iter_as_int64(&found))
                                                   : pawl_value_integer(bson_iter_as_int64(&found));
@@ -63,9 +57,10 @@ static bool read_value(const bson_t *document, const pawl_correlation *correlati
 static bool read_row(const bson_t *document, const pawl_saga_table *table, pawl_arena *arena,
                      pawl_saga_row *row)
 {
-    *row = (pawl_saga_row){
-        .presence = PAWL_SAGA_THERE, .metadata = PAWL_TEXT("{}"), .data = PAWL_TEXT("{}")};
-    return pawl__mongo_decode(document, pawl__mongo_saga_fields, arena, row) &&
+    const pawl__mongo_table of = {.id = "id", .fields = &pawl__mongo_saga_fields};
+    *row                       = (pawl_saga_row){
+                              .presence = PAWL_SAGA_THERE, .metadata = PAWL_TEXT("{}"), .data = PAWL_TEXT("{}")};
+    return pawl__mongo_decode(document, &of, arena, row) &&
            read_value(document, &table->main, arena, &row->main) &&
            read_value(document, &table->transitional, arena, &row->transitional);
 }
@@ -106,12 +101,13 @@ pawl_code pawl__mongo_saga_load(pawl_store *store, const pawl_saga_table *table,
     return code == PAWL_OK && !is_ok ? pawl__mongo_no_memory(error) : code;
 }
 
+static const pawl__field_list counted = PAWL__MONGO_NUMBER("n");
+
 pawl_code pawl__mongo_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                  pawl_error *error)
 {
-    static const pawl__mongo_field counted[] = {{"n", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
-    const pawl__mongo_table        of        = {.saga = table->name, .fields = counted};
-    *count                                   = 0;
+    const pawl__mongo_table of = {.saga = table->name, .fields = &counted};
+    *count                     = 0;
     return pawl__mongo_read_one(store, &of, NULL, count, NULL, error, "pipeline: [{$count: 'n'}]");
 }
 
@@ -151,18 +147,6 @@ pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *tabl
 
 /* ---- Changes ------------------------------------------------------------- */
 
-static const pawl__mongo_field delete_fields[] = {PAWL__MONGO_SAME(saga_delete, id, UUID),
-                                                  PAWL__MONGO_SAME(saga_delete, version, INT),
-                                                  PAWL__MONGO_END};
-#define STATE(of)                                                               \
-    PAWL__MONGO_SAME(of, id, UUID), PAWL__MONGO_SAME(of, transitional, VALUE),  \
-        PAWL__MONGO_SAME(of, metadata, JSON), PAWL__MONGO_SAME(of, data, JSON), \
-        PAWL__MONGO_SAME(of, type_version, TEXT)
-static const pawl__mongo_field insert_fields[] = {
-    STATE(saga_insert), PAWL__MONGO_SAME(saga_insert, main, VALUE), PAWL__MONGO_END};
-static const pawl__mongo_field update_fields[] = {
-    STATE(saga_update), PAWL__MONGO_SAME(saga_update, version, INT), PAWL__MONGO_END};
-
 static pawl__why_fn *judge_insert(const pawl__mongo_run *run, const void *change, const void *row)
 {
     static const char filter[] = "$or: [{_id: @id}, ?{correlation.@main?: @main}, "
@@ -188,7 +172,6 @@ static pawl__why_fn *judge_update(const pawl__mongo_run *run, const void *change
     "$set: {correlation.@transitional?: @transitional, " DATA "}"
 
 const pawl__mongo_way pawl__mongo_saga_delete_way = {
-    .fields     = delete_fields,
     .keys       = "id",
     .look       = LOOK,
     .match      = "id=_id",
@@ -198,14 +181,12 @@ const pawl__mongo_way pawl__mongo_saga_delete_way = {
     .writes     = {"remove q: {_id: @id, version: @version}"}};
 
 const pawl__mongo_way pawl__mongo_saga_insert_way = {
-    .fields = insert_fields,
     .keys   = "id;main;transitional",
     .judge  = judge_insert,
     .writes = {"insert _id: @id, version: 1, correlation: {@main?: @main, @transitional?: "
                "@transitional}, " DATA}};
 
 const pawl__mongo_way pawl__mongo_saga_update_way = {
-    .fields     = update_fields,
     .keys       = "id;transitional",
     .look       = LOOK,
     .match      = "id=_id",

@@ -159,14 +159,10 @@ typedef struct mark {
     pawl_text main, transitional;
 } mark;
 
-static const pawl__mongo_field mark_fields[] = {
-    PAWL__MONGO_FIELD(mark, id, "_id", TEXT),
-    PAWL__MONGO_FIELD(mark, version, "version", INT),
-    PAWL__MONGO_FIELD(mark, table, "table", TEXT),
-    PAWL__MONGO_FIELD(mark, main, "main", TEXT),
-    PAWL__MONGO_FIELD(mark, transitional, "transitional", TEXT),
-    PAWL__MONGO_END,
-};
+static const pawl__field_list mark_fields =
+    PAWL__FIELDS({offsetof(mark, id), "_id", PAWL__WIRE_TEXT, PAWL__FORM_ASIDE},
+                 PAWL__AS_OF(mark, version, INT), PAWL__AS_OF(mark, table, TEXT),
+                 PAWL__AS_OF(mark, main, TEXT), PAWL__AS_OF(mark, transitional, TEXT));
 
 typedef struct found_marks {
     const mark *items;
@@ -176,7 +172,7 @@ typedef struct found_marks {
 static pawl_code read_marks(pawl_store *store, pawl_arena *arena, found_marks *marks,
                             pawl_error *error)
 {
-    static const pawl__mongo_table table = PAWL__MONGO_TABLE("schema", mark_fields, mark);
+    static const pawl__mongo_table table = PAWL__MONGO_TABLE("schema", NULL, mark_fields, mark);
     return pawl__mongo_read(store, &table, arena, &marks->items, &marks->count, error,
                             "filter: {}");
 }
@@ -198,12 +194,12 @@ static pawl_code put_mark(const builder *b, const mark *written)
     bson_t command = BSON_INITIALIZER;
     if (b->line == NULL) {
         pawl_code code = pawl__mongo_write(b->store, "schema", PAWL__MONGO_UPSERT, NULL, b->error,
-                                           MARK, written->id, mark_fields + 1, written);
+                                           MARK, written->id, &mark_fields, written);
         return code == PAWL_EDUPLICATE ? PAWL_OK : code;
     }
     pawl__mongo_name(b->store, "schema", name);
     (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", name,
-                          written->id, mark_fields + 1, written);
+                          written->id, &mark_fields, written);
     return put_command(b, "", 0, &command);
 }
 

@@ -24,11 +24,10 @@ typedef struct member {
     bool        is_optional;
 } member;
 
-static void put(reader *r, const member *m, pawl__mongo_type type, const char *const *words,
-                const void *at)
+static void put(reader *r, const member *m, int wire, const void *at)
 {
-    if (!m->is_optional || !pawl__mongo_is_empty(type, at))
-        r->is_ok &= pawl__mongo_put_value(m->to, m->name, m->size, type, words, at);
+    if (!m->is_optional || !pawl__mongo_is_empty(wire, at))
+        r->is_ok &= pawl__mongo_put_value(m->to, m->name, m->size, wire, at);
 }
 
 static void put_list(reader *r, const member *m, const pawl__mongo_list *list)
@@ -44,10 +43,10 @@ static void put_list(reader *r, const member *m, const pawl__mongo_list *list)
         const char *row = list->stride != 0 ? (const char *)list->items + i * list->stride
                                             : ((const void *const *)list->items)[i];
         const void *at  = row + list->offset;
-        if (list->type == PAWL__MONGO_VALUE && pawl__mongo_is_empty(list->type, at))
+        if (list->wire == PAWL__WIRE_VALUE && pawl__mongo_is_empty(list->wire, at))
             continue;
         int size = (int)bson_uint32_to_string(used++, &name, text, sizeof text);
-        r->is_ok &= pawl__mongo_put_value(&items, name, size, list->type, NULL, at);
+        r->is_ok &= pawl__mongo_put_value(&items, name, size, list->wire, at);
     }
     r->is_ok &= bson_append_array_end(m->to, &items);
 }
@@ -72,26 +71,26 @@ static void put_argument(reader *r, const member *m)
     switch (type) {
     case 't':
         text = va_arg(r->arguments, pawl_text);
-        put(r, m, PAWL__MONGO_TEXT, NULL, &text);
+        put(r, m, PAWL__WIRE_TEXT, &text);
         return;
     case 'c':
         text = pawl_text_of(va_arg(r->arguments, const char *));
-        put(r, m, PAWL__MONGO_TEXT, NULL, &text);
+        put(r, m, PAWL__WIRE_TEXT, &text);
         return;
     case 'u':
         uuid = va_arg(r->arguments, pawl_uuid);
-        put(r, m, PAWL__MONGO_UUID, NULL, &uuid);
+        put(r, m, PAWL__WIRE_UUID, &uuid);
         return;
     case 'i':
     case 'n':
         integer = type == 'i' ? va_arg(r->arguments, int64_t) : va_arg(r->arguments, int);
-        put(r, m, PAWL__MONGO_INT, NULL, &integer);
+        put(r, m, PAWL__WIRE_INT, &integer);
         return;
     case 'b':
         truth = va_arg(r->arguments, int) != 0;
-        put(r, m, PAWL__MONGO_BOOL, NULL, &truth);
+        put(r, m, PAWL__WIRE_BOOL, &truth);
         return;
-    case 'v': put(r, m, PAWL__MONGO_VALUE, NULL, va_arg(r->arguments, const pawl_value *)); return;
+    case 'v': put(r, m, PAWL__WIRE_VALUE, va_arg(r->arguments, const pawl_value *)); return;
     case 'l': put_list(r, m, va_arg(r->arguments, const pawl__mongo_list *)); return;
     case 'e':
         inner = va_arg(r->arguments, const bson_t *);
@@ -137,7 +136,7 @@ static bool put_special(reader *r, const member *m, pawl_text name)
     const pawl__mongo_scope *scope = r->scope;
     int64_t                  number;
     if (pawl_text_equal(name, PAWL_TEXT("worker"))) {
-        put(r, m, PAWL__MONGO_UUID, NULL, &scope->worker);
+        put(r, m, PAWL__WIRE_UUID, &scope->worker);
         return true;
     }
     if (pawl_text_equal(name, PAWL_TEXT("before")))
@@ -148,7 +147,7 @@ static bool put_special(reader *r, const member *m, pawl_text name)
         number = *scope->number - 1;
     else
         return false;
-    put(r, m, PAWL__MONGO_INT, NULL, &number);
+    put(r, m, PAWL__WIRE_INT, &number);
     return true;
 }
 
@@ -167,15 +166,15 @@ static void put_named(reader *r, const member *m)
     r->at          = name + size;
     if (put_special(r, m, text))
         return;
-    const pawl__mongo_field *field = pawl__mongo_field_of(scope->fields, text);
-    const pawl__mongo_list   list  = {.items  = scope->changes,
-                                      .count  = scope->count,
-                                      .offset = field->offset,
-                                      .type   = field->type};
+    const pawl__field     *field = pawl__mongo_field_of(scope->fields, text);
+    const pawl__mongo_list list  = {.items  = scope->changes,
+                                    .count  = scope->count,
+                                    .offset = field->offset,
+                                    .wire   = field->wire};
     if (is_list)
         put_list(r, m, &list);
     else
-        put(r, m, field->type, field->words, (const char *)scope->change + field->offset);
+        put(r, m, field->wire, (const char *)scope->change + field->offset);
 }
 
 /* ---- Texts --------------------------------------------------------------- */
@@ -291,7 +290,7 @@ static void put_members(reader *r, bson_t *to, char end)
             r->is_ok &= pawl__mongo_encode(to, r->scope->fields, r->scope->change);
             r->at += 2;
         } else if (r->at[0] == '%' && r->at[1] == 'r') {
-            const pawl__mongo_field *fields = va_arg(r->arguments, const pawl__mongo_field *);
+            const pawl__field_list *fields = va_arg(r->arguments, const pawl__field_list *);
             r->is_ok &= pawl__mongo_encode(to, fields, va_arg(r->arguments, const void *));
             r->at += 2;
         } else if (r->at[0] == '%' && r->at[1] == 'm') {

@@ -7,7 +7,7 @@
  *
  *     %t pawl_text   %c const char *   %i int64_t   %n int   %b bool   %u pawl_uuid   %v const pawl_value *
  *     %d const bson_t *, a sub-document       %a const bson_t *, an array      %k const char *, the name of a member
- *     %l const pawl__mongo_list *, an array   %r const pawl__mongo_field *, const void *: all members of that row
+ *     %l const pawl__mongo_list *, an array   %r const pawl__field_list *, const void *: all members of that row
  *     %m const bson_t *: all its members                %e const bson_t *, const char *: its member of that name
  *
  * Of a change, by the names of its fields: @seq its value, @@seq an array of those of all changes of the run, @* all
@@ -32,9 +32,9 @@
 
 /* The values of one member of structs: `stride` apart, or those behind an array of pointers where it is 0. */
 typedef struct pawl__mongo_list {
-    const void      *items;
-    size_t           stride, count, offset;
-    pawl__mongo_type type;
+    const void *items;
+    size_t      stride, count, offset;
+    int         wire;
 } pawl__mongo_list;
 
 #define PAWL__MONGO_LIST(items_, count_, row, member, type_) \
@@ -42,23 +42,23 @@ typedef struct pawl__mongo_list {
                          .stride = sizeof(row),              \
                          .count  = (count_),                 \
                          .offset = offsetof(row, member),    \
-                         .type   = PAWL__MONGO_##type_})
+                         .wire   = PAWL__WIRE_##type_})
 /* Of an array of values. */
 #define PAWL__MONGO_VALUES(items_, count_, type_)    \
     (&(pawl__mongo_list){.items  = (items_),         \
                          .stride = sizeof *(items_), \
                          .count  = (count_),         \
-                         .type   = PAWL__MONGO_##type_})
+                         .wire   = PAWL__WIRE_##type_})
 
 /* The values that the names of a template stand for. */
 typedef struct pawl__mongo_scope {
-    const pawl__mongo_field *fields;
-    const void              *change;
-    const void *const       *changes; /* of the run */
-    size_t                   count;
-    const pawl_saga_table   *table; /* NULL: of no saga */
-    pawl_uuid                worker;
-    int64_t                 *number; /* raised by each use */
+    const pawl__field_list *fields;
+    const void             *change;
+    const void *const      *changes; /* of the run */
+    size_t                  count;
+    const pawl_saga_table  *table; /* NULL: of no saga */
+    pawl_uuid               worker;
+    int64_t                *number; /* raised by each use */
 } pawl__mongo_scope;
 
 /* Appends the members. False when out of memory, or when a JSON text is none that a document can hold. */

@@ -12,20 +12,8 @@
 #define CLAIM_TRIES_MAX 10
 #define COUNT_DEFAULT 1000 /* of a claim that names no number (T3) */
 
-/* Members that each arming sets. */
-#define ARMED_FOR(of)                                                              \
-    PAWL__MONGO_SAME(of, saga_id, UUID), PAWL__MONGO_SAME(of, saga_type, TEXT),    \
-        PAWL__MONGO_SAME(of, name, TEXT), PAWL__MONGO_SAME(of, destination, TEXT), \
-        PAWL__MONGO_SAME(of, due, INT), PAWL__MONGO_SAME(of, headers, TEXT),       \
-        PAWL__MONGO_SAME(of, correlation_id, TEXT)
-#define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_timeout_row, member, key, type)
-static const pawl__mongo_field fields[] = {
-    ROW(id, "_id", UUID),      ROW(generation, "generation", INT),
-    ARMED_FOR(timeout_row),    ROW(attempts, "attempts", INT32),
-    ROW(owner, "owner", UUID), ROW(lease_expires, "lease_expires", INT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table timeouts = PAWL__MONGO_TABLE("timeouts", fields, pawl_timeout_row);
+static const pawl__mongo_table timeouts =
+    PAWL__MONGO_TABLE("timeouts", "id", pawl__timeout_row_fields, pawl_timeout_row);
 
 #define BY_DUE "sort: {due: 1, _id: 1}"
 
@@ -145,14 +133,7 @@ pawl_code pawl__mongo_timeout_foreign(pawl_store *store, pawl_text own, pawl_tim
 
 /* ---- Changes ------------------------------------------------------------- */
 
-#define SETTLE(member, type) PAWL__MONGO_SAME(timeout_settle, member, type)
-static const char *const       actions[]       = {"remove", "release", "retry", NULL};
-static const pawl__mongo_field settle_fields[] = {
-    SETTLE(id, UUID),        SETTLE(owner, UUID),
-    SETTLE(generation, INT), SETTLE(due, INT),
-    SETTLE(attempts, INT32), PAWL__MONGO_WORDS(pawl_timeout_settle, action, "action", actions),
-    PAWL__MONGO_END,
-};
+static const char *const actions[] = {"remove", "release", "retry"};
 
 /* With neither an owner nor a generation a row that is gone is settled, too. */
 static bool is_any(const pawl_timeout_settle *settle)
@@ -183,7 +164,7 @@ static bool is_settle_looked_at(const void *change)
 #define FREE "$unset: {owner: 1, worker: 1}"
 const pawl__mongo_way pawl__mongo_timeout_settle_way = {
     .collection   = "timeouts",
-    .fields       = settle_fields,
+    .choices      = actions,
     .keys         = "id",
     .table        = &timeouts,
     .look         = "filter: {_id: {$in: @@id}}, projection: {generation: 1, owner: 1}",
@@ -195,21 +176,8 @@ const pawl__mongo_way pawl__mongo_timeout_settle_way = {
                      "update " LEASED ", u: {$set: {lease_expires: 0, due: @due, "
                            "attempts: @attempts}, " FREE "}"}};
 
-static const pawl__mongo_field cancel_fields[] = {PAWL__MONGO_SAME(timeout_cancel, saga_id, UUID),
-                                                  PAWL__MONGO_SAME(timeout_cancel, name, TEXT),
-                                                  PAWL__MONGO_END};
-
 const pawl__mongo_way pawl__mongo_timeout_cancel_way = {
-    .collection = "timeouts",
-    .fields     = cancel_fields,
-    .writes     = {"maybe removes q: {saga_id: @saga_id, name?: @name}"}};
-
-static const pawl__mongo_field set_fields[] = {
-    PAWL__MONGO_SAME(timeout_set, id, UUID),
-    ARMED_FOR(timeout_set),
-    PAWL__MONGO_SAME(timeout_set, is_new, FLAG),
-    PAWL__MONGO_END,
-};
+    .collection = "timeouts", .writes = {"maybe removes q: {saga_id: @saga_id, name?: @name}"}};
 
 static bool is_named(const pawl_timeout_set *set)
 {
@@ -239,7 +207,6 @@ static pawl__why_fn *judge_set(const pawl__mongo_run *run, const void *change, c
     "attempts: 0, lease_expires: 0}, $inc: {generation: 1}, " FREE
 const pawl__mongo_way pawl__mongo_timeout_set_way = {
     .collection = "timeouts",
-    .fields     = set_fields,
     .keys       = "id;saga_id,name",
     .table      = &timeouts,
     .look       = "filter: {$or: [{_id: {$in: @@id}}, {armed: {$in: @@{saga_id: @saga_id, name: "

@@ -14,12 +14,13 @@
 #define PAUSE_MS_MIN 20
 #define PAUSE_MS_MAX 1000
 
+static const pawl__field_list fields = PAWL__MONGO_NUMBER("last");
+
 static pawl_code look(pawl_store *store, bool *is_news, pawl_error *error)
 {
-    static const pawl__mongo_field fields[] = {{"last", 0, PAWL__MONGO_INT, NULL}, PAWL__MONGO_END};
-    static const pawl__mongo_table table    = {.name = "schema", .fields = fields};
-    pawl__mongo                   *self     = pawl__mongo_of(store);
-    int64_t                        last     = 0;
+    static const pawl__mongo_table table = {.name = "schema", .fields = &fields};
+    pawl__mongo                   *self  = pawl__mongo_of(store);
+    int64_t                        last  = 0;
     pawl_code code = pawl__mongo_read_one(store, &table, NULL, &last, NULL, error,
                                           "filter: {_id: 'numbers'}, projection: {last: 1}");
     *is_news       = code == PAWL_OK && last != self->news;

@@ -4,58 +4,31 @@
  */
 #include "store/mongo/mongo.h"
 
-#define ROW(member, key, type) PAWL__MONGO_FIELD(pawl_walk_row, member, key, type)
+#define ROW(member, key, as) PAWL__MONGO_AS(pawl_walk_row, member, key, as)
 
-static const pawl__mongo_field saga_fields[] = {
-    ROW(id, "_id", UUID),
-    ROW(type_version, "type_version", TEXT),
-    ROW(persistence_version, "persistence_version", TEXT),
-    ROW(message.body, "data", JSON),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field queue_fields[] = {
-    ROW(number, "_id", INT),
-    ROW(belongs_to, "queue", TEXT),
-    PAWL__MONGO_MESSAGE(pawl_walk_row, message),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field timeout_fields[] = {
-    ROW(id, "_id", UUID),    ROW(belongs_to, "destination", TEXT),
-    ROW(name, "name", TEXT), ROW(message.type, "saga_type", TEXT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field fold_fields[] = {
-    ROW(belongs_to, "_id", TEXT),
-    ROW(version, "type_version", INT32),
-    ROW(message.body, "state", TEXT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field aggregator_fields[] = {
-    ROW(number, "_id", INT),
-    ROW(belongs_to, "name", TEXT),
-    PAWL__MONGO_MESSAGE(pawl_walk_row, message),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field dead_fields[] = {
-    ROW(belongs_to, "endpoint", TEXT),           ROW(name, "queue", TEXT), ROW(code, "code", TEXT),
-    PAWL__MONGO_MESSAGE(pawl_walk_row, message), PAWL__MONGO_END,
-};
-static const pawl__mongo_field checkpoint_fields[] = {
-    ROW(belongs_to, "_id", TEXT),
-    ROW(number, "position", INT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_field partition_fields[] = {
-    ROW(belongs_to, "_id", TEXT),
-    ROW(name, "name", TEXT),
-    ROW(due, "due", INT),
-    ROW(attempts, "attempts", INT32),
-    ROW(is_dead, "is_dead", BOOL),
-    ROW(error, "error", TEXT),
-    PAWL__MONGO_END,
-};
+static const pawl__field_list saga_fields = PAWL__FIELDS(
+    ROW(id, "_id", UUID), ROW(type_version, "type_version", TEXT),
+    ROW(persistence_version, "persistence_version", TEXT), ROW(message.body, "data", JSON));
+static const pawl__field_list queue_fields = PAWL__FIELDS(
+    ROW(number, "_id", INT), ROW(belongs_to, "queue", TEXT), PAWL__AS_MESSAGE(walk_row));
+static const pawl__field_list timeout_fields =
+    PAWL__FIELDS(ROW(id, "_id", UUID), ROW(belongs_to, "destination", TEXT),
+                 ROW(name, "name", TEXT), ROW(message.type, "saga_type", TEXT));
+static const pawl__field_list fold_fields =
+    PAWL__FIELDS(ROW(belongs_to, "_id", TEXT), ROW(version, "type_version", INT32),
+                 ROW(message.body, "state", TEXT));
+static const pawl__field_list aggregator_fields = PAWL__FIELDS(
+    ROW(number, "_id", INT), ROW(belongs_to, "name", TEXT), PAWL__AS_MESSAGE(walk_row));
+static const pawl__field_list dead_fields =
+    PAWL__FIELDS(ROW(belongs_to, "endpoint", TEXT), ROW(name, "queue", TEXT),
+                 ROW(code, "code", TEXT), PAWL__AS_MESSAGE(walk_row));
+static const pawl__field_list checkpoint_fields =
+    PAWL__FIELDS(ROW(belongs_to, "_id", TEXT), ROW(number, "position", INT));
+static const pawl__field_list partition_fields = PAWL__FIELDS(
+    ROW(belongs_to, "_id", TEXT), ROW(name, "name", TEXT), ROW(due, "due", INT),
+    ROW(attempts, "attempts", INT32), ROW(is_dead, "is_dead", BOOL), ROW(error, "error", TEXT));
 
-#define KIND(name, fields) PAWL__MONGO_TABLE(name, fields, pawl_walk_row)
+#define KIND(name, fields) PAWL__MONGO_TABLE(name, NULL, fields, pawl_walk_row)
 static const pawl__mongo_table kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_SAGAS]       = KIND(NULL, saga_fields),
     [PAWL_WALK_QUEUE]       = KIND("queue", queue_fields),
@@ -67,11 +40,12 @@ static const pawl__mongo_table kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_PARTITIONS]  = KIND("aggregator_flush", partition_fields),
 };
 
+static const pawl__field_list oldest = PAWL__FIELDS(ROW(oldest, "at", INT));
+
 /* The number of the partition's rows, and the oldest of them. */
 static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_error *error)
 {
-    static const pawl__mongo_field oldest[] = {ROW(oldest, "at", INT), PAWL__MONGO_END};
-    static const pawl__mongo_table table    = {.name = "aggregator", .fields = oldest};
+    static const pawl__mongo_table table = {.name = "aggregator", .fields = &oldest};
     pawl_code code = pawl__mongo_count(store, "aggregator", &row->count, error, "partition: %t",
                                        row->belongs_to);
     return code != PAWL_OK ? code

@@ -17,25 +17,16 @@
 #define BEAT_MS 5000
 #define RESOLVE_PAUSE_MS_MAX 1000
 
-#define INFO(member, key, type) PAWL__MONGO_FIELD(pawl_worker_info, member, key, type)
-static const pawl__mongo_field fields[] = {
-    INFO(id, "_id", UUID),
-    INFO(endpoint, "endpoint", TEXT),
-    INFO(types, "types", TEXT),
-    INFO(epoch, "epoch", INT),
-    INFO(pid, "pid", INT),
-    INFO(seen, "seen", INT),
-    INFO(counters.messages, "messages", INT),
-    INFO(counters.timeouts, "timeouts", INT),
-    INFO(counters.flushes, "flushes", INT),
-    INFO(counters.failures, "failures", INT),
-    INFO(counters.conflicts, "conflicts", INT),
-    INFO(counters.dead, "dead", INT),
-    PAWL__MONGO_END,
-};
-#define COUNTERS (fields + 6)
-static const pawl__mongo_table workers = PAWL__MONGO_TABLE("workers", fields, pawl_worker_info);
-static const pawl__mongo_table sums    = PAWL__MONGO_TABLE("workers", COUNTERS, pawl_worker_info);
+#define INFO(member, as) PAWL__AS(worker_info, member, as)
+static const pawl__field_list fields = PAWL__FIELDS(
+    INFO(id, UUID), INFO(endpoint, TEXT), INFO(types, TEXT), INFO(epoch, INT), INFO(pid, INT),
+    INFO(seen, TIME), INFO(counters.messages, INT), INFO(counters.timeouts, INT),
+    INFO(counters.flushes, INT), INFO(counters.failures, INT), INFO(counters.conflicts, INT),
+    INFO(counters.dead, INT));
+static const pawl__mongo_table workers =
+    PAWL__MONGO_TABLE("workers", "id", fields, pawl_worker_info);
+static const pawl__mongo_table sums =
+    PAWL__MONGO_TABLE("workers", NULL, pawl__counters_fields, pawl_counters);
 
 /* The members of the fence: each commit leaves its id there. */
 typedef struct fence_row {
@@ -44,13 +35,10 @@ typedef struct fence_row {
     int64_t   part;
 } fence_row;
 
-static const pawl__mongo_field fence_fields[] = {
-    PAWL__MONGO_FIELD(fence_row, epoch, "epoch", INT),
-    PAWL__MONGO_FIELD(fence_row, last_commit, "last_commit", UUID),
-    PAWL__MONGO_FIELD(fence_row, part, "part", INT),
-    PAWL__MONGO_END,
-};
-static const pawl__mongo_table fences = PAWL__MONGO_TABLE("workers", fence_fields, fence_row);
+static const pawl__field_list fence_fields =
+    PAWL__FIELDS(PAWL__AS_OF(fence_row, epoch, INT), PAWL__AS_OF(fence_row, last_commit, UUID),
+                 PAWL__AS_OF(fence_row, part, INT));
+static const pawl__mongo_table fences = PAWL__MONGO_TABLE("workers", NULL, fence_fields, fence_row);
 
 /* A document that never had a heartbeat is no worker's. */
 #define BEAT(op) "beat: {$exists: true}, $expr: {" op ": ['$beat', {$subtract: ['$$NOW', 15000]}]}"
@@ -154,12 +142,13 @@ static pawl_code end_document(pawl_store *store, void *context, pawl_error *erro
 {
     static const pawl_uuid zero;
     ending                *end = context;
-    pawl_worker_info       row = {.pid = 0};
+    pawl_counters          row = {.messages = 0};
     pawl_code code = pawl__mongo_read_one(store, &sums, NULL, &row, &end->is_ended, error,
                                           "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
     if (code == PAWL_OK && end->is_ended)
-        code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPSERT, NULL, error,
-                                 "q: {_id: %u}, u: {$inc: {%r}}", zero, COUNTERS, &row);
+        code =
+            pawl__mongo_write(store, "workers", PAWL__MONGO_UPSERT, NULL, error,
+                              "q: {_id: %u}, u: {$inc: {%r}}", zero, &pawl__counters_fields, &row);
     if (code == PAWL_OK && end->is_ended)
         code = pawl__mongo_write(store, "workers", PAWL__MONGO_REMOVE, NULL, error, "q: {_id: %u}",
                                  end->worker);
@@ -190,19 +179,18 @@ pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error 
 
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error)
 {
-    pawl__mongo           *self     = pawl__mongo_of(store);
-    int64_t                done     = 0;
-    int64_t                begun_ms = pawl__mongo_clock_ms();
-    const pawl_worker_info row      = {.counters = changes->counters};
+    pawl__mongo *self     = pawl__mongo_of(store);
+    int64_t      done     = 0;
+    int64_t      begun_ms = pawl__mongo_clock_ms();
     /* Of the first part alone: the others are of the same set. */
-    const pawl__mongo_field *counted =
-        self->part == 1 ? COUNTERS : &fields[sizeof fields / sizeof *fields - 1];
-    pawl_code code = pawl__mongo_write(
-        store, "workers", PAWL__MONGO_UPDATE, &done, error,
-        "q: {_id: %u, epoch: %i}, u: {$set: {last_commit: %u, part: %i, seen: %i}, $inc?: {%r}, " BEATS
-        "}",
-        store->worker.uuid, store->epoch, changes->commit_id, self->part, changes->now, counted,
-        &row);
+    static const pawl__field_list none    = {NULL, 0};
+    const pawl__field_list       *counted = self->part == 1 ? &pawl__counters_fields : &none;
+    pawl_code                     code    = pawl__mongo_write(
+                               store, "workers", PAWL__MONGO_UPDATE, &done, error,
+                               "q: {_id: %u, epoch: %i}, u: {$set: {last_commit: %u, part: %i, seen: %i}, $inc?: {%r}, " BEATS
+                               "}",
+                               store->worker.uuid, store->epoch, changes->commit_id, self->part, changes->now, counted,
+                               &changes->counters);
     if (code == PAWL_OK && done == 0)
         return pawl__why_fenced(store, "mongodb", error);
     if (code == PAWL_OK)
@@ -257,15 +245,13 @@ pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_wor
 
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)
 {
-    pawl_worker_info row  = {.pid = 0};
-    pawl_code        code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
+    pawl_code code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
     if (code == PAWL_OK)
         code = pawl__mongo_read_one(
-            store, &sums, NULL, &row, NULL, error,
+            store, &sums, NULL, &stats->counters, NULL, error,
             "pipeline: [{$group: {_id: null, messages: {$sum: '$messages'}, timeouts: {$sum: "
             "'$timeouts'}, flushes: {$sum: '$flushes'}, failures: {$sum: '$failures'}, conflicts: "
             "{$sum: '$conflicts'}, dead: {$sum: '$dead'}}}]");
-    stats->counters = row.counters;
     return code;
 }
 

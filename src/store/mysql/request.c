@@ -322,7 +322,7 @@ pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statem
     return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
 }
 
-void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item)
+void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__field_list *fields, const void *item)
 {
     size_t count = fields != NULL ? fields->count : 0;
     memset(put->binds, 0, count * sizeof put->binds[0]);
@@ -344,7 +344,7 @@ void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl_
 }
 
 pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *base,
-                              const pawl__sql_fields *fields, const void *item, pawl_error *error)
+                              const pawl__field_list *fields, const void *item, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     pawl__mysql_statement  *statement  = (pawl__mysql_statement *)base;

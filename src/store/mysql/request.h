@@ -127,7 +127,7 @@ typedef struct pawl__mysql_put {
 } pawl__mysql_put;
 
 /* The fields of an item, after those of others; NULL: none. At last the put is to be ended. */
-void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__sql_fields *fields, const void *item);
+void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__field_list *fields, const void *item);
 void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Of a put, in the order in which the statement's text has them. */
 void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
@@ -154,7 +154,7 @@ pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *ma
                               pawl_error *error);
 void      pawl__mysql_close_statement(pawl__sql_prepared *statement);
 pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
-                              const pawl__sql_fields *fields, const void *item, pawl_error *error);
+                              const pawl__field_list *fields, const void *item, pawl_error *error);
 pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 
 /* ---- Sets (set.c) --------------------------------------------------------- */
@@ -164,7 +164,7 @@ pawl_code           pawl__mysql_write_set(pawl__sql_session *session, const pawl
                                           const void *const *items, size_t count, pawl__sql_fate *fates,
                                           size_t *taken, bool *is_done, pawl_error *error);
 pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
-                                         const pawl__sql_fields *fields, const void *const *items,
+                                         const pawl__field_list *fields, const void *const *items,
                                          size_t count, pawl_code *code, pawl_error *error);
 
 /* ---- Rows (row.c): of pawl__sql_session_ops -------------------------------- */

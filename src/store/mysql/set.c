@@ -178,7 +178,7 @@ static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **roo
 static void put_rows(const set *s, unsigned rows, pawl__mysql_put *put, MYSQL_BIND *to)
 {
     static my_bool          is_null      = 1;
-    const pawl__sql_fields *fields       = &s->write->parameters;
+    const pawl__field_list *fields       = &s->write->parameters;
     unsigned                marker_count = marker_count_of(s);
     bool                    is_join      = s->statement->form.shape != PAWL__MYSQL_VALUES;
     for (unsigned row = 0; row < rows; row++, to += marker_count) {
@@ -320,7 +320,7 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
 }
 
 pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
-                                         const pawl__sql_fields *fields, const void *const *items,
+                                         const pawl__field_list *fields, const void *const *items,
                                          size_t count, pawl_code *code, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);

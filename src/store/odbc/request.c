@@ -83,7 +83,7 @@ static const char *cast_of(int wire, const char *behind)
 }
 
 void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
-                             const char *text, const pawl__sql_fields *fields)
+                             const char *text, const pawl__field_list *fields)
 {
     unsigned marker = 0;
     for (const char *at = text; *at != '\0'; at++) {
@@ -113,7 +113,7 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 }
 
 static pawl_code prepare_late(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                              const pawl__sql_fields *fields, pawl_error *error)
+                              const pawl__field_list *fields, pawl_error *error)
 {
     pawl__sql_text text = {0};
     pawl__odbc_append_casts(&text, &statement->base, statement->text, fields);
@@ -338,7 +338,7 @@ pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool 
 
 /* Puts, binds, runs and reads: `rows` items with `all` as their room. */
 static pawl_code execute(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                         SQLHSTMT stmt, bool is_block, const pawl__sql_fields *fields,
+                         SQLHSTMT stmt, bool is_block, const pawl__field_list *fields,
                          const void *const *items, size_t rows, parameter *all, pawl_error *error)
 {
     size_t width = fields != NULL ? fields->count : 0;
@@ -361,7 +361,7 @@ static pawl_code execute(pawl__odbc_connection *connection, pawl__odbc_statement
 }
 
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *base,
-                             const pawl__sql_fields *fields, const void *item, pawl_error *error)
+                             const pawl__field_list *fields, const void *item, pawl_error *error)
 {
     parameter              all[PAWL__SQL_FIELDS_MAX];
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
@@ -377,7 +377,7 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *bas
 }
 
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                                 const pawl__sql_fields *fields, const void *const *items,
+                                 const pawl__field_list *fields, const void *const *items,
                                  pawl_error *error)
 {
     bool       has_rows = pawl__odbc_store_of(connection)->kind->append_set != NULL;

@@ -93,16 +93,16 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
                              pawl_error *error);
 void      pawl__odbc_close_statement(pawl__sql_prepared *statement);
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
-                             const pawl__sql_fields *fields, const void *item, pawl_error *error);
+                             const pawl__field_list *fields, const void *item, pawl_error *error);
 int64_t   pawl__odbc_found(pawl__sql_prepared *statement);
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
                                   const pawl__sql_text *text, pawl_error *error);
 /* The text with the types of its parameters, which has `rows` times those of an item. */
 void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
-                             const char *text, const pawl__sql_fields *fields);
+                             const char *text, const pawl__field_list *fields);
 /* Runs statement->set with the fields of PAWL__ODBC_SET_ROWS items. */
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                                 const pawl__sql_fields *fields, const void *const *items,
+                                 const pawl__field_list *fields, const void *const *items,
                                  pawl_error *error);
 /* Runs a statement whose parameters are bound. The rows of a block are an implicit result. */
 pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,

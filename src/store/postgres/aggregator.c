@@ -19,7 +19,7 @@ static void read_rows(pawl__pg_request *request, pawl_snapshot *rows)
 {
     rows->items = pawl__pg_take_rows(request, sizeof *rows->items);
     while (pawl__pg_next(request))
-        pawl__pg_get_fields(request, &pawl__sql_aggregator_row, &rows->items[rows->count++]);
+        pawl__pg_get_fields(request, &pawl__aggregator_row_fields, &rows->items[rows->count++]);
 }
 
 static void put_free(pawl__pg_request *request, const pawl_snapshot_claim *claim)
@@ -93,16 +93,16 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__sql_field add_fields[] = {
-    PAWL__SQL_FIELD(aggregator_add, name, TEXT), PAWL__SQL_FIELD(aggregator_add, partition, TEXT),
-    PAWL__SQL_FIELD(aggregator_add, key, TEXT),  PAWL__SQL_FIELD(aggregator_add, at, TIME),
-    PAWL__SQL_MESSAGE_FIELDS(aggregator_add),
+static const pawl__field add_fields[] = {
+    PAWL__AS(aggregator_add, name, TEXT), PAWL__AS(aggregator_add, partition, TEXT),
+    PAWL__AS(aggregator_add, key, TEXT),  PAWL__AS(aggregator_add, at, TIME),
+    PAWL__AS_MESSAGE(aggregator_add),
 };
 
-static const pawl__sql_field flush_fields[] = {
-    PAWL__SQL_FIELD(aggregator_add, partition, TEXT),
-    PAWL__SQL_FIELD(aggregator_add, name, TEXT),
-    PAWL__SQL_FIELD(aggregator_add, due, TIME),
+static const pawl__field flush_fields[] = {
+    PAWL__AS(aggregator_add, partition, TEXT),
+    PAWL__AS(aggregator_add, name, TEXT),
+    PAWL__AS(aggregator_add, due, TIME),
 };
 
 static int by_partition(const void *left, const void *right)
@@ -154,10 +154,10 @@ typedef struct piece {
     bool                        is_gone;
 } piece;
 
-static const pawl__sql_field piece_fields[] = {
-    {offsetof(piece, id), PAWL__WIRE_INT},
-    {offsetof(piece, partition), PAWL__WIRE_TEXT},
-    {offsetof(piece, session), PAWL__WIRE_UUID_OR_NULL},
+static const pawl__field piece_fields[] = {
+    PAWL__AS_OF(piece, id, INT),
+    PAWL__AS_OF(piece, partition, TEXT),
+    PAWL__AS_OF(piece, session, UUID_OR_NULL),
 };
 
 /* Of two removals with the same row the earlier one removes it. */
@@ -274,9 +274,9 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
     return pawl__pg_write_send(write);
 }
 
-static const pawl__sql_field release_fields[] = {
-    PAWL__SQL_FIELD(snapshot_release, partition, TEXT),
-    PAWL__SQL_FIELD(snapshot_release, session.uuid, UUID),
+static const pawl__field release_fields[] = {
+    PAWL__AS(snapshot_release, partition, TEXT),
+    PAWL__AS(snapshot_release, session.uuid, UUID),
 };
 
 pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
@@ -306,9 +306,9 @@ static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
     return code;
 }
 
-static const pawl__sql_field gone_fields[] = {
-    PAWL__SQL_FIELD(aggregator_remove, partition, TEXT),
-    PAWL__SQL_FIELD(aggregator_remove, correlation_id, TEXT),
+static const pawl__field gone_fields[] = {
+    PAWL__AS(aggregator_remove, partition, TEXT),
+    PAWL__AS(aggregator_remove, correlation_id, TEXT),
 };
 
 /* The number of earlier removals in the list with the same correlation id: each takes the oldest

@@ -21,9 +21,9 @@
 
 #include "pawl/change.h"
 #include "pawl/store_driver.h"
+#include "store/core/field.h"
 #include "store/postgres/statements.h"
 #include "store/sql/dialects.h"
-#include "store/sql/field.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@
 
 #define PAWL__PG_EPOCH INT64_C(946684800000000) /* 2000-01-01, in microseconds from 1970 */
 
-/* Types beyond those of every driver (store/sql/field.h). */
+/* Types beyond those of every driver (store/core/field.h). */
 enum {
     PAWL__PG_TID = PAWL__WIRE_COUNT, /* a ctid: six bytes */
     PAWL__PG_TID_HINT,               /* a ctid as the int64_t that pawl__pg_get_hint made */
@@ -187,7 +187,7 @@ void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const 
 
 /* A single parameter of a type on the wire, and one parameter for each field of the item. */
 void pawl__pg_put(pawl__pg_request *request, int type, const void *member);
-void pawl__pg_put_fields(pawl__pg_request *request, const pawl__sql_fields *fields,
+void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fields,
                          const void *item);
 
 /* Sends the request behind those sent before; its answer is there after await, and until then the
@@ -222,7 +222,7 @@ int64_t pawl__pg_get_hint(pawl__pg_request *request);
 void    pawl__pg_get_tid(pawl__pg_request *request, unsigned char tid[6]);
 void    pawl__pg_get_value(pawl__pg_request *request, pawl_value_type type, pawl_value *value);
 /* The next columns, one for each field of the row. */
-void pawl__pg_get_fields(pawl__pg_request *request, const pawl__sql_fields *fields, void *row);
+void pawl__pg_get_fields(pawl__pg_request *request, const pawl__field_list *fields, void *row);
 void pawl__pg_skip(pawl__pg_request *request); /* one column */
 /* Zeroed room for as many items as the answer has rows, never of size zero; NULL with request->code
  * set. */

@@ -13,10 +13,10 @@
 /* ---- Putting in and taking out ------------------------------------------ */
 
 typedef struct set_write {
-    int                    statement;
-    const pawl__sql_field *fields;
-    size_t                 field_count;
-    pawl__pg_check_fn     *check;
+    int                statement;
+    const pawl__field *fields;
+    size_t             field_count;
+    pawl__pg_check_fn *check;
 } set_write;
 
 static pawl_code send_items(pawl__pg_writer *writer, const set_write *with, pawl_change_kind kind,
@@ -57,20 +57,20 @@ static pawl_code check_taken(pawl__pg_writer *writer, pawl__pg_write *write)
 /* The inbox mark goes with the letter, so that the message can be handled again. */
 static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    static const pawl__sql_field all[] = {
-        PAWL__SQL_FIELD(dead_set, endpoint, TEXT),
-        PAWL__SQL_FIELD(dead_set, queue, TEXT),
-        PAWL__SQL_FIELD(dead_set, code, TEXT),
-        PAWL__SQL_FIELD(dead_set, error, ERROR_TEXT),
-        PAWL__SQL_FIELD(dead_set, attempts, INT32),
-        PAWL__SQL_FIELD(dead_set, deaths, INT32),
-        PAWL__SQL_FIELD(dead_set, history, ERROR_TEXT),
-        PAWL__SQL_FIELD(dead_set, at, TIME),
-        PAWL__SQL_MESSAGE_FIELDS(dead_set),
+    static const pawl__field all[] = {
+        PAWL__AS(dead_set, endpoint, TEXT),
+        PAWL__AS(dead_set, queue, TEXT),
+        PAWL__AS(dead_set, code, TEXT),
+        PAWL__AS(dead_set, error, ERROR_TEXT),
+        PAWL__AS(dead_set, attempts, INT32),
+        PAWL__AS(dead_set, deaths, INT32),
+        PAWL__AS(dead_set, history, ERROR_TEXT),
+        PAWL__AS(dead_set, at, TIME),
+        PAWL__AS_MESSAGE(dead_set),
     };
-    static const pawl__sql_field key[] = {
-        PAWL__SQL_FIELD(dead_set, endpoint, TEXT),
-        PAWL__SQL_FIELD(dead_set, message.id, TEXT),
+    static const pawl__field key[] = {
+        PAWL__AS(dead_set, endpoint, TEXT),
+        PAWL__AS(dead_set, message.id, TEXT),
     };
     static const set_write put     = {PAWL__PG_DEAD_ADD, all, COUNT(all), NULL};
     static const set_write takes[] = {{PAWL__PG_DEAD_DELETE, key, COUNT(key), NULL},
@@ -109,9 +109,9 @@ static int by_pair_way(const void *left, const void *right)
 
 static pawl_code send_pairs(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    static const pawl__sql_field pair[] = {
-        PAWL__SQL_FIELD(subscription_set, type, TEXT),
-        PAWL__SQL_FIELD(subscription_set, queue, TEXT),
+    static const pawl__field pair[] = {
+        PAWL__AS(subscription_set, type, TEXT),
+        PAWL__AS(subscription_set, queue, TEXT),
     };
     static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_ADD, pair, COUNT(pair), NULL},
                                            {PAWL__PG_SUBSCRIPTION_DELETE, pair, COUNT(pair), NULL}};
@@ -127,11 +127,11 @@ pawl_code pawl__pg_send_subscription_set(pawl__pg_writer *writer)
 
 /* ---- History ------------------------------------------------------------ */
 
-#define HISTORY(member, as) PAWL__SQL_FIELD(history_add, entry.member, as)
+#define HISTORY(member, as) PAWL__AS(history_add, entry.member, as)
 
 pawl_code pawl__pg_send_history_add(pawl__pg_writer *writer)
 {
-    static const pawl__sql_field fields[] = {
+    static const pawl__field fields[] = {
         HISTORY(endpoint, TEXT), HISTORY(source, TEXT),      HISTORY(message_id, TEXT),
         HISTORY(type, TEXT),     HISTORY(kind, TEXT),        HISTORY(outcome, TEXT),
         HISTORY(version, INT),   HISTORY(attempts, INT32),   HISTORY(duration, INT),

@@ -19,10 +19,10 @@
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static const pawl__sql_field set_fields[] = {
-    PAWL__SQL_FIELD(flush_set, partition, TEXT), PAWL__SQL_FIELD(flush_set, due, TIME),
-    PAWL__SQL_FIELD(flush_set, attempts, INT32), PAWL__SQL_FIELD(flush_set, is_dead, BOOL),
-    PAWL__SQL_FIELD(flush_set, is_done, BOOL),   PAWL__SQL_FIELD(flush_set, error, ERROR_TEXT),
+static const pawl__field set_fields[] = {
+    PAWL__AS(flush_set, partition, TEXT), PAWL__AS(flush_set, due, TIME),
+    PAWL__AS(flush_set, attempts, INT32), PAWL__AS(flush_set, is_dead, BOOL),
+    PAWL__AS(flush_set, is_done, BOOL),   PAWL__AS(flush_set, error, ERROR_TEXT),
 };
 
 /* Orders by partition alone: the sets of one partition stay in their order. */

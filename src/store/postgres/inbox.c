@@ -117,10 +117,10 @@ static void put_outcomes(pawl__pg_write *write)
 
 pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
 {
-    static const pawl__sql_field keys[]  = {PAWL__SQL_FIELD(inbox_mark, endpoint, TEXT),
-                                            PAWL__SQL_FIELD(inbox_mark, message_id, TEXT)};
-    static const pawl__sql_field times[] = {PAWL__SQL_FIELD(inbox_mark, at, TIME)};
-    size_t                       count;
+    static const pawl__field keys[]  = {PAWL__AS(inbox_mark, endpoint, TEXT),
+                                        PAWL__AS(inbox_mark, message_id, TEXT)};
+    static const pawl__field times[] = {PAWL__AS(inbox_mark, at, TIME)};
+    size_t                   count;
     const void **items = pawl__pg_select(writer, pawl_change_inbox_mark, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;

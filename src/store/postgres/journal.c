@@ -19,7 +19,7 @@ static void read_event(pawl__pg_request *request, pawl_event_row *row)
     row->version  = pawl__pg_get_int(request);
     row->seq      = pawl__pg_get_int(request);
     row->position = pawl__pg_get_int(request);
-    pawl__pg_get_fields(request, &pawl__sql_event, &row->event);
+    pawl__pg_get_fields(request, &pawl__event_fields, &row->event);
 }
 
 /* NOTIFY for events is asked for by a handle that reads the journal. Its sleepers' locks are taken
@@ -155,19 +155,19 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
 
 /* ---- Appending ---------------------------------------------------------- */
 
-static const pawl__sql_field event_fields[] = {
-    PAWL__SQL_FIELD(event_append, stream, TEXT),
-    PAWL__SQL_FIELD(event_append, version, INT),
-    PAWL__SQL_FIELD(event_append, is_first, BOOL),
-    PAWL__SQL_FIELD(event_append, event.type, TEXT),
-    PAWL__SQL_FIELD(event_append, event.type_version, INT32),
-    PAWL__SQL_FIELD(event_append, event.message_id, TEXT),
-    PAWL__SQL_FIELD(event_append, event.correlation_id, TEXT),
-    PAWL__SQL_FIELD(event_append, event.causation_id, TEXT),
-    PAWL__SQL_FIELD(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
-    PAWL__SQL_FIELD(event_append, event.at, TIME),
-    PAWL__SQL_FIELD(event_append, event.headers, TEXT),
-    PAWL__SQL_FIELD(event_append, event.body, BYTES),
+static const pawl__field event_fields[] = {
+    PAWL__AS(event_append, stream, TEXT),
+    PAWL__AS(event_append, version, INT),
+    PAWL__AS(event_append, is_first, BOOL),
+    PAWL__AS(event_append, event.type, TEXT),
+    PAWL__AS(event_append, event.type_version, INT32),
+    PAWL__AS(event_append, event.message_id, TEXT),
+    PAWL__AS(event_append, event.correlation_id, TEXT),
+    PAWL__AS(event_append, event.causation_id, TEXT),
+    PAWL__AS(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
+    PAWL__AS(event_append, event.at, TIME),
+    PAWL__AS(event_append, event.headers, TEXT),
+    PAWL__AS(event_append, event.body, BYTES),
 };
 
 /* One order of the keys: two workers that append to the same streams wait for one another, and do
@@ -254,10 +254,10 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
 
 /* ---- Folds -------------------------------------------------------------- */
 
-static const pawl__sql_field fold_fields[] = {
-    PAWL__SQL_FIELD(fold_set, stream, TEXT),        PAWL__SQL_FIELD(fold_set, version, INT),
-    PAWL__SQL_FIELD(fold_set, type_version, INT32), PAWL__SQL_FIELD(fold_set, at, TIME),
-    PAWL__SQL_FIELD(fold_set, state, TEXT),         PAWL__SQL_FIELD(fold_set, dispatches, TEXT),
+static const pawl__field fold_fields[] = {
+    PAWL__AS(fold_set, stream, TEXT),        PAWL__AS(fold_set, version, INT),
+    PAWL__AS(fold_set, type_version, INT32), PAWL__AS(fold_set, at, TIME),
+    PAWL__AS(fold_set, state, TEXT),         PAWL__AS(fold_set, dispatches, TEXT),
 };
 
 /* Orders folds so that the last version of a stream, which stays, comes first. */
@@ -297,10 +297,10 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
 
 /* ---- Checkpoints -------------------------------------------------------- */
 
-static const pawl__sql_field checkpoint_fields[] = {
-    PAWL__SQL_FIELD(checkpoint_set, name, TEXT), PAWL__SQL_FIELD(checkpoint_set, to, INT),
-    PAWL__SQL_FIELD(checkpoint_set, at, TIME),
-    PAWL__SQL_FIELD(checkpoint_set, from, INT), /* not for one that is inserted */
+static const pawl__field checkpoint_fields[] = {
+    PAWL__AS(checkpoint_set, name, TEXT), PAWL__AS(checkpoint_set, to, INT),
+    PAWL__AS(checkpoint_set, at, TIME),
+    PAWL__AS(checkpoint_set, from, INT), /* not for one that is inserted */
 };
 
 static int by_name(const void *left, const void *right)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/outbox.h"
+#include "store/core/rows.h"
 #include "store/postgres/operations.h"
 #include "store/sql/rows.h"
 
@@ -32,7 +33,7 @@ static void read_due(pawl__pg_request *request, pawl_outbox_rows *rows, pawl__pg
             continue;
         }
         pawl_outbox_row *row = &rows->items[rows->count++];
-        pawl__pg_get_fields(request, &pawl__sql_outbox_claimed, row);
+        pawl__pg_get_fields(request, &pawl__outbox_claimed_fields, row);
         row->state = PAWL_OUTBOX_PENDING;
     }
     scan->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
@@ -94,7 +95,7 @@ typedef struct finding {
     pawl__pg                *store;
     const pawl_outbox_query *query;
     pawl_error              *error;
-    pawl__pg_request         requests[PAWL__SQL_STATE_COUNT];
+    pawl__pg_request         requests[PAWL__STATE_COUNT];
     size_t                   count;
 } finding;
 
@@ -106,11 +107,11 @@ static int statement_of(const pawl_outbox_query *query, int state)
 
 static void put_states(pawl__pg_request *request, unsigned states)
 {
-    pawl_text words[PAWL__SQL_STATE_COUNT];
+    pawl_text words[PAWL__STATE_COUNT];
     size_t    count = 0;
-    for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
+    for (int state = 0; state < PAWL__STATE_COUNT; state++)
         if (states == 0 || (states & BIT(state)) != 0)
-            words[count++] = pawl__sql_state_words[state];
+            words[count++] = pawl__state_words[state];
     pawl__pg_put_texts(request, words, count);
 }
 
@@ -146,7 +147,7 @@ static void send_find(finding *f)
         pawl__pg_send(request);
         return;
     }
-    for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
+    for (int state = 0; state < PAWL__STATE_COUNT; state++)
         if ((query->states & BIT(state)) != 0)
             pawl__pg_send(add_find(f, statement_of(query, state)));
 }
@@ -170,7 +171,7 @@ static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *row
     for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
         f->requests[i].arena = arena;
         while (pawl__pg_next(&f->requests[i]))
-            pawl__pg_get_fields(&f->requests[i], &pawl__sql_outbox_row,
+            pawl__pg_get_fields(&f->requests[i], &pawl__outbox_row_fields,
                                 &rows->items[rows->count++]);
         code = f->requests[i].code;
     }

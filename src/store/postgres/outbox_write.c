@@ -6,29 +6,29 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/rows.h"
 #include "store/postgres/writer.h"
-#include "store/sql/outbox.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__sql_field add_fields[] = {
-    PAWL__SQL_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__SQL_FIELD(outbox_add, at, TIME),
-    PAWL__SQL_FIELD(outbox_add, due, TIME),
-    PAWL__SQL_FIELD(outbox_add, source, TEXT),
-    PAWL__SQL_FIELD(outbox_add, version, INT),
-    PAWL__SQL_FIELD(outbox_add, index, INT32),
-    PAWL__SQL_FIELD(outbox_add, endpoint, TEXT),
-    PAWL__SQL_FIELD(outbox_add, destination, TEXT),
-    PAWL__SQL_MESSAGE_FIELDS(outbox_add),
+static const pawl__field add_fields[] = {
+    PAWL__AS(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__AS(outbox_add, at, TIME),
+    PAWL__AS(outbox_add, due, TIME),
+    PAWL__AS(outbox_add, source, TEXT),
+    PAWL__AS(outbox_add, version, INT),
+    PAWL__AS(outbox_add, index, INT32),
+    PAWL__AS(outbox_add, endpoint, TEXT),
+    PAWL__AS(outbox_add, destination, TEXT),
+    PAWL__AS_MESSAGE(outbox_add),
 };
 
-static const pawl__sql_field content_fields[] = {
-    PAWL__SQL_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__SQL_FIELD(outbox_add, message.type, TEXT),
-    PAWL__SQL_FIELD(outbox_add, message.body, BYTES),
+static const pawl__field content_fields[] = {
+    PAWL__AS(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__AS(outbox_add, message.type, TEXT),
+    PAWL__AS(outbox_add, message.body, BYTES),
 };
 
 /* Dispatch ids that are there already: refuses those with another type or body. */
@@ -87,17 +87,17 @@ pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static const pawl__sql_field settle_fields[] = {
-    PAWL__SQL_FIELD(outbox_settle, id, INT),
-    PAWL__SQL_FIELD(outbox_settle, attempts, INT32),
-    PAWL__SQL_FIELD(outbox_settle, next_attempt, TIME),
-    PAWL__SQL_FIELD(outbox_settle, at, TIME),
-    PAWL__SQL_FIELD(outbox_settle, duration, INT),
-    PAWL__SQL_FIELD(outbox_settle, error, ERROR_TEXT),
+static const pawl__field settle_fields[] = {
+    PAWL__AS(outbox_settle, id, INT),
+    PAWL__AS(outbox_settle, attempts, INT32),
+    PAWL__AS(outbox_settle, next_attempt, TIME),
+    PAWL__AS(outbox_settle, at, TIME),
+    PAWL__AS(outbox_settle, duration, INT),
+    PAWL__AS(outbox_settle, error, ERROR_TEXT),
 };
 
-static const pawl__sql_field id_field       = PAWL__SQL_FIELD(outbox_settle, id, INT);
-static const pawl__sql_field duration_field = PAWL__SQL_FIELD(outbox_settle, duration, INT);
+static const pawl__field id_field       = PAWL__AS(outbox_settle, id, INT);
+static const pawl__field duration_field = PAWL__AS(outbox_settle, duration, INT);
 
 static int by_row(const void *left, const void *right)
 {
@@ -110,14 +110,13 @@ static void put_words(pawl__pg_write *write)
     pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
     for (size_t i = 0; i < write->count; i++) {
         const pawl_outbox_settle *settle = write->items[i];
-        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &pawl__sql_state_words[settle->state]);
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &pawl__state_words[settle->state]);
     }
     pawl__pg_array_end(&write->request);
     pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
     for (size_t i = 0; i < write->count; i++) {
         const pawl_outbox_settle *settle = write->items[i];
-        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT,
-                           &pawl__sql_outcome_words[settle->outcome]);
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &pawl__outcome_words[settle->outcome]);
     }
     pawl__pg_array_end(&write->request);
 }
@@ -167,7 +166,7 @@ static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t 
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, &id_field, 1);
-    pawl__pg_put_text(&write->request, pawl__sql_state_words[first->state]);
+    pawl__pg_put_text(&write->request, pawl__state_words[first->state]);
     pawl__pg_put_int(&write->request, first->attempts);
     pawl__pg_put_time(&write->request, first->next_attempt);
     pawl__pg_put_time(&write->request, first->at);
@@ -182,7 +181,7 @@ static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t 
     pawl__pg_write_fields(write, &id_field, 1);
     pawl__pg_write_fields(write, &duration_field, 1);
     pawl__pg_put_int(&write->request, first->attempts);
-    pawl__pg_put_text(&write->request, pawl__sql_outcome_words[first->outcome]);
+    pawl__pg_put_text(&write->request, pawl__outcome_words[first->outcome]);
     pawl__pg_put_time(&write->request, first->at);
     return pawl__pg_write_send(write);
 }
@@ -200,10 +199,10 @@ pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
 
 /* ---- Resetting ---------------------------------------------------------- */
 
-static const pawl__sql_field reset_fields[] = {
-    PAWL__SQL_FIELD(outbox_reset, id, INT),
-    PAWL__SQL_FIELD(outbox_reset, at, TIME),
-    PAWL__SQL_FIELD(outbox_reset, note, ERROR_TEXT),
+static const pawl__field reset_fields[] = {
+    PAWL__AS(outbox_reset, id, INT),
+    PAWL__AS(outbox_reset, at, TIME),
+    PAWL__AS(outbox_reset, note, ERROR_TEXT),
 };
 
 static int by_reset_row(const void *left, const void *right)

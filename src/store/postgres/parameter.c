@@ -209,7 +209,7 @@ void pawl__pg_put(pawl__pg_request *request, int type, const void *member)
     request->sizes[request->count++] = (int)(bytes->size - offset);
 }
 
-void pawl__pg_put_fields(pawl__pg_request *request, const pawl__sql_fields *fields,
+void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fields,
                          const void *item)
 {
     for (size_t i = 0; i < fields->count; i++)

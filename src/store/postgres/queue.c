@@ -49,7 +49,7 @@ static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool i
         pawl__pg_claim *claim    = &claims[rows->count++];
         bool            is_known = is_due && pawl__pg_get_bool(request);
         pawl__pg_get_tid(request, claim->tid);
-        pawl__pg_get_fields(request, &pawl__sql_queue_row, row);
+        pawl__pg_get_fields(request, &pawl__queue_row_fields, row);
         claim->seq = row->seq;
         claim->due = row->due;
         if (!is_due)
@@ -208,19 +208,15 @@ static bool is_retry(const void *change, const void *context)
     return settle->action == PAWL_QUEUE_RETRY && !is_unclaimed(change, context);
 }
 
-static const pawl__sql_field done_fields[] = {
-    PAWL__SQL_FIELD(queue_settle, seq, INT),
-    PAWL__SQL_FIELD(queue_settle, queue, TEXT),
+static const pawl__field done_fields[] = {
+    PAWL__AS(queue_settle, seq, INT),
+    PAWL__AS(queue_settle, queue, TEXT),
 };
-static const pawl__sql_field retry_fields[] = {
-    PAWL__SQL_FIELD(queue_settle, seq, INT),
-    PAWL__SQL_FIELD(queue_settle, queue, TEXT),
-    PAWL__SQL_FIELD(queue_settle, due, TIME),
-    PAWL__SQL_FIELD(queue_settle, attempts, INT32),
-    PAWL__SQL_FIELD(queue_settle, deaths, INT32),
-    PAWL__SQL_FIELD(queue_settle, waiting_since, TIME),
-    PAWL__SQL_FIELD(queue_settle, error, ERROR_TEXT),
-    PAWL__SQL_FIELD(queue_settle, history, ERROR_TEXT),
+static const pawl__field retry_fields[] = {
+    PAWL__AS(queue_settle, seq, INT),          PAWL__AS(queue_settle, queue, TEXT),
+    PAWL__AS(queue_settle, due, TIME),         PAWL__AS(queue_settle, attempts, INT32),
+    PAWL__AS(queue_settle, deaths, INT32),     PAWL__AS(queue_settle, waiting_since, TIME),
+    PAWL__AS(queue_settle, error, ERROR_TEXT), PAWL__AS(queue_settle, history, ERROR_TEXT),
 };
 
 static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
@@ -249,7 +245,7 @@ static void put_tids(pawl__pg_write *write, const pawl__pg *store)
 }
 
 static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_want_fn *want,
-                              const pawl__sql_field *fields, size_t field_count)
+                              const pawl__field *fields, size_t field_count)
 {
     size_t       count;
     const void **items =
@@ -283,11 +279,11 @@ pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 
 /* ---- Sending ------------------------------------------------------------ */
 
-static const pawl__sql_field send_fields[] = {
-    PAWL__SQL_FIELD(queue_send, queue, TEXT),
-    PAWL__SQL_FIELD(queue_send, due, TIME),
-    PAWL__SQL_FIELD(queue_send, attempts, INT32),
-    PAWL__SQL_MESSAGE_FIELDS(queue_send),
+static const pawl__field send_fields[] = {
+    PAWL__AS(queue_send, queue, TEXT),
+    PAWL__AS(queue_send, due, TIME),
+    PAWL__AS(queue_send, attempts, INT32),
+    PAWL__AS_MESSAGE(queue_send),
 };
 
 static pawl_code check_new(pawl__pg_writer *writer, pawl__pg_write *write)

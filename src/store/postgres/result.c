@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/rows.h"
 #include "store/postgres/connection.h"
-#include "store/sql/outbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +183,7 @@ int64_t pawl__pg_get_hint(pawl__pg_request *request)
 static int get_word(pawl__pg_request *request, const pawl_text *words, int count)
 {
     pawl_text word  = pawl__pg_peek_text(request);
-    int       found = pawl__sql_find_word(word, words, count);
+    int       found = pawl__find_word(word, words, count);
     if (found < 0)
         request->code = pawl_error_set(
             request->error, PAWL_EPERSIST, "postgres: column %s holds '%.*s', which is no state",
@@ -204,18 +204,18 @@ static void get_field(pawl__pg_request *request, int wire, void *member)
     case PAWL__WIRE_JSON: *(pawl_text *)member = pawl__pg_get_json(request); return;
     case PAWL__WIRE_STATE:
         *(pawl_outbox_state *)member =
-            (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+            (pawl_outbox_state)get_word(request, pawl__state_words, PAWL__STATE_COUNT);
         return;
     case PAWL__WIRE_OUTCOME:
-        *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
-            request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        *(pawl_attempt_outcome *)member =
+            (pawl_attempt_outcome)get_word(request, pawl__outcome_words, PAWL__OUTCOME_COUNT);
         return;
     case PAWL__WIRE_SKIP: pawl__pg_skip(request); return;
     default: *(pawl_text *)member = pawl__pg_get_text(request); return;
     }
 }
 
-void pawl__pg_get_fields(pawl__pg_request *request, const pawl__sql_fields *fields, void *row)
+void pawl__pg_get_fields(pawl__pg_request *request, const pawl__field_list *fields, void *row)
 {
     for (size_t i = 0; i < fields->count; i++)
         get_field(request, fields->items[i].wire, (char *)row + fields->items[i].offset);

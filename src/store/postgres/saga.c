@@ -212,9 +212,9 @@ static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_write *write)
 static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__sql_field fields[] = {
-        PAWL__SQL_FIELD(saga_delete, id.uuid, UUID),
-        PAWL__SQL_FIELD(saga_delete, version, INT),
+    static const pawl__field fields[] = {
+        PAWL__AS(saga_delete, id.uuid, UUID),
+        PAWL__AS(saga_delete, version, INT),
     };
     pawl__pg_write *write = add_write(writer, table, PAWL__PG_SAGA_DELETE, pawl_change_saga_delete,
                                       items, count, check_deleted);
@@ -255,11 +255,11 @@ static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_write *write)
 static pawl_code send_inserts(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__sql_field fields[] = {
-        PAWL__SQL_FIELD(saga_insert, id.uuid, UUID),
-        PAWL__SQL_FIELD(saga_insert, metadata, JSON_TEXT),
-        PAWL__SQL_FIELD(saga_insert, data, JSON),
-        PAWL__SQL_FIELD(saga_insert, type_version, TEXT),
+    static const pawl__field fields[] = {
+        PAWL__AS(saga_insert, id.uuid, UUID),
+        PAWL__AS(saga_insert, metadata, JSON_TEXT),
+        PAWL__AS(saga_insert, data, JSON),
+        PAWL__AS(saga_insert, type_version, TEXT),
     };
     pawl__pg_write *write = add_write(writer, table, PAWL__PG_SAGA_INSERT, pawl_change_saga_insert,
                                       items, count, check_inserted);
@@ -331,11 +331,12 @@ static pawl_code check_updated(pawl__pg_writer *writer, pawl__pg_write *write)
     return code == PAWL_OK ? refuse_updates(writer, write, is_applied, rows) : code;
 }
 
-static const pawl__sql_field update_tid[] = {{offsetof(pawl_saga_update, row), PAWL__PG_TID_HINT}};
-static const pawl__sql_field update_fields[] = {
-    PAWL__SQL_FIELD(saga_update, id.uuid, UUID),       PAWL__SQL_FIELD(saga_update, version, INT),
-    PAWL__SQL_FIELD(saga_update, metadata, JSON_TEXT), PAWL__SQL_FIELD(saga_update, data, JSON),
-    PAWL__SQL_FIELD(saga_update, type_version, TEXT),
+static const pawl__field update_tid[] = {
+    {offsetof(pawl_saga_update, row), "row", PAWL__PG_TID_HINT, 0}};
+static const pawl__field update_fields[] = {
+    PAWL__AS(saga_update, id.uuid, UUID),       PAWL__AS(saga_update, version, INT),
+    PAWL__AS(saga_update, metadata, JSON_TEXT), PAWL__AS(saga_update, data, JSON),
+    PAWL__AS(saga_update, type_version, TEXT),
 };
 
 static pawl_code send_update_write(pawl__pg_writer *writer, const void **items, size_t count,

@@ -127,7 +127,7 @@ static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_t
         first = pawl__pg_get_time(request);
         last  = pawl__pg_get_time(request);
         if (!pawl__pg_is_null(request))
-            pawl__pg_get_fields(request, &pawl__sql_timeout_row, &rows->items[rows->count++]);
+            pawl__pg_get_fields(request, &pawl__timeout_row_fields, &rows->items[rows->count++]);
     }
     pawl__pg_end(request);
     if (found > count_max)
@@ -266,7 +266,7 @@ static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_write *write)
     return pawl__pg_check_numbers(writer, write, pawl__why_not_leased);
 }
 
-static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID);
+static const pawl__field id_field = PAWL__AS(timeout_settle, id, UUID);
 
 /* Row locks first: without an owner the rows may be locked by a claim at this moment, and have
  * another ctid after it. */
@@ -302,13 +302,13 @@ static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_
                   [PAWL_TIMEOUT_RETRY] = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY_SAME,
                                           PAWL__PG_TIMEOUT_RETRY},
     };
-    static const pawl__sql_field retry[] = {
-        PAWL__SQL_FIELD(timeout_settle, due, TIME),
-        PAWL__SQL_FIELD(timeout_settle, attempts, INT32),
+    static const pawl__field retry[] = {
+        PAWL__AS(timeout_settle, due, TIME),
+        PAWL__AS(timeout_settle, attempts, INT32),
     };
-    static const pawl__sql_field both[] = {
-        PAWL__SQL_FIELD(timeout_settle, generation, INT),
-        PAWL__SQL_FIELD(timeout_settle, owner, UUID),
+    static const pawl__field both[] = {
+        PAWL__AS(timeout_settle, generation, INT),
+        PAWL__AS(timeout_settle, owner, UUID),
     };
     pawl_code code = must == MUST_BOTH ? PAWL_OK : lock_rows(writer, items, count);
     if (code != PAWL_OK)
@@ -365,9 +365,9 @@ static int compare_cancels(const void *left, const void *right)
 static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const int statements[2],
                         size_t field_count)
 {
-    static const pawl__sql_field fields[] = {
-        PAWL__SQL_FIELD(timeout_cancel, saga_id, UUID),
-        PAWL__SQL_FIELD(timeout_cancel, name, TEXT),
+    static const pawl__field fields[] = {
+        PAWL__AS(timeout_cancel, saga_id, UUID),
+        PAWL__AS(timeout_cancel, name, TEXT),
     };
     size_t       count;
     pawl_code    code  = PAWL_OK;

@@ -119,16 +119,16 @@ static pawl_code send_run(run *r)
         [BY_ID]   = {PAWL__PG_TIMEOUT_REARM, NULL, compare_items_by_id},
         [NEW]     = {PAWL__PG_TIMEOUT_INSERT, check_set, compare_items_by_id},
     };
-    static const pawl__sql_field fields[] = {
-        {offsetof(arming, set.id), PAWL__WIRE_UUID},
-        {offsetof(arming, count), PAWL__WIRE_INT},
-        {offsetof(arming, set.saga_id), PAWL__WIRE_UUID_OR_NULL},
-        {offsetof(arming, set.saga_type), PAWL__WIRE_TEXT},
-        {offsetof(arming, set.name), PAWL__WIRE_TEXT},
-        {offsetof(arming, set.destination), PAWL__WIRE_TEXT},
-        {offsetof(arming, set.due), PAWL__WIRE_TIME},
-        {offsetof(arming, set.correlation_id), PAWL__WIRE_TEXT},
-        {offsetof(arming, set.headers), PAWL__WIRE_TEXT},
+    static const pawl__field fields[] = {
+        PAWL__AS_OF(arming, set.id, UUID),
+        PAWL__AS_OF(arming, count, INT),
+        PAWL__AS_OF(arming, set.saga_id, UUID_OR_NULL),
+        PAWL__AS_OF(arming, set.saga_type, TEXT),
+        PAWL__AS_OF(arming, set.name, TEXT),
+        PAWL__AS_OF(arming, set.destination, TEXT),
+        PAWL__AS_OF(arming, set.due, TIME),
+        PAWL__AS_OF(arming, set.correlation_id, TEXT),
+        PAWL__AS_OF(arming, set.headers, TEXT),
     };
     if (r->count == 0)
         return PAWL_OK;

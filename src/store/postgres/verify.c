@@ -11,7 +11,7 @@
 
 /* All rows of one statement over the tables. */
 static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tables,
-                           size_t table_count, const pawl__sql_fields *columns, size_t row_size,
+                           size_t table_count, const pawl__field_list *columns, size_t row_size,
                            pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error)
 {
     pawl__pg_request request;

@@ -69,10 +69,10 @@ pawl__pg_write *pawl__pg_write_add_with(pawl__pg_writer *writer, pawl__pg_statem
     return write;
 }
 
-void pawl__pg_write_fields(pawl__pg_write *write, const pawl__sql_field *fields, size_t field_count)
+void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
-        const pawl__sql_field *field = &fields[f];
+        const pawl__field *field = &fields[f];
         pawl__pg_array_begin(&write->request, field->wire, PAWL_VALUE_NONE, write->count);
         for (size_t i = 0; i < write->count; i++)
             pawl__pg_array_put(&write->request, field->wire,
@@ -144,9 +144,8 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write)
 }
 
 pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                             pawl__pg_want_fn *want, const void *context,
-                             const pawl__sql_field *fields, size_t field_count,
-                             pawl__pg_check_fn *check)
+                             pawl__pg_want_fn *want, const void *context, const pawl__field *fields,
+                             size_t field_count, pawl__pg_check_fn *check)
 {
     size_t       count;
     const void **items = pawl__pg_select(writer, kind, want, context, &count);

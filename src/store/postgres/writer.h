@@ -69,16 +69,14 @@ pawl__pg_write *pawl__pg_write_add_with(pawl__pg_writer *writer, pawl__pg_statem
                                         pawl_change_kind kind, const void **items, size_t count,
                                         pawl__pg_check_fn *check);
 /* One array for each field, in order. */
-void pawl__pg_write_fields(pawl__pg_write *write, const pawl__sql_field *fields,
-                           size_t field_count);
+void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count);
 /* Sends the write. In a guarded round one that has a check is sent in its guarded form, which fails
  * the transaction for an item that it does not apply. */
 pawl_code pawl__pg_write_send(pawl__pg_write *write);
 /* Select, add, fields and send in one; without items nothing. */
 pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                             pawl__pg_want_fn *want, const void *context,
-                             const pawl__sql_field *fields, size_t field_count,
-                             pawl__pg_check_fn *check);
+                             pawl__pg_want_fn *want, const void *context, const pawl__field *fields,
+                             size_t field_count, pawl__pg_check_fn *check);
 
 /* Sends some items of a kind, at least one; they stay in memory until the round is over. */
 typedef pawl_code pawl__pg_send_items_fn(pawl__pg_writer *writer, const void **items, size_t count);

@@ -35,16 +35,16 @@ static pawl_code why_not_removed(const void *item, pawl_error *why)
     return pawl__why_not_removed(row->snapshot, row->index, why);
 }
 
-static const pawl__sql_field removed_fields[] = {
-    {offsetof(removed_row, id), PAWL__WIRE_INT},
-    {offsetof(removed_row, partition), PAWL__WIRE_TEXT},
-    {offsetof(removed_row, session), PAWL__WIRE_UUID_OR_NULL},
+static const pawl__field removed_fields[] = {
+    PAWL__AS_OF(removed_row, id, INT),
+    PAWL__AS_OF(removed_row, partition, TEXT),
+    PAWL__AS_OF(removed_row, session, UUID_OR_NULL),
 };
 /* Without a session, and with one: then each row must have been there. */
 static const pawl__sql_write remove_rows[] = {
-    {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = PAWL__SQL_LIST(removed_fields)},
+    {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = PAWL__FIELD_ARRAY(removed_fields)},
     {.statement  = PAWL__SQL_AGGREGATOR_DELETE,
-     .parameters = PAWL__SQL_LIST(removed_fields),
+     .parameters = PAWL__FIELD_ARRAY(removed_fields),
      .then       = {[PAWL__SQL_MISSED] = {.why = why_not_removed}}},
 };
 
@@ -115,10 +115,10 @@ typedef struct pending {
     pawl_text source;
 } pending;
 
-static const pawl__sql_field  pending_columns[] = {{offsetof(pending, id), PAWL__WIRE_INT},
-                                                   {offsetof(pending, source), PAWL__WIRE_PEEK}};
-static const pawl__sql_fields pending_row       = PAWL__SQL_LIST(pending_columns);
-static const pawl__sql_fields by_id             = {pending_columns, 1};
+static const pawl__field      pending_columns[] = {PAWL__AS_OF(pending, id, INT),
+                                                   PAWL__AS_OF(pending, source, PEEK)};
+static const pawl__field_list pending_row       = PAWL__FIELD_ARRAY(pending_columns);
+static const pawl__field_list by_id             = {pending_columns, 1};
 static const pawl__sql_write  hold_row          = {
               .statement  = PAWL__SQL_OUTBOX_HOLD,
               .parameters = {pending_columns, 1},

@@ -10,10 +10,10 @@
 /* The rows of one statement of one table after those that were found before. The name is the one
  * asked for: a server that keeps its names in small letters would answer with another one. */
 static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *table,
-                          const pawl__sql_fields *columns, size_t row_size, pawl_arena *arena,
+                          const pawl__field_list *columns, size_t row_size, pawl_arena *arena,
                           pawl__sql_rows *rows, pawl_error *error)
 {
-    const pawl__sql_asked asked = {statement, &pawl__sql_one_text, table, columns, row_size};
+    const pawl__sql_asked asked = {statement, &pawl__one_text, table, columns, row_size};
     pawl__sql_rows        found = {0};
     pawl_code             code  = pawl__sql_read(store, &asked, arena, &found, error);
     if (code != PAWL_OK || found.count == 0)

@@ -7,19 +7,13 @@
 #include "store/sql/saga_text.h"
 
 /* The fields of a change, in the order of the statement's parameters. */
-#define FIELDS(...)                                                                       \
-    {                                                                                     \
-        .items = (const pawl__sql_field[]){__VA_ARGS__},                                  \
-        .count = sizeof((const pawl__sql_field[]){__VA_ARGS__}) / sizeof(pawl__sql_field) \
+#define FIELDS(...)                                                               \
+    {                                                                             \
+        .items = (const pawl__field[]){__VA_ARGS__},                              \
+        .count = sizeof((const pawl__field[]){__VA_ARGS__}) / sizeof(pawl__field) \
     }
-#define ZERO               \
-    {                      \
-        0, PAWL__WIRE_ZERO \
-    }
-#define NONE               \
-    {                      \
-        0, PAWL__WIRE_NULL \
-    }
+#define ZERO PAWL__AS_ONE(ZERO)
+#define NONE PAWL__AS_ONE(NULL)
 
 /* Changes of no row, or a unique key in the way, refuse the group. */
 #define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__why_##refusal}
@@ -31,10 +25,7 @@
 
 /* ---- The fence ---------------------------------------------------------- */
 
-#define FENCE(member, as)                                         \
-    {                                                             \
-        offsetof(struct pawl__sql_fence, member), PAWL__WIRE_##as \
-    }
+#define FENCE(member, as) PAWL__AS_OF(struct pawl__sql_fence, member, as)
 
 static pawl_code why_fenced(const void *item, pawl_error *why)
 {
@@ -53,7 +44,7 @@ const pawl__sql_write pawl__sql_write_fence = {
 
 /* ---- Queue and inbox ---------------------------------------------------- */
 
-#define OF(member, as) PAWL__SQL_FIELD(queue_settle, member, as)
+#define OF(member, as) PAWL__AS(queue_settle, member, as)
 
 /* By action. A claim that is given back changes no row. */
 static const pawl__sql_write queue_settles[] = {
@@ -75,13 +66,13 @@ static const pawl__sql_write *choose_queue_settle(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(queue_send, member, as)
+#define OF(member, as) PAWL__AS(queue_send, member, as)
 
 #define QUEUE_SEND(...)                                                           \
     {                                                                             \
         .statement  = PAWL__SQL_QUEUE_SEND,                                       \
         .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32), \
-                             PAWL__SQL_MESSAGE_FIELDS(queue_send)),               \
+                             PAWL__AS_MESSAGE(queue_send)),                       \
         .then       = {__VA_ARGS__},                                              \
     }
 /* By is_new. */
@@ -94,7 +85,7 @@ static const pawl__sql_write *choose_queue_send(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(inbox_mark, member, as)
+#define OF(member, as) PAWL__AS(inbox_mark, member, as)
 
 static const pawl__sql_write inbox_mark = {
     .statement = PAWL__SQL_INBOX_MARK,
@@ -106,7 +97,7 @@ static const pawl__sql_write inbox_mark = {
 /* ---- Sagas -------------------------------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(saga_delete, member, as)
+#define OF(member, as) PAWL__AS(saga_delete, member, as)
 
 static const pawl__sql_write saga_delete = {
     .is_saga    = true,
@@ -116,7 +107,7 @@ static const pawl__sql_write saga_delete = {
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(saga_insert, member, as)
+#define OF(member, as) PAWL__AS(saga_insert, member, as)
 #define SAGA_INSERT(...)                                                                          \
     {                                                                                             \
         .is_saga = true, .statement = PAWL__SQL_SAGA_INSERT,                                      \
@@ -140,7 +131,7 @@ static const pawl__sql_write *choose_saga_insert(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(saga_update, member, as)
+#define OF(member, as) PAWL__AS(saga_update, member, as)
 #define SAGA_STATE OF(metadata, JSON_TEXT), OF(data, JSON), OF(type_version, TEXT)
 #define SAGA_AT_VERSION OF(id, UUID), OF(version, INT)
 #define SAGA_UPDATE(...)                                                 \
@@ -177,7 +168,7 @@ static const pawl__sql_write *choose_saga_update(const void *change)
 /* ---- The journal -------------------------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(event_append, member, as)
+#define OF(member, as) PAWL__AS(event_append, member, as)
 
 /* The first event of a set needs the one before it: without that there is no stream,
  * which the column refuses. First and later events take turns, so both are one write. */
@@ -192,7 +183,7 @@ static const pawl__sql_write event_append = {
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(fold_set, member, as)
+#define OF(member, as) PAWL__AS(fold_set, member, as)
 
 static const pawl__sql_write fold_set = {
     .statement  = PAWL__SQL_FOLD_SET,
@@ -201,7 +192,7 @@ static const pawl__sql_write fold_set = {
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(checkpoint_set, member, as)
+#define OF(member, as) PAWL__AS(checkpoint_set, member, as)
 
 static const pawl__sql_write checkpoint_add = {
     .statement  = PAWL__SQL_CHECKPOINT_ADD,
@@ -223,7 +214,7 @@ static const pawl__sql_write *choose_checkpoint(const void *change)
 /* ---- Timeouts ----------------------------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(timeout_settle, member, as)
+#define OF(member, as) PAWL__AS(timeout_settle, member, as)
 #define RETRY_FIELDS OF(generation, INT), OF(due, TIME), OF(attempts, INT32)
 #define SETTLE(name, ...)                                                      \
     {                                                                          \
@@ -252,7 +243,7 @@ static const pawl__sql_write *choose_timeout_settle(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(timeout_cancel, member, as)
+#define OF(member, as) PAWL__AS(timeout_cancel, member, as)
 
 static const pawl__sql_write timeout_cancel = {
     .statement  = PAWL__SQL_TIMEOUT_CANCEL,
@@ -270,7 +261,7 @@ static const pawl__sql_write *choose_timeout_cancel(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(timeout_set, member, as)
+#define OF(member, as) PAWL__AS(timeout_set, member, as)
 #define REARM_FIELDS                                                                     \
     OF(saga_type, TEXT), OF(destination, TEXT), OF(due, TIME), OF(correlation_id, TEXT), \
         OF(headers, TEXT), OF(saga_id, UUID_OR_NULL), OF(name, TEXT)
@@ -318,7 +309,7 @@ static void keys_of_timeout(const void *change, uint32_t keys[2])
 /* ---- The outbox --------------------------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(outbox_add, member, as)
+#define OF(member, as) PAWL__AS(outbox_add, member, as)
 
 /* The id is there: is it the same message? */
 static const pawl__sql_write outbox_same = {
@@ -330,12 +321,12 @@ static const pawl__sql_write outbox_add = {
     .statement  = PAWL__SQL_OUTBOX_ADD,
     .parameters = FIELDS(OF(dispatch_id, UUID), OF(at, TIME), OF(due, TIME), OF(source, TEXT),
                          OF(version, INT), OF(index, INT32), OF(endpoint, TEXT),
-                         OF(destination, TEXT), PAWL__SQL_MESSAGE_FIELDS(outbox_add)),
+                         OF(destination, TEXT), PAWL__AS_MESSAGE(outbox_add)),
     .then       = {MISSED_NEXT(outbox_same)},
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(outbox_settle, member, as)
+#define OF(member, as) PAWL__AS(outbox_settle, member, as)
 #define ATTEMPT_FIELDS OF(outcome, OUTCOME), OF(at, TIME), OF(duration, INT), OF(error, ERROR_TEXT)
 
 /* A line of history. Its number is the row's attempts, as a rule; to look for the last
@@ -368,7 +359,7 @@ static const pawl__sql_write *choose_outbox_settle(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(outbox_reset, member, as)
+#define OF(member, as) PAWL__AS(outbox_reset, member, as)
 
 static const pawl__sql_write reset_attempt = {
     .is_alone   = true,
@@ -391,7 +382,7 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(outbox_hold, member, as)
+#define OF(member, as) PAWL__AS(outbox_hold, member, as)
 
 static const pawl__sql_write outbox_free = {
     .statement  = PAWL__SQL_OUTBOX_RELEASE,
@@ -407,7 +398,7 @@ static const pawl__sql_write *choose_outbox_hold(const void *change)
 /* ---- Aggregators -------------------------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(aggregator_add, member, as)
+#define OF(member, as) PAWL__AS(aggregator_add, member, as)
 
 static const pawl__sql_write flush_add = {
     .is_there   = true,
@@ -417,12 +408,12 @@ static const pawl__sql_write flush_add = {
 static const pawl__sql_write aggregator_add = {
     .statement  = PAWL__SQL_AGGREGATOR_ADD,
     .parameters = FIELDS(OF(name, TEXT), OF(partition, TEXT), OF(key, TEXT), OF(at, TIME),
-                         PAWL__SQL_MESSAGE_FIELDS(aggregator_add)),
+                         PAWL__AS_MESSAGE(aggregator_add)),
     .then       = {APPLIED_NEXT(flush_add), MISSED_NEXT(flush_add)},
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(aggregator_remove, member, as)
+#define OF(member, as) PAWL__AS(aggregator_remove, member, as)
 #define REMOVE(name, ...)                                                                     \
     {                                                                                         \
         {.statement = PAWL__SQL_AGGREGATOR_DELETE_##name, .parameters = FIELDS(__VA_ARGS__)}, \
@@ -444,7 +435,7 @@ static const pawl__sql_write *choose_aggregator_remove(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(snapshot_release, member, as)
+#define OF(member, as) PAWL__AS(snapshot_release, member, as)
 
 static const pawl__sql_write snapshot_release = {
     .statement  = PAWL__SQL_AGGREGATOR_RELEASE,
@@ -452,7 +443,7 @@ static const pawl__sql_write snapshot_release = {
 };
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(flush_set, member, as)
+#define OF(member, as) PAWL__AS(flush_set, member, as)
 
 static const pawl__sql_write flush_set = {
     .statement  = PAWL__SQL_FLUSH_SET,
@@ -475,13 +466,13 @@ static const pawl__sql_write *choose_flush_set(const void *change)
 /* ---- Dead letters and subscriptions ------------------------------------- */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(dead_set, member, as)
+#define OF(member, as) PAWL__AS(dead_set, member, as)
 
 static const pawl__sql_write dead_insert = {
     .statement  = PAWL__SQL_DEAD_ADD,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
                          OF(attempts, INT32), OF(deaths, INT32), OF(history, TEXT), OF(at, TIME),
-                         PAWL__SQL_MESSAGE_FIELDS(dead_set)),
+                         PAWL__AS_MESSAGE(dead_set)),
 };
 static const pawl__sql_write mark_delete = {
     .statement  = PAWL__SQL_INBOX_DELETE,
@@ -506,7 +497,7 @@ static const pawl__sql_write *choose_dead_set(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(subscription_set, member, as)
+#define OF(member, as) PAWL__AS(subscription_set, member, as)
 
 static const pawl__sql_write subscription_sets[] = {
     {.is_there   = true,
@@ -525,7 +516,7 @@ static const pawl__sql_write *choose_subscription_set(const void *change)
 /* ---- History ------------------------------------------------------------ */
 
 #undef OF
-#define OF(member, as) PAWL__SQL_FIELD(history_add, entry.member, as)
+#define OF(member, as) PAWL__AS(history_add, entry.member, as)
 
 static const pawl__sql_write history_add = {
     .statement  = PAWL__SQL_HISTORY_ADD,

@@ -21,20 +21,17 @@ typedef struct stamp {
     int64_t         row;
 } stamp;
 
-#define STAMP(member, as)                        \
-    {                                            \
-        offsetof(stamp, member), PAWL__WIRE_##as \
-    }
+#define STAMP(member, as) PAWL__AS_OF(stamp, member, as)
 
 static const pawl__sql_write stamp_timeout = {
     .statement  = PAWL__SQL_TIMEOUT_STAMP,
-    .parameters = PAWL__SQL_FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
-                                   STAMP(id, UUID)),
+    .parameters = PAWL__FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
+                               STAMP(id, UUID)),
 };
 static const pawl__sql_write stamp_snapshot = {
     .statement  = PAWL__SQL_AGGREGATOR_STAMP,
-    .parameters = PAWL__SQL_FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
-                                   STAMP(row, INT)),
+    .parameters = PAWL__FIELDS(STAMP(session, UUID), STAMP(expires, TIME), STAMP(worker, UUID),
+                               STAMP(row, INT)),
 };
 
 /* A copy of `like` for each row of a claim; the caller writes the row's id into each. */
@@ -58,18 +55,15 @@ typedef struct timeout_by {
     int64_t   limit;
 } timeout_by;
 
-#define BY(member, as)                                \
-    {                                                 \
-        offsetof(timeout_by, member), PAWL__WIRE_##as \
-    }
+#define BY(member, as) PAWL__AS_OF(timeout_by, member, as)
 
-static const pawl__sql_field by_destination[] = {BY(destination, TEXT), BY(due_max, TIME),
-                                                 BY(now, TIME), BY(limit, INT)};
+static const pawl__field by_destination[] = {BY(destination, TEXT), BY(due_max, TIME),
+                                             BY(now, TIME), BY(limit, INT)};
 /* The same without the destination, without the limit, without both. */
-static const pawl__sql_fields due_of   = {by_destination, 4};
-static const pawl__sql_fields due_any  = {by_destination + 1, 3};
-static const pawl__sql_fields next_of  = {by_destination, 3};
-static const pawl__sql_fields next_any = {by_destination + 1, 2};
+static const pawl__field_list due_of   = {by_destination, 4};
+static const pawl__field_list due_any  = {by_destination + 1, 3};
+static const pawl__field_list next_of  = {by_destination, 3};
+static const pawl__field_list next_any = {by_destination + 1, 2};
 
 static size_t count_of(const pawl_timeout_claim *claim)
 {
@@ -88,9 +82,9 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
     size_t                count  = is_stamping ? count_of(claim) : 1;
     const timeout_by      by = {claim->destination, claim->due_max, claim->now, (int64_t)count + 1};
     const pawl__sql_asked due  = {statements[is_stamping][is_any], is_any ? &due_any : &due_of, &by,
-                                  &pawl__sql_timeout_row, sizeof *rows->items};
+                                  &pawl__timeout_row_fields, sizeof *rows->items};
     const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
-                                  is_any ? &next_any : &next_of, &by, &pawl__sql_one_time, 0};
+                                  is_any ? &next_any : &next_of, &by, &pawl__one_time, 0};
     pawl__sql_rows found;
     *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code = pawl__sql_read(store, &due, arena, &found, error);
@@ -156,9 +150,9 @@ typedef struct row_head {
     int64_t   id;
 } row_head;
 
-static const pawl__sql_fields head_row = PAWL__SQL_FIELDS(
-    {offsetof(row_head, type), PAWL__WIRE_PEEK},
-    {offsetof(row_head, lease_expires), PAWL__WIRE_TIME}, {offsetof(row_head, id), PAWL__WIRE_INT});
+static const pawl__field_list head_row =
+    PAWL__FIELDS(PAWL__AS_OF(row_head, type, PEEK), PAWL__AS_OF(row_head, lease_expires, TIME),
+                 PAWL__AS_OF(row_head, id, INT));
 
 static bool is_known(pawl_text type, const pawl_text *types, size_t count)
 {
@@ -188,10 +182,10 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
     size_t                capacity = 0;
     row_head              head     = {.id = 0};
     pawl__sql_request    *request  = NULL;
-    const pawl__sql_asked asked    = {PAWL__SQL_AGGREGATOR_CLAIM, &pawl__sql_one_text,
-                                      &claim->partition, &head_row, 0};
-    *rows                          = (pawl_snapshot){0};
-    pawl_code code                 = pawl__sql_run(store, &asked, arena, &request, error);
+    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_CLAIM, &pawl__one_text, &claim->partition,
+                                   &head_row, 0};
+    *rows                       = (pawl_snapshot){0};
+    pawl_code code              = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
         if (!takes(claim, &head, rows))
@@ -205,7 +199,7 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
         rows->items              = grown;
         pawl_aggregator_row *row = &grown[rows->count++];
         *row                     = (pawl_aggregator_row){0};
-        ops->get(request, &pawl__sql_aggregator_row, row);
+        ops->get(request, &pawl__aggregator_row_fields, row);
     }
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
@@ -251,10 +245,10 @@ pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim 
 
 /* ---- The gate of a partition -------------------------------------------- */
 
-static const pawl__sql_fields flush_row =
-    PAWL__SQL_FIELDS({offsetof(pawl_aggregator_counts, flush_due), PAWL__WIRE_TIME},
-                     {offsetof(pawl_aggregator_counts, flush_attempts), PAWL__WIRE_INT32},
-                     {offsetof(pawl_aggregator_counts, flush_is_dead), PAWL__WIRE_FLAG});
+static const pawl__field_list flush_row =
+    PAWL__FIELDS(PAWL__AS_OF(pawl_aggregator_counts, flush_due, TIME),
+                 PAWL__AS_OF(pawl_aggregator_counts, flush_attempts, INT32),
+                 PAWL__AS_OF(pawl_aggregator_counts, flush_is_dead, FLAG));
 
 static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_text *types,
                             size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
@@ -263,7 +257,7 @@ static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_t
     const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
     row_head              head    = {.id = 0};
     pawl__sql_request    *request = NULL;
-    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_HEAD, &pawl__sql_one_text, &partition,
+    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_HEAD, &pawl__one_text, &partition,
                                      &head_row, 0};
     pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
@@ -283,8 +277,7 @@ pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, con
                                      size_t type_count, pawl_time now,
                                      pawl_aggregator_counts *counts, pawl_error *error)
 {
-    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &pawl__sql_one_text, &partition, &flush_row,
-                                  0};
+    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_GET, &pawl__one_text, &partition, &flush_row, 0};
     pawl_code             code = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
@@ -302,18 +295,18 @@ typedef struct outbox_by {
     pawl_text endpoint;
 } outbox_by;
 
-static const pawl__sql_fields outbox_due = PAWL__SQL_FIELDS(
-    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, limit), PAWL__WIRE_INT},
-    {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT});
-static const pawl__sql_fields outbox_next = PAWL__SQL_FIELDS(
-    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT});
-static const pawl__sql_fields one_time_or_never = PAWL__SQL_FIELDS({0, PAWL__WIRE_TIME_OR_NEVER});
+static const pawl__field_list outbox_due =
+    PAWL__FIELDS(PAWL__AS_OF(outbox_by, now, TIME), PAWL__AS_OF(outbox_by, limit, INT),
+                 PAWL__AS_OF(outbox_by, endpoint, TEXT));
+static const pawl__field_list outbox_next =
+    PAWL__FIELDS(PAWL__AS_OF(outbox_by, now, TIME), PAWL__AS_OF(outbox_by, endpoint, TEXT));
+static const pawl__field_list one_time_or_never = PAWL__FIELDS(PAWL__AS_ONE(TIME_OR_NEVER));
 
 /* One row more than asked for tells when to look next. */
 static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena *arena,
                              pawl_outbox_rows *rows, pawl_error *error)
 {
-    const pawl__sql_asked due  = {PAWL__SQL_OUTBOX_DUE, &outbox_due, by, &pawl__sql_outbox_row,
+    const pawl__sql_asked due  = {PAWL__SQL_OUTBOX_DUE, &outbox_due, by, &pawl__outbox_row_fields,
                                   sizeof *rows->items};
     const pawl__sql_asked next = {PAWL__SQL_OUTBOX_NEXT, &outbox_next, by, &one_time_or_never, 0};
     pawl__sql_rows        found;

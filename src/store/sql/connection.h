@@ -22,7 +22,7 @@
 #define PAWL_STORE_SQL_CONNECTION_H
 
 #include "pawl/store_driver.h"
-#include "store/sql/field.h"
+#include "store/core/field.h"
 #include "store/sql/server.h"
 #include "store/sql/statements.h"
 #include "store/sql/write.h"
@@ -36,9 +36,9 @@
 typedef struct pawl__sql_asked {
     int                     statement;  /* pawl__sql_statement, one of row_statements.h, or
                                            PAWL__SQL_ON_SAGA and a pawl__sql_saga_statement */
-    const pawl__sql_fields *parameters; /* of the item; NULL: none */
+    const pawl__field_list *parameters; /* of the item; NULL: none */
     const void             *item;
-    const pawl__sql_fields *columns; /* of a row */
+    const pawl__field_list *columns; /* of a row */
     size_t                  row_size;
 } pawl__sql_asked;
 
@@ -71,7 +71,7 @@ typedef struct pawl__sql_ops {
     pawl_code (*await)(pawl_store *store, pawl_error *error);
     bool (*next)(pawl__sql_request *request);
     /* From the first column on, also where some of the row's were got before. */
-    void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
+    void (*get)(pawl__sql_request *request, const pawl__field_list *columns, void *row);
     /* Instead of next, of a statement that writes: how many rows it found to change. */
     int64_t (*changed)(pawl__sql_request *request);
     /* The failure of the request, if there was one. NULL is fine. */

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const pawl__sql_fields pawl__sql_found_row =
-    PAWL__SQL_FIELDS({offsetof(pawl__sql_found, number), PAWL__WIRE_INT},
-                     {offsetof(pawl__sql_found, text), PAWL__WIRE_TEXT},
-                     {offsetof(pawl__sql_found, remedy), PAWL__WIRE_TEXT});
+const pawl__field_list pawl__sql_found_row = PAWL__FIELDS(
+    PAWL__AS_OF(pawl__sql_found, number, INT), PAWL__AS_OF(pawl__sql_found, text, TEXT),
+    PAWL__AS_OF(pawl__sql_found, remedy, TEXT));
 
 bool pawl__sql_is_gone(pawl_code code)
 {

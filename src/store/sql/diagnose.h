@@ -41,7 +41,7 @@ typedef struct pawl__sql_found {
     pawl_text text;
     pawl_text remedy; /* SQL, or a command that begins with "pawl " */
 } pawl__sql_found;
-extern const pawl__sql_fields pawl__sql_found_row;
+extern const pawl__field_list pawl__sql_found_row;
 
 /* Runs a text that has no parameters; all of its rows are pawl__sql_found. */
 typedef pawl_code pawl__sql_ask_fn(pawl_store *store, const char *text, pawl_arena *arena,

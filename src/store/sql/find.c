@@ -6,10 +6,7 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-#define FIELD(of, member, as)                 \
-    {                                         \
-        offsetof(of, member), PAWL__WIRE_##as \
-    }
+#define FIELD(of, member, as) PAWL__AS_OF(of, member, as)
 
 /* ---- The oldest row of a queue ------------------------------------------ */
 
@@ -24,10 +21,10 @@ typedef struct place {
     int64_t   seq;
 } place;
 
-static const pawl__sql_fields by_queue = PAWL__SQL_FIELDS(
+static const pawl__field_list by_queue = PAWL__FIELDS(
     FIELD(oldest_by, queue, TEXT), FIELD(oldest_by, due_max, TIME), FIELD(oldest_by, limit, INT));
-static const pawl__sql_fields place_row =
-    PAWL__SQL_FIELDS(FIELD(place, placed, TIME), FIELD(place, seq, INT));
+static const pawl__field_list place_row =
+    PAWL__FIELDS(FIELD(place, placed, TIME), FIELD(place, seq, INT));
 
 static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
 {
@@ -68,14 +65,14 @@ typedef struct message_by {
     int64_t          limit;
 } message_by;
 
-static const pawl__sql_field message_fields[] = {
+static const pawl__field message_fields[] = {
     FIELD(message_by, query.queue, TEXT),   FIELD(message_by, query.message_id, TEXT),
     FIELD(message_by, query.type, TEXT),    FIELD(message_by, query.due_min, TIME),
     FIELD(message_by, query.due_max, TIME), FIELD(message_by, query.seq_max, INT),
     FIELD(message_by, after.due, TIME),     FIELD(message_by, after.seq, INT),
     FIELD(message_by, limit, INT),
 };
-static const pawl__sql_fields by_message = PAWL__SQL_LIST(message_fields);
+static const pawl__field_list by_message = PAWL__FIELD_ARRAY(message_fields);
 
 /* A page begins where the one before it ended: the index on due times leads there. */
 pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
@@ -86,7 +83,7 @@ pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query,
                               .limit = pawl__sql_limit(query->count_max)};
     bool            is_one = query->message_id.size != 0;
     pawl__sql_asked asked  = {is_one ? PAWL__SQL_QUEUE_FIND_ONE : PAWL__SQL_QUEUE_FIND, &by_message,
-                             &by, &pawl__sql_queue_message, sizeof *messages->items};
+                             &by, &pawl__queue_message_fields, sizeof *messages->items};
     pawl__sql_rows  found;
     if (query->after != NULL)
         by.after = *query->after;
@@ -109,7 +106,7 @@ typedef struct outbox_by {
     int64_t           limit;
 } outbox_by;
 
-static const pawl__sql_fields by_query = PAWL__SQL_FIELDS(
+static const pawl__field_list by_query = PAWL__FIELDS(
     FIELD(outbox_by, query.id, INT), FIELD(outbox_by, query.dispatch_id, UUID_OR_NULL),
     FIELD(outbox_by, query.after, INT), FIELD(outbox_by, states, INT),
     FIELD(outbox_by, query.endpoint, TEXT), FIELD(outbox_by, query.source, TEXT),
@@ -138,7 +135,7 @@ pawl_code pawl__sql_outbox_find(pawl_store *store, const pawl_outbox_query *quer
                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
     const outbox_by       by    = {*query, query->states, pawl__sql_limit(query->count_max)};
-    const pawl__sql_asked asked = {find_statement(query), &by_query, &by, &pawl__sql_outbox_row,
+    const pawl__sql_asked asked = {find_statement(query), &by_query, &by, &pawl__outbox_row_fields,
                                    sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -155,7 +152,7 @@ typedef struct dead_by {
     int64_t         limit;
 } dead_by;
 
-static const pawl__sql_field letter_fields[] = {
+static const pawl__field letter_fields[] = {
     FIELD(dead_by, query.endpoint, TEXT),
     FIELD(dead_by, query.message_id, TEXT),
     FIELD(dead_by, query.type, TEXT),
@@ -168,7 +165,7 @@ static const pawl__sql_field letter_fields[] = {
     FIELD(dead_by, after.message.id, TEXT),
     FIELD(dead_by, limit, INT),
 };
-static const pawl__sql_fields by_letter = PAWL__SQL_LIST(letter_fields);
+static const pawl__field_list by_letter = PAWL__FIELD_ARRAY(letter_fields);
 
 pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                               pawl_dead_rows *rows, pawl_error *error)
@@ -178,7 +175,7 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
                               .after = {.at = PAWL_TIME_MIN},
                               .limit = pawl__sql_limit(query->count_max)};
     pawl__sql_asked asked  = {is_one ? PAWL__SQL_DEAD_FIND_ONE : PAWL__SQL_DEAD_FIND, &by_letter,
-                             &by, &pawl__sql_dead_row, sizeof *rows->items};
+                             &by, &pawl__dead_row_fields, sizeof *rows->items};
     pawl__sql_rows  found;
     if (query->at_min == 0)
         by.query.at_min = PAWL_TIME_MIN;
@@ -194,7 +191,7 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
 pawl_code pawl__sql_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__sql_dead_count_row,
+    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__dead_count_fields,
                                    sizeof *counts->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -209,15 +206,15 @@ typedef struct history_by {
     int64_t            limit;
 } history_by;
 
-static const pawl__sql_fields by_history = PAWL__SQL_FIELDS(
-    FIELD(history_by, query.source, TEXT), FIELD(history_by, query.message_id, TEXT),
-    FIELD(history_by, query.after, INT), FIELD(history_by, limit, INT));
+static const pawl__field_list by_history =
+    PAWL__FIELDS(FIELD(history_by, query.source, TEXT), FIELD(history_by, query.message_id, TEXT),
+                 FIELD(history_by, query.after, INT), FIELD(history_by, limit, INT));
 
 pawl_code pawl__sql_history_find(pawl_store *store, const pawl_history_query *query,
                                  pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
 {
     const history_by by    = {*query, pawl__sql_limit(query->count_max)};
-    pawl__sql_asked  asked = {PAWL__SQL_HISTORY_FIND, &by_history, &by, &pawl__sql_history_row,
+    pawl__sql_asked  asked = {PAWL__SQL_HISTORY_FIND, &by_history, &by, &pawl__history_row_fields,
                               sizeof *rows->items};
     pawl__sql_rows   found;
     if (query->message_id.size != 0)
@@ -236,13 +233,13 @@ typedef struct numbered {
     int64_t seq;
 } numbered;
 
-static const pawl__sql_field  number_fields[] = {FIELD(numbered, position, INT),
+static const pawl__field      number_fields[] = {FIELD(numbered, position, INT),
                                                  FIELD(numbered, seq, INT)};
-static const pawl__sql_fields first_number    = {number_fields, 1};
-static const pawl__sql_fields seq_column      = {number_fields + 1, 1};
+static const pawl__field_list first_number    = {number_fields, 1};
+static const pawl__field_list seq_column      = {number_fields + 1, 1};
 static const pawl__sql_write  set_position    = {
         .statement  = PAWL__SQL_EVENT_NUMBER,
-        .parameters = PAWL__SQL_LIST(number_fields),
+        .parameters = PAWL__FIELD_ARRAY(number_fields),
 };
 
 /* Behind the lock one handle at a time numbers what is committed by now, so positions only grow and

@@ -27,21 +27,17 @@ pawl_code pawl__sql_lease_name(const pawl_store *store, const char *kind, pawl_t
     return PAWL_OK;
 }
 
-#define LEASE(member, as)                                  \
-    {                                                      \
-        offsetof(pawl__sql_lease, member), PAWL__WIRE_##as \
-    }
-const pawl__sql_field pawl__sql_lease_fields[6] = {LEASE(name, TEXT),   LEASE(worker, UUID_OR_NULL),
-                                                   LEASE(process, INT), LEASE(pid, INT),
-                                                   LEASE(epoch, INT),   LEASE(expires, TIME)};
+#define LEASE(member, as) PAWL__AS_OF(pawl__sql_lease, member, as)
+const pawl__field pawl__sql_lease_fields[6] = {LEASE(name, TEXT),   LEASE(worker, UUID_OR_NULL),
+                                               LEASE(process, INT), LEASE(pid, INT),
+                                               LEASE(epoch, INT),   LEASE(expires, TIME)};
 
-static const pawl__sql_fields look_columns =
-    PAWL__SQL_FIELDS(LEASE(worker, UUID), LEASE(epoch, INT), LEASE(expires, TIME),
-                     LEASE(there, UUID), LEASE(life.process, INT), LEASE(life.seen, TIME));
-static const pawl__sql_fields write_fields = {pawl__sql_lease_fields, 6};
-static const pawl__sql_fields free_fields =
-    PAWL__SQL_FIELDS(LEASE(name, TEXT), LEASE(worker, UUID));
-static const pawl__sql_fields by_name = {pawl__sql_lease_fields, 1};
+static const pawl__field_list look_columns =
+    PAWL__FIELDS(LEASE(worker, UUID), LEASE(epoch, INT), LEASE(expires, TIME), LEASE(there, UUID),
+                 LEASE(life.process, INT), LEASE(life.seen, TIME));
+static const pawl__field_list write_fields = {pawl__sql_lease_fields, 6};
+static const pawl__field_list free_fields  = PAWL__FIELDS(LEASE(name, TEXT), LEASE(worker, UUID));
+static const pawl__field_list by_name      = {pawl__sql_lease_fields, 1};
 
 /* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
 static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, pawl__sql_lease *found,
@@ -73,7 +69,7 @@ pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease,
 static pawl_code lock_row(pawl_store *store, pawl_text name, pawl_error *error)
 {
     const pawl__sql_lease         row     = {.name = name};
-    static const pawl__sql_fields nothing = {NULL, 0};
+    static const pawl__field_list nothing = {NULL, 0};
     const pawl__sql_asked         asked   = {PAWL__SQL_LEASE_LOCK, &by_name, &row, &nothing, 0};
     return pawl__sql_ops_of(store)->lock_begin != NULL
                ? pawl__sql_read_first(store, &asked, NULL, NULL, error)

@@ -20,7 +20,7 @@ typedef struct pawl__sql_lease {
 } pawl__sql_lease;
 
 /* Name, worker, process, pid, epoch, expires. */
-extern const pawl__sql_field pawl__sql_lease_fields[6];
+extern const pawl__field pawl__sql_lease_fields[6];
 /* Inserts or updates the lease. */
 pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease, bool is_there,
                                 pawl_error *error);

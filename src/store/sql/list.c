@@ -14,18 +14,18 @@ typedef struct filter {
     int64_t      limit;
 } filter;
 
-static const pawl__sql_fields text   = PAWL__SQL_FIELDS({offsetof(filter, text), PAWL__WIRE_TEXT});
-static const pawl__sql_fields number = PAWL__SQL_FIELDS({offsetof(filter, number), PAWL__WIRE_INT});
-static const pawl__sql_fields limit  = PAWL__SQL_FIELDS({offsetof(filter, limit), PAWL__WIRE_INT});
-static const pawl__sql_fields text_time = PAWL__SQL_FIELDS(
-    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, time), PAWL__WIRE_TIME});
-static const pawl__sql_fields text_limit = PAWL__SQL_FIELDS(
-    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, limit), PAWL__WIRE_INT});
-static const pawl__sql_fields saga_limit = PAWL__SQL_FIELDS(
-    {offsetof(filter, saga_id), PAWL__WIRE_UUID}, {offsetof(filter, limit), PAWL__WIRE_INT});
-static const pawl__sql_fields due_limit = PAWL__SQL_FIELDS(
-    {offsetof(filter, text), PAWL__WIRE_TEXT}, {offsetof(filter, time), PAWL__WIRE_TIME},
-    {offsetof(filter, limit), PAWL__WIRE_INT});
+static const pawl__field_list text   = PAWL__FIELDS(PAWL__AS_OF(filter, text, TEXT));
+static const pawl__field_list number = PAWL__FIELDS(PAWL__AS_OF(filter, number, INT));
+static const pawl__field_list limit  = PAWL__FIELDS(PAWL__AS_OF(filter, limit, INT));
+static const pawl__field_list text_time =
+    PAWL__FIELDS(PAWL__AS_OF(filter, text, TEXT), PAWL__AS_OF(filter, time, TIME));
+static const pawl__field_list text_limit =
+    PAWL__FIELDS(PAWL__AS_OF(filter, text, TEXT), PAWL__AS_OF(filter, limit, INT));
+static const pawl__field_list saga_limit =
+    PAWL__FIELDS(PAWL__AS_OF(filter, saga_id, UUID), PAWL__AS_OF(filter, limit, INT));
+static const pawl__field_list due_limit =
+    PAWL__FIELDS(PAWL__AS_OF(filter, text, TEXT), PAWL__AS_OF(filter, time, TIME),
+                 PAWL__AS_OF(filter, limit, INT));
 
 /* ---- Queue and timeouts ------------------------------------------------- */
 
@@ -33,7 +33,7 @@ pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     const filter          by    = {.text = queue, .limit = pawl__sql_limit(count_max)};
-    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_LIST, &text_limit, &by, &pawl__sql_queue_row,
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_LIST, &text_limit, &by, &pawl__queue_row_fields,
                                    sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -46,20 +46,18 @@ typedef struct retried_by {
     int64_t            looks, limit;
 } retried_by;
 
-static const pawl__sql_fields by_retried =
-    PAWL__SQL_FIELDS({offsetof(retried_by, query.queue), PAWL__WIRE_TEXT},
-                     {offsetof(retried_by, query.due_after), PAWL__WIRE_TIME},
-                     {offsetof(retried_by, looks), PAWL__WIRE_INT},
-                     {offsetof(retried_by, query.type), PAWL__WIRE_TEXT},
-                     {offsetof(retried_by, limit), PAWL__WIRE_INT});
+static const pawl__field_list by_retried = PAWL__FIELDS(
+    PAWL__AS_OF(retried_by, query.queue, TEXT), PAWL__AS_OF(retried_by, query.due_after, TIME),
+    PAWL__AS_OF(retried_by, looks, INT), PAWL__AS_OF(retried_by, query.type, TEXT),
+    PAWL__AS_OF(retried_by, limit, INT));
 
 pawl_code pawl__sql_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     const retried_by      by    = {*query, pawl__sql_limit(query->look_max),
                                    pawl__sql_limit(query->count_max)};
-    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_RETRIED, &by_retried, &by, &pawl__sql_queue_row,
-                                   sizeof *rows->items};
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_RETRIED, &by_retried, &by,
+                                   &pawl__queue_row_fields, sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows                      = (pawl_queue_rows){.items = found.items, .count = found.count};
@@ -70,8 +68,8 @@ pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     const filter    by    = {.saga_id = saga_id, .limit = pawl__sql_limit(count_max)};
-    pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_LIST_SAGA, &saga_limit, &by, &pawl__sql_timeout_row,
-                             sizeof *rows->items};
+    pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_LIST_SAGA, &saga_limit, &by,
+                             &pawl__timeout_row_fields, sizeof *rows->items};
     pawl__sql_rows  found;
     if (pawl_uuid_is_zero(saga_id.uuid)) {
         asked.statement  = PAWL__SQL_TIMEOUT_LIST;
@@ -88,7 +86,7 @@ pawl_code pawl__sql_timeout_foreign(pawl_store *store, pawl_text own, pawl_time 
 {
     const filter          by    = {.text = own, .time = now};
     const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_FOREIGN, &text_time, &by,
-                                   &pawl__sql_foreign_row, sizeof *rows->items};
+                                   &pawl__foreign_row_fields, sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows                      = (pawl_foreign_rows){.items = found.items, .count = found.count};
@@ -101,8 +99,8 @@ pawl_code pawl__sql_aggregator_get(pawl_store *store, pawl_text partition, pawl_
                                    pawl_snapshot *rows, pawl_error *error)
 {
     const filter          by    = {.text = partition};
-    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &text, &by, &pawl__sql_aggregator_row,
-                                   sizeof *rows->items};
+    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &text, &by,
+                                   &pawl__aggregator_row_fields, sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows                      = (pawl_snapshot){.items = found.items, .count = found.count};
@@ -114,7 +112,7 @@ pawl_code pawl__sql_flush_list(pawl_store *store, pawl_text name, pawl_time due_
                                pawl_error *error)
 {
     const filter          by = {.text = name, .time = due_max, .limit = pawl__sql_limit(count_max)};
-    const pawl__sql_asked asked = {PAWL__SQL_FLUSH_LIST, &due_limit, &by, &pawl__sql_flush_row,
+    const pawl__sql_asked asked = {PAWL__SQL_FLUSH_LIST, &due_limit, &by, &pawl__flush_row_fields,
                                    sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -136,7 +134,7 @@ pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size
         [PAWL_OUTBOX_DISCARDED]  = PAWL__SQL_OUTBOX_LIST_DISCARDED,
     };
     const filter          by    = {.limit = pawl__sql_limit(count_max)};
-    const pawl__sql_asked asked = {statements[state], &limit, &by, &pawl__sql_outbox_row,
+    const pawl__sql_asked asked = {statements[state], &limit, &by, &pawl__outbox_row_fields,
                                    sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -149,8 +147,8 @@ pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *a
                                     pawl_attempt_rows *rows, pawl_error *error)
 {
     const filter          by    = {.number = id};
-    const pawl__sql_asked asked = {PAWL__SQL_OUTBOX_ATTEMPTS, &number, &by, &pawl__sql_attempt_row,
-                                   sizeof *rows->items};
+    const pawl__sql_asked asked = {PAWL__SQL_OUTBOX_ATTEMPTS, &number, &by,
+                                   &pawl__attempt_row_fields, sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows                      = (pawl_attempt_rows){.items = found.items, .count = found.count};
@@ -179,19 +177,19 @@ typedef struct event_filter {
 pawl_code pawl__sql_event_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
                                pawl_event_rows *rows, pawl_error *error)
 {
-    static const pawl__sql_field list[] = {
-        {offsetof(event_filter, query.stream), PAWL__WIRE_TEXT},
-        {offsetof(event_filter, after), PAWL__WIRE_INT},
-        {offsetof(event_filter, query.type), PAWL__WIRE_TEXT},
-        {offsetof(event_filter, query.message_id), PAWL__WIRE_TEXT},
-        {offsetof(event_filter, query.correlation_id), PAWL__WIRE_TEXT},
-        {offsetof(event_filter, limit), PAWL__WIRE_INT},
+    static const pawl__field list[] = {
+        PAWL__AS_OF(event_filter, query.stream, TEXT),
+        PAWL__AS_OF(event_filter, after, INT),
+        PAWL__AS_OF(event_filter, query.type, TEXT),
+        PAWL__AS_OF(event_filter, query.message_id, TEXT),
+        PAWL__AS_OF(event_filter, query.correlation_id, TEXT),
+        PAWL__AS_OF(event_filter, limit, INT),
     };
-    static const pawl__sql_fields fields      = PAWL__SQL_LIST(list);
+    static const pawl__field_list fields      = PAWL__FIELD_ARRAY(list);
     bool                          is_from_end = query->is_backward && query->after == 0;
     const event_filter            by          = {*query, is_from_end ? INT64_MAX : query->after,
                                                  pawl__sql_limit(query->count_max)};
-    const pawl__sql_asked         asked = {events_of(query), &fields, &by, &pawl__sql_event_row,
+    const pawl__sql_asked         asked = {events_of(query), &fields, &by, &pawl__event_row_fields,
                                            sizeof *rows->items};
     pawl__sql_rows                found;
     pawl_code                     code = pawl__sql_read(store, &asked, arena, &found, error);
@@ -205,7 +203,7 @@ pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t coun
                               pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
 {
     const filter    by    = {.text = endpoint, .limit = pawl__sql_limit(count_max)};
-    pawl__sql_asked asked = {PAWL__SQL_DEAD_LIST_ENDPOINT, &text_limit, &by, &pawl__sql_dead_row,
+    pawl__sql_asked asked = {PAWL__SQL_DEAD_LIST_ENDPOINT, &text_limit, &by, &pawl__dead_row_fields,
                              sizeof *rows->items};
     pawl__sql_rows  found;
     if (endpoint.size == 0) {
@@ -220,8 +218,8 @@ pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t coun
 pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
                                   pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_SUBSCRIPTION_LIST, NULL, NULL, &pawl__sql_subscription,
-                                   sizeof *list->items};
+    const pawl__sql_asked asked = {PAWL__SQL_SUBSCRIPTION_LIST, NULL, NULL,
+                                   &pawl__subscription_fields, sizeof *list->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     *list                      = (pawl_subscriptions){.items = found.items, .count = found.count};
@@ -232,7 +230,7 @@ pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *p
                                    pawl_error *error)
 {
     const filter          by    = {.text = name};
-    const pawl__sql_asked asked = {PAWL__SQL_CHECKPOINT_GET, &text, &by, &pawl__sql_one_int,
+    const pawl__sql_asked asked = {PAWL__SQL_CHECKPOINT_GET, &text, &by, &pawl__one_int,
                                    sizeof *position};
     return pawl__sql_read_first(store, &asked, NULL, position, error);
 }

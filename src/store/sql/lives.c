@@ -114,8 +114,8 @@ static bool leads(const pawl__sql_found_lead *lead)
 pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                               pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_LEAD_LIST, &pawl__sql_one_time, &now,
-                                   &pawl__sql_lead_row, sizeof(pawl__sql_found_lead)};
+    const pawl__sql_asked asked = {PAWL__SQL_LEAD_LIST, &pawl__one_time, &now, &pawl__sql_lead_row,
+                                   sizeof(pawl__sql_found_lead)};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     if (code == PAWL_OK)

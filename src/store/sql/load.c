@@ -7,12 +7,12 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-static const pawl__sql_field  text_field[]   = {{0, PAWL__WIRE_TEXT}};
-static const pawl__sql_fields by_text        = PAWL__SQL_LIST(text_field);
-static const pawl__sql_field  number_field[] = {{0, PAWL__WIRE_INT}};
-static const pawl__sql_fields one_number     = PAWL__SQL_LIST(number_field);
-static const pawl__sql_field  time_field[]   = {{0, PAWL__WIRE_TIME}};
-static const pawl__sql_fields one_time       = PAWL__SQL_LIST(time_field);
+static const pawl__field      text_field[]   = {PAWL__AS_ONE(TEXT)};
+static const pawl__field_list by_text        = PAWL__FIELD_ARRAY(text_field);
+static const pawl__field      number_field[] = {PAWL__AS_ONE(INT)};
+static const pawl__field_list one_number     = PAWL__FIELD_ARRAY(number_field);
+static const pawl__field      time_field[]   = {PAWL__AS_ONE(TIME)};
+static const pawl__field_list one_time       = PAWL__FIELD_ARRAY(time_field);
 
 /* ---- The inbox ---------------------------------------------------------- */
 
@@ -32,18 +32,17 @@ typedef struct mark_key {
     pawl_text id;
 } mark_key;
 
-static const pawl__sql_field  range_fields[] = {{offsetof(mark_range, endpoint), PAWL__WIRE_TEXT},
-                                                {offsetof(mark_range, first), PAWL__WIRE_TEXT},
-                                                {offsetof(mark_range, last), PAWL__WIRE_TEXT},
-                                                {offsetof(mark_range, limit), PAWL__WIRE_INT}};
-static const pawl__sql_fields by_range       = PAWL__SQL_LIST(range_fields);
-static const pawl__sql_field  peek_column[]  = {{0, PAWL__WIRE_PEEK}};
-static const pawl__sql_fields one_peek       = PAWL__SQL_LIST(peek_column);
-static const pawl__sql_field  key_fields[]   = {{offsetof(mark_key, endpoint), PAWL__WIRE_TEXT},
-                                                {offsetof(mark_key, id), PAWL__WIRE_TEXT}};
-static const pawl__sql_write  find_mark      = {
-          .statement  = PAWL__SQL_INBOX_KNOWN,
-          .parameters = PAWL__SQL_LIST(key_fields),
+static const pawl__field range_fields[] = {
+    PAWL__AS_OF(mark_range, endpoint, TEXT), PAWL__AS_OF(mark_range, first, TEXT),
+    PAWL__AS_OF(mark_range, last, TEXT), PAWL__AS_OF(mark_range, limit, INT)};
+static const pawl__field_list by_range      = PAWL__FIELD_ARRAY(range_fields);
+static const pawl__field      peek_column[] = {PAWL__AS_ONE(PEEK)};
+static const pawl__field_list one_peek      = PAWL__FIELD_ARRAY(peek_column);
+static const pawl__field      key_fields[]  = {PAWL__AS_OF(mark_key, endpoint, TEXT),
+                                               PAWL__AS_OF(mark_key, id, TEXT)};
+static const pawl__sql_write  find_mark     = {
+         .statement  = PAWL__SQL_INBOX_KNOWN,
+         .parameters = PAWL__FIELD_ARRAY(key_fields),
 };
 
 static mark_range range_of(pawl_text endpoint, const pawl_text *ids, size_t count)
@@ -133,19 +132,18 @@ typedef struct stream_by {
     int64_t   after;
 } stream_by;
 
-static const pawl__sql_field fold_fields[] = {
-    {offsetof(stream_by, stream), PAWL__WIRE_TEXT},
-    {offsetof(stream_by, fold_version_max), PAWL__WIRE_INT},
-    {offsetof(stream_by, after), PAWL__WIRE_INT}};
-static const pawl__sql_fields by_fold         = PAWL__SQL_LIST(fold_fields);
-static const pawl__sql_field  behind_fields[] = {{offsetof(stream_by, stream), PAWL__WIRE_TEXT},
-                                                 {offsetof(stream_by, after), PAWL__WIRE_INT}};
-static const pawl__sql_fields by_behind       = PAWL__SQL_LIST(behind_fields);
-static const pawl__sql_field  fold_columns[]  = {
-      PAWL__SQL_FIELD(fold_row, version, INT), PAWL__SQL_FIELD(fold_row, type_version, INT32),
-      PAWL__SQL_FIELD(fold_row, state, TEXT), PAWL__SQL_FIELD(fold_row, dispatches, TEXT),
-      PAWL__SQL_FIELD(fold_row, at, TIME)};
-static const pawl__sql_fields fold_row = PAWL__SQL_LIST(fold_columns);
+static const pawl__field      fold_fields[]   = {PAWL__AS_OF(stream_by, stream, TEXT),
+                                                 PAWL__AS_OF(stream_by, fold_version_max, INT),
+                                                 PAWL__AS_OF(stream_by, after, INT)};
+static const pawl__field_list by_fold         = PAWL__FIELD_ARRAY(fold_fields);
+static const pawl__field      behind_fields[] = {PAWL__AS_OF(stream_by, stream, TEXT),
+                                                 PAWL__AS_OF(stream_by, after, INT)};
+static const pawl__field_list by_behind       = PAWL__FIELD_ARRAY(behind_fields);
+static const pawl__field      fold_columns[]  = {
+          PAWL__AS(fold_row, version, INT), PAWL__AS(fold_row, type_version, INT32),
+          PAWL__AS(fold_row, state, TEXT), PAWL__AS(fold_row, dispatches, TEXT),
+          PAWL__AS(fold_row, at, TIME)};
+static const pawl__field_list fold_row = PAWL__FIELD_ARRAY(fold_columns);
 
 static pawl_code read_last(pawl_store *store, const stream_by *by, int64_t *version,
                            pawl_error *error)
@@ -157,7 +155,7 @@ static pawl_code read_last(pawl_store *store, const stream_by *by, int64_t *vers
 static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena *arena,
                              pawl_stream *loaded, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_EVENT_BEHIND, &by_behind, by, &pawl__sql_event_row,
+    const pawl__sql_asked asked = {PAWL__SQL_EVENT_BEHIND, &by_behind, by, &pawl__event_row_fields,
                                    sizeof *loaded->events};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);

@@ -31,7 +31,7 @@ typedef struct look {
 /* Id and version are the last parameters of each write that expects a version. */
 static const void *member_of(const pawl__sql_write *write, const void *item, size_t from_end)
 {
-    const pawl__sql_fields *fields = &write->parameters;
+    const pawl__field_list *fields = &write->parameters;
     return (const char *)item + fields->items[fields->count - from_end].offset;
 }
 
@@ -202,8 +202,8 @@ static int64_t list_before(pawl__sql_text *json, const void *const *items, size_
 static pawl_code count_listed(const pawl__sql_session *session, const pawl_text *json,
                               int64_t *found, pawl_error *error)
 {
-    const pawl__sql_asked asked = {session->remote->family->event_count, &pawl__sql_one_text, json,
-                                   &pawl__sql_one_int, 0};
+    const pawl__sql_asked asked = {session->remote->family->event_count, &pawl__one_text, json,
+                                   &pawl__one_int, 0};
     return pawl__sql_read_first(&session->remote->sql.base, &asked, NULL, found, error);
 }
 

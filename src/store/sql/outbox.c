@@ -1,47 +1,10 @@
-/* outbox.c - words and order of outbox rows.
+/* outbox.c - the order of outbox rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/outbox.h"
 
 #include <stdlib.h>
-
-const pawl_text pawl__sql_state_words[] = {
-    [PAWL_OUTBOX_PENDING]    = PAWL_TEXT_INIT("pending"),
-    [PAWL_OUTBOX_HELD]       = PAWL_TEXT_INIT("held"),
-    [PAWL_OUTBOX_DISPATCHED] = PAWL_TEXT_INIT("dispatched"),
-    [PAWL_OUTBOX_DEAD]       = PAWL_TEXT_INIT("dead"),
-    [PAWL_OUTBOX_DISCARDED]  = PAWL_TEXT_INIT("discarded"),
-};
-
-const pawl_text pawl__sql_outcome_words[] = {
-    [PAWL_ATTEMPT_SUCCESS]   = PAWL_TEXT_INIT("success"),
-    [PAWL_ATTEMPT_REJECTED]  = PAWL_TEXT_INIT("rejected"),
-    [PAWL_ATTEMPT_TRANSIENT] = PAWL_TEXT_INIT("transient"),
-    [PAWL_ATTEMPT_POISON]    = PAWL_TEXT_INIT("poison"),
-    [PAWL_ATTEMPT_ENABLED]   = PAWL_TEXT_INIT("enabled"),
-    [PAWL_ATTEMPT_DISCARDED] = PAWL_TEXT_INIT("discarded"),
-};
-
-const pawl_text pawl__sql_inbox_words[] = {
-    [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
-    [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
-    [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
-};
-
-pawl_text pawl__sql_reset_word(pawl_outbox_action action)
-{
-    return pawl__sql_outcome_words[action == PAWL_OUTBOX_ENABLE ? PAWL_ATTEMPT_ENABLED
-                                                                : PAWL_ATTEMPT_DISCARDED];
-}
-
-int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (pawl_text_equal(word, words[i]))
-            return i;
-    return -1;
-}
 
 static int by_version(const void *left, const void *right)
 {

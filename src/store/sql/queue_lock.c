@@ -103,18 +103,15 @@ typedef struct claim_by {
     pawl_uuid worker; /* whose stamps are no hindrance */
 } claim_by;
 
-#define BY(member, as)                              \
-    {                                               \
-        offsetof(claim_by, member), PAWL__WIRE_##as \
-    }
+#define BY(member, as) PAWL__AS_OF(claim_by, member, as)
 
-static const pawl__sql_field  due_fields[] = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
+static const pawl__field      due_fields[] = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
                                               BY(claimed, TEXT), BY(worker, UUID)};
-static const pawl__sql_fields by_due       = {due_fields, 3};
-static const pawl__sql_fields by_due_more  = {due_fields, 4};
-static const pawl__sql_fields by_due_free  = PAWL__SQL_LIST(due_fields);
-static const pawl__sql_fields by_number_again =
-    PAWL__SQL_FIELDS(BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME));
+static const pawl__field_list by_due       = {due_fields, 3};
+static const pawl__field_list by_due_more  = {due_fields, 4};
+static const pawl__field_list by_due_free  = PAWL__FIELD_ARRAY(due_fields);
+static const pawl__field_list by_number_again =
+    PAWL__FIELDS(BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME));
 
 /* Of the rows behind size_max, which stay locked, unclaimed, until the transaction ends, only the
  * number is kept. */
@@ -157,7 +154,7 @@ static pawl_code claim_some(pawl_store *store, const pawl_queue_claim *claim, in
                                          .limit   = limit,
                                          .worker  = store->worker.uuid};
     pawl__sql_asked           asked   = {is_more ? own->claim_more : own->claim,
-                             is_more ? &by_due_more : &by_due, &by, &pawl__sql_queue_row,
+                             is_more ? &by_due_more : &by_due, &by, &pawl__queue_row_fields,
                              sizeof *rows->items};
     if (claims->are_stamps) {
         asked.statement  = own->claim_free;
@@ -180,8 +177,8 @@ static pawl_code count_due(pawl_store *store, const pawl_queue_claim *claim, int
                            pawl_error *error)
 {
     const claim_by        by = {.queue = claim->queue, .due_max = claim->due_max, .limit = *count};
-    const pawl__sql_asked asked = {claims_of(store)->ops->count_due, &by_due, &by,
-                                   &pawl__sql_one_int, 0};
+    const pawl__sql_asked asked = {claims_of(store)->ops->count_due, &by_due, &by, &pawl__one_int,
+                                   0};
     return pawl__sql_read_first(store, &asked, NULL, count, error);
 }
 
@@ -218,7 +215,7 @@ static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, p
     pawl_code       code  = PAWL_OK;
     claim_by        by    = {.queue = claim->queue, .due_max = claim->due_max};
     pawl__sql_asked asked = {claims_of(store)->ops->claim_again, &by_number_again, &by,
-                             &pawl__sql_queue_row, sizeof *rows->items};
+                             &pawl__queue_row_fields, sizeof *rows->items};
     rows->items           = pawl_arena_take(arena, claim->seq_count * sizeof *rows->items);
     if (rows->items == NULL)
         return pawl__sql_no_memory(store, "a claim", error);
@@ -326,9 +323,8 @@ pawl_code pawl__sql_lock_commit(pawl_store *store, const pawl_changes *changes,
 
 /* ---- Keeping and ending -------------------------------------------------- */
 
-static const pawl__sql_fields by_claim =
-    PAWL__SQL_FIELDS({offsetof(pawl__sql_claim, seq), PAWL__WIRE_INT},
-                     {offsetof(pawl__sql_claim, due), PAWL__WIRE_TIME});
+static const pawl__field_list by_claim =
+    PAWL__FIELDS(PAWL__AS_OF(pawl__sql_claim, seq, INT), PAWL__AS_OF(pawl__sql_claim, due, TIME));
 
 pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
 {
@@ -337,7 +333,7 @@ pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
     for (size_t i = 0; !claims->are_stamps && code == PAWL_OK && i < claims->count; i++) {
         int64_t               found = 0;
         const pawl__sql_asked asked = {claims->ops->lock, &by_claim, &claims->rows[i],
-                                       &pawl__sql_one_int, 0};
+                                       &pawl__one_int, 0};
         code                        = pawl__sql_read_first(store, &asked, NULL, &found, error);
         if (code == PAWL_OK)
             claims->rows[i].is_ended = found == 0;

@@ -28,7 +28,7 @@ typedef struct pawl__sql_claim {
 
 /* The driver's part of it. */
 typedef struct pawl__sql_lock_ops {
-    /* Its statements. The first four give the columns of pawl__sql_queue_row and lock the rows; those
+    /* Its statements. The first four give the columns of pawl__queue_row_fields and lock the rows; those
      * that are locked are skipped. */
     int claim;       /* queue, due_max, limit: the rows that are due, in their order */
     int claim_more;  /* ..., numbers with commas: without these rows, whose locks are its own */

@@ -21,21 +21,21 @@ typedef struct stamp {
     pawl_uuid worker;
 } stamp;
 
-static const pawl__sql_field stamp_fields[] = {{offsetof(stamp, name), PAWL__WIRE_TEXT},
-                                               {offsetof(stamp, worker), PAWL__WIRE_UUID}};
+static const pawl__field stamp_fields[] = {PAWL__AS_OF(stamp, name, TEXT),
+                                           PAWL__AS_OF(stamp, worker, UUID)};
 /* This worker may have the lease from a claim of which it does not know. */
 static const pawl__sql_write keep = {
     .statement  = PAWL__SQL_QUEUE_STAMP_KEEP,
-    .parameters = PAWL__SQL_LIST(stamp_fields),
+    .parameters = PAWL__FIELD_ARRAY(stamp_fields),
 };
 static const pawl__sql_write make = {
     .statement  = PAWL__SQL_QUEUE_STAMP,
-    .parameters = PAWL__SQL_LIST(stamp_fields),
+    .parameters = PAWL__FIELD_ARRAY(stamp_fields),
     .then       = {[PAWL__SQL_DUPLICATE] = {.next = &keep}},
 };
 static const pawl__sql_write end = {
     .statement  = PAWL__SQL_LEASE_DELETE,
-    .parameters = PAWL__SQL_LIST(stamp_fields),
+    .parameters = PAWL__FIELD_ARRAY(stamp_fields),
 };
 
 static void name(stamp *it, const pawl_store *store, int64_t seq)

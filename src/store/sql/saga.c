@@ -18,22 +18,21 @@ typedef struct saga_by {
     pawl_value             value;
 } saga_by;
 
-static const pawl__sql_fields by_value =
-    PAWL__SQL_FIELDS({offsetof(saga_by, value), PAWL__WIRE_VALUE});
+static const pawl__field_list by_value = PAWL__FIELDS(PAWL__AS_OF(saga_by, value, VALUE));
 
-#define ROW(member, as) PAWL__SQL_FIELD(saga_row, member, as)
+#define ROW(member, as) PAWL__AS(saga_row, member, as)
 #define ROW_FIELDS                                                                              \
     ROW(row, INT), ROW(id, UUID), ROW(version, INT), ROW(metadata, JSON_TEXT), ROW(data, JSON), \
         ROW(type_version, TEXT)
-static const pawl__sql_field main_row[]  = {ROW_FIELDS, ROW(main, VALUE), ROW(transitional, VALUE)};
-static const pawl__sql_field other_row[] = {ROW_FIELDS, ROW(transitional, VALUE)};
+static const pawl__field main_row[]  = {ROW_FIELDS, ROW(main, VALUE), ROW(transitional, VALUE)};
+static const pawl__field other_row[] = {ROW_FIELDS, ROW(transitional, VALUE)};
 
 /* The columns that the table has. */
-static pawl__sql_fields columns_of(const pawl_saga_table *table)
+static pawl__field_list columns_of(const pawl_saga_table *table)
 {
     bool   has_main = table->main.type != PAWL_VALUE_NONE;
     size_t count    = 6 + has_main + (table->transitional.type != PAWL_VALUE_NONE);
-    return (pawl__sql_fields){has_main ? main_row : other_row, count};
+    return (pawl__field_list){has_main ? main_row : other_row, count};
 }
 
 static pawl_saga_row empty_row(const pawl_saga_table *table)
@@ -57,7 +56,7 @@ static pawl_code load_row(pawl_store *store, const pawl__sql_asked *asked, pawl_
 
 /* The rows say which value found them. */
 static pawl_code read_set(pawl_store *store, pawl__sql_request *request,
-                          const pawl_saga_table *table, const pawl__sql_fields *columns,
+                          const pawl_saga_table *table, const pawl__field_list *columns,
                           size_t count, pawl_saga_row *rows)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
@@ -99,7 +98,7 @@ static pawl_code load_rows(pawl_store *store, const pawl_saga_table *table, int 
                            const pawl_value *values, size_t count, pawl_arena *arena,
                            pawl_saga_row *rows, pawl_error *error)
 {
-    const pawl__sql_fields columns = columns_of(table);
+    const pawl__field_list columns = columns_of(table);
     saga_by                by[PAWL__SQL_SET_MAX];
     pawl__sql_asked        asked  = {PAWL__SQL_ON_SAGA + statement, &by_value, by, &columns, 0};
     bool                   is_set = pawl__sql_ops_of(store)->send_set != NULL && count > 1;
@@ -165,6 +164,6 @@ pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, 
 {
     const saga_by         by    = {.table = table};
     const pawl__sql_asked asked = {PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT, NULL, &by,
-                                   &pawl__sql_one_int, 0};
+                                   &pawl__one_int, 0};
     return pawl__sql_read_first(store, &asked, NULL, count, error);
 }

@@ -75,7 +75,7 @@ static pawl_code read_catalog(look *l, bool has_shared)
 /* In two steps, the catalog first: a statement that fails may end a transaction. */
 static pawl_code read_version(look *l)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__sql_one_int,
+    const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__one_int,
                                    sizeof l->version};
     pawl__sql_rows        rows;
     pawl_text             table = shared_name(l, "schema");

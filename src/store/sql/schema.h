@@ -56,8 +56,8 @@ typedef struct pawl__sql_catalog {
 } pawl__sql_catalog;
 
 /* The columns of a row of either, in their order; is_known is none of them. */
-extern const pawl__sql_fields pawl__sql_found_column_row;
-extern const pawl__sql_fields pawl__sql_found_index_row;
+extern const pawl__field_list pawl__sql_found_column_row;
+extern const pawl__field_list pawl__sql_found_index_row;
 
 bool                    pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table);
 pawl__sql_found_column *pawl__sql_find_column(const pawl__sql_catalog *catalog, pawl_text table,

@@ -116,7 +116,7 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 /* Says that the worker lives, where no lock does and the last time is long ago. */
 static pawl_code beat(pawl_store *store, pawl__sql_server *server, pawl_error *error)
 {
-    const pawl__sql_asked asked  = {PAWL__SQL_WORKER_BEAT, &pawl__sql_one_uuid, &store->worker.uuid,
+    const pawl__sql_asked asked  = {PAWL__SQL_WORKER_BEAT, &pawl__one_uuid, &store->worker.uuid,
                                     NULL, 0};
     int64_t               now_ms = pawl__sql_clock_ms();
     if (!server->beats || !store->is_attached || now_ms - server->beat_ms < BEAT_MS)
@@ -135,13 +135,12 @@ typedef struct news {
 static pawl_code check(pawl_store *store, pawl__sql_server *server, bool *is_news,
                        pawl_error *error)
 {
-    static const pawl__sql_field  numbers[] = {{offsetof(news, numbers[0]), PAWL__WIRE_INT},
-                                               {offsetof(news, numbers[1]), PAWL__WIRE_INT},
-                                               {offsetof(news, numbers[2]), PAWL__WIRE_INT},
-                                               {offsetof(news, numbers[3]), PAWL__WIRE_INT}};
-    static const pawl__sql_fields columns   = PAWL__SQL_LIST(numbers);
-    const pawl__sql_asked         asked     = {PAWL__SQL_NEWS, NULL, NULL, &columns, 0};
-    news                          found     = {{0}};
+    static const pawl__field numbers[] = {
+        PAWL__AS_OF(news, numbers[0], INT), PAWL__AS_OF(news, numbers[1], INT),
+        PAWL__AS_OF(news, numbers[2], INT), PAWL__AS_OF(news, numbers[3], INT)};
+    static const pawl__field_list columns = PAWL__FIELD_ARRAY(numbers);
+    const pawl__sql_asked         asked   = {PAWL__SQL_NEWS, NULL, NULL, &columns, 0};
+    news                          found   = {{0}};
     pawl_code                     code = pawl__sql_read_first(store, &asked, NULL, &found, error);
     for (size_t i = 0; code == PAWL_OK && i < PAWL__SQL_NEWS_COUNT; i++)
         if (found.numbers[i] > server->news[i]) {

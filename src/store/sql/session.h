@@ -91,7 +91,7 @@ typedef struct pawl__sql_session_ops {
     void (*close)(pawl__sql_prepared *statement);
     /* Runs it with the fields of the item; NULL: without parameters. */
     pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,
-                         const pawl__sql_fields *fields, const void *item, pawl_error *error);
+                         const pawl__field_list *fields, const void *item, pawl_error *error);
     /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. Below
      * zero: nobody can say. */
     int64_t (*found)(pawl__sql_prepared *statement);
@@ -108,7 +108,7 @@ typedef struct pawl__sql_session_ops {
     /* Runs a statement of sagas' tables for all items, as `send_set` of connection.h. NULL: see the
      * error. */
     pawl__sql_prepared *(*load_set)(pawl__sql_session *session, int statement,
-                                    const pawl__sql_fields *fields, const void *const *items,
+                                    const pawl__field_list *fields, const void *const *items,
                                     size_t count, pawl_code *code, pawl_error *error);
     /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
      * nothing was done, where they are to be written one by one. The fates are PAWL__SQL_APPLIED before. */

@@ -123,7 +123,7 @@ static void get_field(pawl__sql_request *request, unsigned column, int wire, voi
             request->session->remote->sql.base.scheme, column + 1, PAWL_TEXT_ARGS(got->text), what);
 }
 
-void pawl__sql_request_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+void pawl__sql_request_get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
     for (size_t i = 0; i < columns->count && i < COLUMNS_MAX; i++)
         get_field(request, (unsigned)i, columns->items[i].wire,

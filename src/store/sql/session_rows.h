@@ -17,7 +17,7 @@ pawl_code pawl__sql_request_send_set(pawl_store *store, const pawl__sql_asked *a
                                      const void *const *items, size_t count, pawl_arena *arena,
                                      pawl__sql_request **request, pawl_error *error);
 bool      pawl__sql_request_next(pawl__sql_request *request);
-void pawl__sql_request_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
+void pawl__sql_request_get(pawl__sql_request *request, const pawl__field_list *columns, void *row);
 int64_t   pawl__sql_request_changed(pawl__sql_request *request);
 pawl_code pawl__sql_request_end(pawl__sql_request *request);
 /* Room for a column's text: of the request's arena, or until the next row. NULL: there is none. */

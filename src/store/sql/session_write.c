@@ -125,12 +125,12 @@ pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
                                       const pawl_outbox_hold *const *holds, size_t count,
                                       pawl_error *error)
 {
-    static const pawl__sql_field fields[] = {PAWL__SQL_FIELD(outbox_hold, source, TEXT),
-                                             PAWL__SQL_FIELD(outbox_hold, after, INT)};
-    pawl__sql_session           *session  = pawl__sql_session_of(connection);
-    const pawl__sql_write        hold     = {.statement  = session->remote->family->hold_back,
-                                             .parameters = PAWL__SQL_LIST(fields)};
-    pawl_code                    code     = PAWL_OK;
+    static const pawl__field fields[] = {PAWL__AS(outbox_hold, source, TEXT),
+                                         PAWL__AS(outbox_hold, after, INT)};
+    pawl__sql_session       *session  = pawl__sql_session_of(connection);
+    const pawl__sql_write    hold     = {.statement  = session->remote->family->hold_back,
+                                         .parameters = PAWL__FIELD_ARRAY(fields)};
+    pawl_code                code     = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl__sql_fate fate;
         code = write_item(session, &hold, holds[i], &fate, error);

@@ -11,30 +11,24 @@
 typedef struct count_row {
     pawl__sql_statement statement;
     bool                takes_now;
-    pawl__sql_fields    columns;
+    pawl__field_list    columns;
 } count_row;
 
 static const count_row counts[] = {
     {PAWL__SQL_TIMEOUT_STATS, true,
-     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, timeouts_due, INT),
-                      PAWL__SQL_FIELD(stats, timeouts_pending, INT))},
+     PAWL__FIELDS(PAWL__AS(stats, timeouts_due, INT), PAWL__AS(stats, timeouts_pending, INT))},
     {PAWL__SQL_OUTBOX_PENDING, false,
-     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_pending, INT),
-                      PAWL__SQL_FIELD(stats, outbox_oldest, TIME))},
-    {PAWL__SQL_OUTBOX_HELD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_held, INT))},
-    {PAWL__SQL_OUTBOX_DEAD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, outbox_dead, INT))},
-    {PAWL__SQL_AGGREGATOR_COUNT, false,
-     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, aggregator_rows, INT))},
-    {PAWL__SQL_FLUSH_DEAD, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, flushes_dead, INT))},
-    {PAWL__SQL_DEAD_COUNT, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, dead, INT))},
-    {PAWL__SQL_INBOX_COUNT, false, PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, inbox, INT))},
+     PAWL__FIELDS(PAWL__AS(stats, outbox_pending, INT), PAWL__AS(stats, outbox_oldest, TIME))},
+    {PAWL__SQL_OUTBOX_HELD, false, PAWL__FIELDS(PAWL__AS(stats, outbox_held, INT))},
+    {PAWL__SQL_OUTBOX_DEAD, false, PAWL__FIELDS(PAWL__AS(stats, outbox_dead, INT))},
+    {PAWL__SQL_AGGREGATOR_COUNT, false, PAWL__FIELDS(PAWL__AS(stats, aggregator_rows, INT))},
+    {PAWL__SQL_FLUSH_DEAD, false, PAWL__FIELDS(PAWL__AS(stats, flushes_dead, INT))},
+    {PAWL__SQL_DEAD_COUNT, false, PAWL__FIELDS(PAWL__AS(stats, dead, INT))},
+    {PAWL__SQL_INBOX_COUNT, false, PAWL__FIELDS(PAWL__AS(stats, inbox, INT))},
     {PAWL__SQL_WORKER_COUNTERS, false,
-     PAWL__SQL_FIELDS(PAWL__SQL_FIELD(stats, counters.messages, INT),
-                      PAWL__SQL_FIELD(stats, counters.timeouts, INT),
-                      PAWL__SQL_FIELD(stats, counters.flushes, INT),
-                      PAWL__SQL_FIELD(stats, counters.failures, INT),
-                      PAWL__SQL_FIELD(stats, counters.conflicts, INT),
-                      PAWL__SQL_FIELD(stats, counters.dead, INT))},
+     PAWL__FIELDS(PAWL__AS(stats, counters.messages, INT), PAWL__AS(stats, counters.timeouts, INT),
+                  PAWL__AS(stats, counters.flushes, INT), PAWL__AS(stats, counters.failures, INT),
+                  PAWL__AS(stats, counters.conflicts, INT), PAWL__AS(stats, counters.dead, INT))},
 };
 #define COUNT_MAX (sizeof counts / sizeof counts[0])
 
@@ -53,12 +47,12 @@ static pawl_code send_all(reading *r, const pawl_time *now)
     pawl_code            code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < COUNT_MAX; i++) {
         const pawl__sql_asked asked = {counts[i].statement,
-                                       counts[i].takes_now ? &pawl__sql_one_time : NULL, now,
+                                       counts[i].takes_now ? &pawl__one_time : NULL, now,
                                        &counts[i].columns, 0};
         code = ops->send(r->store, &asked, r->arena, &r->requests[i], r->error);
     }
-    r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &pawl__sql_one_time, now,
-                                  &pawl__sql_queue_stats, sizeof *r->stats->queues};
+    r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &pawl__one_time, now,
+                                  &pawl__queue_stats_fields, sizeof *r->stats->queues};
     if (code == PAWL_OK)
         code = ops->send(r->store, &r->queues, r->arena, &r->requests[COUNT_MAX], r->error);
     r->workers = (pawl__sql_asked){PAWL__SQL_WORKER_LIVES, NULL, NULL, &pawl__sql_life_row,
@@ -101,11 +95,11 @@ typedef struct retried_by {
     int64_t   looks;
 } retried_by;
 
-static const pawl__sql_fields by_retried = PAWL__SQL_FIELDS(
-    {offsetof(retried_by, queue), PAWL__WIRE_TEXT}, {offsetof(retried_by, now), PAWL__WIRE_TIME},
-    {offsetof(retried_by, looks), PAWL__WIRE_INT});
-static const pawl__sql_fields retried_row = PAWL__SQL_FIELDS(
-    PAWL__SQL_FIELD(queue_stats, retried, INT), PAWL__SQL_FIELD(queue_stats, retried_since, TIME));
+static const pawl__field_list by_retried =
+    PAWL__FIELDS(PAWL__AS_OF(retried_by, queue, TEXT), PAWL__AS_OF(retried_by, now, TIME),
+                 PAWL__AS_OF(retried_by, looks, INT));
+static const pawl__field_list retried_row =
+    PAWL__FIELDS(PAWL__AS(queue_stats, retried, INT), PAWL__AS(queue_stats, retried_since, TIME));
 
 /* No index has the attempts: rows are looked at, which are bounded. */
 static pawl_code count_retried(const reading *r, pawl_time now, pawl_queue_stats *queue)

@@ -12,8 +12,8 @@ typedef struct old_rows {
     int64_t   limit;
 } old_rows;
 
-static const pawl__sql_fields by_age = PAWL__SQL_FIELDS(
-    {offsetof(old_rows, before), PAWL__WIRE_TIME}, {offsetof(old_rows, limit), PAWL__WIRE_INT});
+static const pawl__field_list by_age =
+    PAWL__FIELDS(PAWL__AS_OF(old_rows, before, TIME), PAWL__AS_OF(old_rows, limit, INT));
 
 /* As many as were allowed: there may be more. */
 static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before, size_t count_max,
@@ -63,7 +63,7 @@ pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *c
 pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                  pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_REAP, &pawl__sql_one_time, &now, NULL, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_REAP, &pawl__one_time, &now, NULL, 0};
     pawl_code             code  = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;

@@ -5,7 +5,7 @@
 #include "store/sql/value.h"
 
 #include "pawl/limits.h"
-#include "store/sql/outbox.h"
+#include "store/core/rows.h"
 
 /* ---- Parameters ----------------------------------------------------------- */
 
@@ -42,14 +42,11 @@ pawl_value pawl__sql_value_of(int wire, const void *member)
     case PAWL__WIRE_JSON: /* an empty text is no JSON */
     case PAWL__WIRE_JSON_TEXT: return text_of(text->size != 0 ? *text : PAWL_TEXT("{}"));
     case PAWL__WIRE_VALUE: return *(const pawl_value *)member;
-    case PAWL__WIRE_STATE:
-        return text_of(pawl__sql_state_words[*(const pawl_outbox_state *)member]);
+    case PAWL__WIRE_STATE: return text_of(pawl__state_words[*(const pawl_outbox_state *)member]);
     case PAWL__WIRE_OUTCOME:
-        return text_of(pawl__sql_outcome_words[*(const pawl_attempt_outcome *)member]);
-    case PAWL__WIRE_INBOX:
-        return text_of(pawl__sql_inbox_words[*(const pawl_inbox_outcome *)member]);
-    case PAWL__WIRE_RESET:
-        return text_of(pawl__sql_reset_word(*(const pawl_outbox_action *)member));
+        return text_of(pawl__outcome_words[*(const pawl_attempt_outcome *)member]);
+    case PAWL__WIRE_INBOX: return text_of(pawl__inbox_words[*(const pawl_inbox_outcome *)member]);
+    case PAWL__WIRE_RESET: return text_of(pawl__reset_word(*(const pawl_outbox_action *)member));
     case PAWL__WIRE_ZERO: return number_of(0);
     case PAWL__WIRE_NULL: return (pawl_value){0};
     default: return text_of(*text);
@@ -126,11 +123,11 @@ const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got)
     case PAWL__WIRE_UUID:
     case PAWL__WIRE_UUID_OR_NULL: return take_uuid(member, got);
     case PAWL__WIRE_STATE:
-        found = pawl__sql_find_word(got->text, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+        found = pawl__find_word(got->text, pawl__state_words, PAWL__STATE_COUNT);
         *(pawl_outbox_state *)member = (pawl_outbox_state)(found < 0 ? 0 : found);
         break;
     case PAWL__WIRE_OUTCOME:
-        found = pawl__sql_find_word(got->text, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        found = pawl__find_word(got->text, pawl__outcome_words, PAWL__OUTCOME_COUNT);
         *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)(found < 0 ? 0 : found);
         break;
     case PAWL__WIRE_VALUE: return take_value(member, got);

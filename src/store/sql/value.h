@@ -13,7 +13,7 @@
 #define PAWL_STORE_SQL_VALUE_H
 
 #include "pawl/value.h"
-#include "store/sql/field.h"
+#include "store/core/field.h"
 
 /* The member as a parameter; PAWL_VALUE_NONE is null. Texts are borrowed. */
 pawl_value pawl__sql_value_of(int wire, const void *member);

@@ -8,24 +8,18 @@
 #include <string.h>
 #include <strings.h>
 
-#define FOUND_COLUMN(member, as)                                  \
-    {                                                             \
-        offsetof(pawl__sql_found_column, member), PAWL__WIRE_##as \
-    }
-#define FOUND_INDEX(member, as)                                  \
-    {                                                            \
-        offsetof(pawl__sql_found_index, member), PAWL__WIRE_##as \
-    }
+#define FOUND_COLUMN(member, as) PAWL__AS_OF(pawl__sql_found_column, member, as)
+#define FOUND_INDEX(member, as) PAWL__AS_OF(pawl__sql_found_index, member, as)
 
-const pawl__sql_fields pawl__sql_found_column_row =
-    PAWL__SQL_FIELDS(FOUND_COLUMN(table, TEXT), FOUND_COLUMN(name, TEXT), FOUND_COLUMN(type, TEXT),
-                     FOUND_COLUMN(collation, TEXT), FOUND_COLUMN(is_required, BOOL),
-                     FOUND_COLUMN(has_default, BOOL));
+const pawl__field_list pawl__sql_found_column_row =
+    PAWL__FIELDS(FOUND_COLUMN(table, TEXT), FOUND_COLUMN(name, TEXT), FOUND_COLUMN(type, TEXT),
+                 FOUND_COLUMN(collation, TEXT), FOUND_COLUMN(is_required, BOOL),
+                 FOUND_COLUMN(has_default, BOOL));
 
-const pawl__sql_fields pawl__sql_found_index_row =
-    PAWL__SQL_FIELDS(FOUND_INDEX(table, TEXT), FOUND_INDEX(name, TEXT), FOUND_INDEX(columns, TEXT),
-                     FOUND_INDEX(is_primary, BOOL), FOUND_INDEX(is_unique, BOOL),
-                     FOUND_INDEX(is_valid, BOOL), FOUND_INDEX(is_partial, BOOL));
+const pawl__field_list pawl__sql_found_index_row =
+    PAWL__FIELDS(FOUND_INDEX(table, TEXT), FOUND_INDEX(name, TEXT), FOUND_INDEX(columns, TEXT),
+                 FOUND_INDEX(is_primary, BOOL), FOUND_INDEX(is_unique, BOOL),
+                 FOUND_INDEX(is_valid, BOOL), FOUND_INDEX(is_partial, BOOL));
 
 static pawl_code no_memory(const pawl__sql_verifier *v)
 {

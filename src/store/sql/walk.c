@@ -16,51 +16,42 @@ typedef struct behind {
     bool                   is_dead;
 } behind;
 
-#define BEHIND(member, as)                            \
-    {                                                 \
-        offsetof(behind, row.member), PAWL__WIRE_##as \
-    }
-#define LIMIT                                   \
-    {                                           \
-        offsetof(behind, limit), PAWL__WIRE_INT \
-    }
-#define ROW(member, as) PAWL__SQL_FIELD(walk_row, member, as)
+#define BEHIND(member, as) PAWL__AS_OF(behind, row.member, as)
+#define LIMIT PAWL__AS_OF(behind, limit, INT)
+#define ROW(member, as) PAWL__AS(walk_row, member, as)
 
-static const pawl__sql_field by_id[]        = {BEHIND(id, UUID), LIMIT};
-static const pawl__sql_field by_number[]    = {BEHIND(number, INT), LIMIT};
-static const pawl__sql_field by_name[]      = {BEHIND(belongs_to, TEXT), LIMIT};
-static const pawl__sql_field by_partition[] = {BEHIND(belongs_to, TEXT),
-                                               {offsetof(behind, partition), PAWL__WIRE_TEXT},
-                                               {offsetof(behind, aggregator), PAWL__WIRE_TEXT},
-                                               {offsetof(behind, is_dead), PAWL__WIRE_FLAG},
-                                               LIMIT};
-static const pawl__sql_field by_letter[]    = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT),
-                                               LIMIT};
+static const pawl__field by_id[]        = {BEHIND(id, UUID), LIMIT};
+static const pawl__field by_number[]    = {BEHIND(number, INT), LIMIT};
+static const pawl__field by_name[]      = {BEHIND(belongs_to, TEXT), LIMIT};
+static const pawl__field by_partition[] = {
+    BEHIND(belongs_to, TEXT), PAWL__AS_OF(behind, partition, TEXT),
+    PAWL__AS_OF(behind, aggregator, TEXT), PAWL__AS_OF(behind, is_dead, FLAG), LIMIT};
+static const pawl__field by_letter[] = {BEHIND(belongs_to, TEXT), BEHIND(message.id, TEXT), LIMIT};
 
-static const pawl__sql_field saga_row[]    = {ROW(id, UUID), ROW(persistence_version, TEXT),
-                                              ROW(type_version, TEXT), ROW(message.body, JSON)};
-static const pawl__sql_field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
-                                              PAWL__SQL_MESSAGE_FIELDS(walk_row)};
-static const pawl__sql_field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),
-                                              ROW(message.type, TEXT)};
-static const pawl__sql_field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
-                                              ROW(message.body, TEXT)};
-static const pawl__sql_field checkpoint[]  = {ROW(belongs_to, TEXT), ROW(number, INT)};
-static const pawl__sql_field partition[]   = {
-      ROW(belongs_to, TEXT), ROW(name, TEXT),  ROW(due, TIME),  ROW(attempts, INT32),
-      ROW(is_dead, FLAG),    ROW(error, TEXT), ROW(count, INT), ROW(oldest, TIME)};
-static const pawl__sql_field letter[] = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
-                                         PAWL__SQL_MESSAGE_FIELDS(walk_row)};
+static const pawl__field saga_row[]    = {ROW(id, UUID), ROW(persistence_version, TEXT),
+                                          ROW(type_version, TEXT), ROW(message.body, JSON)};
+static const pawl__field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
+                                          PAWL__AS_MESSAGE(walk_row)};
+static const pawl__field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),
+                                          ROW(message.type, TEXT)};
+static const pawl__field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
+                                          ROW(message.body, TEXT)};
+static const pawl__field checkpoint[]  = {ROW(belongs_to, TEXT), ROW(number, INT)};
+static const pawl__field partition[]   = {ROW(belongs_to, TEXT), ROW(name, TEXT),    ROW(due, TIME),
+                                          ROW(attempts, INT32),  ROW(is_dead, FLAG), ROW(error, TEXT),
+                                          ROW(count, INT),       ROW(oldest, TIME)};
+static const pawl__field letter[]      = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
+                                          PAWL__AS_MESSAGE(walk_row)};
 
 typedef struct kind_row {
     int              statement;
-    pawl__sql_fields parameters;
-    pawl__sql_fields columns;
+    pawl__field_list parameters;
+    pawl__field_list columns;
 } kind_row;
 
-#define KIND(statement, parameters, columns)                                       \
-    {                                                                              \
-        PAWL__SQL_##statement, PAWL__SQL_LIST(parameters), PAWL__SQL_LIST(columns) \
+#define KIND(statement, parameters, columns)                                             \
+    {                                                                                    \
+        PAWL__SQL_##statement, PAWL__FIELD_ARRAY(parameters), PAWL__FIELD_ARRAY(columns) \
     }
 
 static const kind_row kinds[PAWL_WALK_KINDS] = {

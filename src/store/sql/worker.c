@@ -23,8 +23,7 @@ typedef struct ended {
     pawl_uuid worker;
 } ended;
 
-static const pawl__sql_field ids[] = {{offsetof(ended, kept), PAWL__WIRE_UUID},
-                                      {offsetof(ended, worker), PAWL__WIRE_UUID}};
+static const pawl__field ids[] = {PAWL__AS_OF(ended, kept, UUID), PAWL__AS_OF(ended, worker, UUID)};
 
 #define STEP(which, first, id_count)                                                        \
     {                                                                                       \
@@ -110,25 +109,22 @@ typedef struct row {
     pawl_uuid last_commit;
 } row;
 
-#define ROW(member, as)                        \
-    {                                          \
-        offsetof(row, member), PAWL__WIRE_##as \
-    }
-static const pawl__sql_field insert_fields[] = {ROW(id, UUID),    ROW(endpoint, TEXT),
-                                                ROW(types, TEXT), ROW(process, INT),
-                                                ROW(pid, INT),    ROW(now, TIME)};
+#define ROW(member, as) PAWL__AS_OF(row, member, as)
+static const pawl__field insert_fields[] = {ROW(id, UUID),    ROW(endpoint, TEXT),
+                                            ROW(types, TEXT), ROW(process, INT),
+                                            ROW(pid, INT),    ROW(now, TIME)};
 
-static const pawl__sql_fields by_id    = {insert_fields, 1};
-static const pawl__sql_fields read_row = PAWL__SQL_FIELDS(ROW(epoch, INT), ROW(last_commit, UUID));
+static const pawl__field_list by_id    = {insert_fields, 1};
+static const pawl__field_list read_row = PAWL__FIELDS(ROW(epoch, INT), ROW(last_commit, UUID));
 
 static const pawl__sql_write replace = {
     .statement  = PAWL__SQL_WORKER_REPLACE,
-    .parameters = PAWL__SQL_FIELDS(ROW(endpoint, TEXT), ROW(types, TEXT), ROW(process, INT),
-                                   ROW(pid, INT), ROW(now, TIME), ROW(id, UUID)),
+    .parameters = PAWL__FIELDS(ROW(endpoint, TEXT), ROW(types, TEXT), ROW(process, INT),
+                               ROW(pid, INT), ROW(now, TIME), ROW(id, UUID)),
 };
 static const pawl__sql_write insert = {
     .statement  = PAWL__SQL_WORKER_INSERT,
-    .parameters = PAWL__SQL_LIST(insert_fields),
+    .parameters = PAWL__FIELD_ARRAY(insert_fields),
     .then       = {[PAWL__SQL_DUPLICATE] = {.next = &replace}},
 };
 

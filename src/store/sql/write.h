@@ -19,8 +19,8 @@
 #define PAWL_STORE_SQL_WRITE_H
 
 #include "pawl/store_driver.h"
+#include "store/core/field.h"
 #include "store/core/refusal.h"
-#include "store/sql/field.h"
 #include "store/sql/row_statements.h"
 
 /* ---- A write ------------------------------------------------------------ */
@@ -47,7 +47,7 @@ struct pawl__sql_write {
     bool             is_saga;   /* the item has its table behind what every change begins with */
     bool             is_alone;  /* an insert of what a select finds: in no set with others */
     bool             is_there;  /* an insert whose row is there as a rule, which is as good */
-    pawl__sql_fields parameters;
+    pawl__field_list parameters;
     /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
     pawl__sql_then then[pawl__sql_fate_count];
 };

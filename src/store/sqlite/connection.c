@@ -51,7 +51,7 @@ static bool next(pawl__sql_request *request)
     return pawl__sqlite_next(&request->own);
 }
 
-static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+static void get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
     request->own.column = 0;
     pawl__sqlite_get_fields(&request->own, columns, row);

@@ -16,8 +16,8 @@
 static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
                             pawl_error *error)
 {
-    static const pawl__sql_fields by_name = {pawl__sql_lease_fields, 1};
-    static const pawl__sql_fields columns = {pawl__sql_lease_fields + 1, 5};
+    static const pawl__field_list by_name = {pawl__sql_lease_fields, 1};
+    static const pawl__field_list columns = {pawl__sql_lease_fields + 1, 5};
     const pawl__sql_asked         asked   = {PAWL__SQL_LEASE_GET, &by_name, row, &columns, 0};
     *row                                  = (pawl__sql_lease){.name = name};
     return pawl__sql_read_first(&store->sql.base, &asked, NULL, row, error);

@@ -43,7 +43,7 @@ static void claim_row(claiming *c, pawl__sqlite_request *request)
     if (row == NULL)
         return;
     *row = (pawl_queue_row){0};
-    pawl__sqlite_get_fields(request, &pawl__sql_queue_row, row);
+    pawl__sqlite_get_fields(request, &pawl__queue_row_fields, row);
     if (request->code != PAWL_OK)
         return;
     pawl_code code = pawl__book_claim(c->store->book, row->seq, c->store, c->epoch);
@@ -106,7 +106,7 @@ static pawl_code read_again(claiming *c)
         pawl__sqlite_put_int(&request, c->claim->due_max);
         while (pawl__sqlite_next(&request)) {
             c->rows->items[kept] = (pawl_queue_row){0};
-            pawl__sqlite_get_fields(&request, &pawl__sql_queue_row, &c->rows->items[kept]);
+            pawl__sqlite_get_fields(&request, &pawl__queue_row_fields, &c->rows->items[kept]);
             is_there = true;
         }
         code = request.code;

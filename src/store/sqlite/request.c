@@ -181,7 +181,7 @@ static void put_field(pawl__sqlite_request *request, int wire, const void *membe
     }
 }
 
-void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__field_list *fields,
                              const void *item)
 {
     for (size_t i = 0; i < fields->count; i++)
@@ -309,7 +309,7 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
     }
 }
 
-void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__field_list *fields,
                              void *row)
 {
     for (size_t i = 0; i < fields->count; i++)

@@ -10,8 +10,8 @@
 #define PAWL_STORE_SQLITE_REQUEST_H
 
 #include "pawl/store_driver.h"
+#include "store/core/field.h"
 #include "store/sql/dialects.h"
-#include "store/sql/field.h"
 #include "store/sql/saga_text.h"
 #include "store/sqlite/statements.h"
 
@@ -61,7 +61,7 @@ void pawl__sqlite_put_text(pawl__sqlite_request *request,
                            pawl_text             text); /* borrowed until it ran */
 void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number);
 /* One parameter for each field of the item. */
-void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__field_list *fields,
                              const void *item);
 /* Runs a statement that gives no rows. PAWL_EDUPLICATE when a unique key
  * refused it. */
@@ -72,7 +72,7 @@ bool pawl__sqlite_next(pawl__sqlite_request *request);
 void      pawl__sqlite_stop(pawl__sqlite_request *request);
 pawl_text pawl__sqlite_peek_text(pawl__sqlite_request *request); /* lives until the next step */
 /* The next columns, one for each field of the row. */
-void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__field_list *fields,
                              void *row);
 /* Room for one more item in an array that grows in request->arena, or NULL with
  * request->code set. */

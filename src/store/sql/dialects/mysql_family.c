@@ -170,8 +170,8 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
 /* Rows of an engine without transactions would stay where a commit is refused. */
 static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
 {
-    const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &pawl__sql_one_text, table,
-                                   &pawl__sql_one_text, sizeof(pawl_text)};
+    const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &pawl__one_text, table,
+                                   &pawl__one_text, sizeof(pawl_text)};
     pawl__sql_rows        found = {0};
     pawl_code code = pawl__sql_read(v->schema->store, &asked, v->arena, &found, v->error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)

@@ -92,7 +92,7 @@ static void write_values(const pawl__mysql_set *s, pawl__sql_text *text, const c
 /* Ids are turned into their columns' character set: else no index would serve. A time says that it has
  * microseconds: else MySQL may round them away. A value to load by has a type, without which MariaDB
  * cuts it, and room for more than a column of sagas has. */
-static const char *marker_of(const pawl__mysql_set *s, const pawl__sql_field *field)
+static const char *marker_of(const pawl__mysql_set *s, const pawl__field *field)
 {
     const pawl_value *value = (const void *)((const char *)s->item + field->offset);
     bool is_id = field->wire == PAWL__WIRE_UUID || field->wire == PAWL__WIRE_UUID_OR_NULL;
@@ -113,7 +113,7 @@ static const char *marker_of(const pawl__mysql_set *s, const pawl__sql_field *fi
 
 static void append_rows(const pawl__mysql_set *s, pawl__sql_text *text, unsigned rows)
 {
-    const pawl__sql_fields *fields = &s->write->parameters;
+    const pawl__field_list *fields = &s->write->parameters;
     const char             *open   = pawl__mysql_is_mariadb(s->session->remote) ? "(" : "row(";
     for (unsigned row = 0; row < rows; row++) {
         pawl__sql_appendf(text, "%s%s", row != 0 ? ", " : "values ", open);
@@ -184,7 +184,7 @@ void pawl__mysql_set_text(pawl__sql_text *text, const pawl__mysql_set *s, unsign
     }
 }
 
-size_t pawl__mysql_size_of(const pawl__sql_fields *fields, const void *item)
+size_t pawl__mysql_size_of(const pawl__field_list *fields, const void *item)
 {
     size_t size = 0;
     for (size_t i = 0; i < fields->count; i++) {

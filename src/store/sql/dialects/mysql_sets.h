@@ -40,6 +40,6 @@ typedef struct pawl__mysql_set {
 void pawl__mysql_set_text(pawl__sql_text *text, const pawl__mysql_set *set, unsigned rows);
 
 /* Bytes of an item in a packet, at most. */
-size_t pawl__mysql_size_of(const pawl__sql_fields *fields, const void *item);
+size_t pawl__mysql_size_of(const pawl__field_list *fields, const void *item);
 
 #endif

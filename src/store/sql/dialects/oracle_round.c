@@ -71,7 +71,7 @@ static bool append_value(pawl__sql_text *to, int wire, const pawl_value *value)
     return value->as.text.size < TEXT_MAX && pawl_text_is_valid(value->as.text, &bad);
 }
 
-static bool append_item(pawl__sql_text *to, const pawl__sql_fields *fields, const void *item)
+static bool append_item(pawl__sql_text *to, const pawl__field_list *fields, const void *item)
 {
     bool fits = true;
     pawl__sql_append(to, to->size == 0 ? "[[" : ",[");
@@ -96,7 +96,7 @@ typedef struct form {
 } form;
 
 /* A value that sagas are found by has the type of the first item that has one. */
-static pawl_value_type type_of(const pawl__sql_field *field, const void *const *items, size_t count)
+static pawl_value_type type_of(const pawl__field *field, const void *const *items, size_t count)
 {
     pawl_value_type type = PAWL_VALUE_NONE;
     for (size_t i = 0; type == PAWL_VALUE_NONE && i < count; i++)
@@ -104,7 +104,7 @@ static pawl_value_type type_of(const pawl__sql_field *field, const void *const *
     return type;
 }
 
-static const form *form_of(const pawl__sql_field *field, const void *const *items, size_t count)
+static const form *form_of(const pawl__field *field, const void *const *items, size_t count)
 {
     static const form number = {"number", "number", "", ""};
     static const form time   = {"timestamp(6)", "varchar2(26)", "to_timestamp(",
@@ -121,7 +121,7 @@ static const form *form_of(const pawl__sql_field *field, const void *const *item
 }
 
 static void append_part(pawl__sql_text *to, const pawl__sql_text *statement,
-                        const pawl__sql_fields *fields, const void *const *items, size_t count)
+                        const pawl__field_list *fields, const void *const *items, size_t count)
 {
     pawl__sql_append(to, "declare j clob := ?; ");
     for (unsigned i = 1; i <= fields->count; i++)
