@@ -20,11 +20,12 @@
 
 static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *error);
 static void (*url_free)(pawl__odbc_url *url);
-static const pawl__odbc_driver *(*driver_find)(const char *library);
-static pawl_code (*code_of)(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
-                            pawl__sql_left *left);
-static pawl_code (*commit_code_of)(const pawl__odbc_driver    *driver,
+static int (*dialect_of)(const char *library);
+static pawl_code (*code_of)(const pawl__sql_failures   *failures,
+                            const pawl__odbc_diagnosis *diagnosis, pawl__sql_left *left);
+static pawl_code (*commit_code_of)(const pawl__sql_failures   *failures,
                                    const pawl__odbc_diagnosis *diagnosis);
+static const pawl__sql_failures *failures[2]; /* by pawl__odbc_dialect */
 
 static int load(void **state)
 {
@@ -35,12 +36,14 @@ static int load(void **state)
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL)
         return -1;
-    *(void **)&url_read       = dlsym(module, "pawl__odbc_url_read");
-    *(void **)&url_free       = dlsym(module, "pawl__odbc_url_free");
-    *(void **)&driver_find    = dlsym(module, "pawl__odbc_driver_find");
-    *(void **)&code_of        = dlsym(module, "pawl__odbc_code_of");
-    *(void **)&commit_code_of = dlsym(module, "pawl__odbc_commit_code_of");
-    return url_read == NULL || url_free == NULL || driver_find == NULL || code_of == NULL ||
+    *(void **)&url_read           = dlsym(module, "pawl__odbc_url_read");
+    *(void **)&url_free           = dlsym(module, "pawl__odbc_url_free");
+    *(void **)&dialect_of         = dlsym(module, "pawl__odbc_dialect_of");
+    failures[PAWL__ODBC_MYSQL]    = dlsym(module, "pawl__mysql_failures");
+    failures[PAWL__ODBC_POSTGRES] = dlsym(module, "pawl__pg_failures");
+    *(void **)&code_of            = dlsym(module, "pawl__odbc_code_of");
+    *(void **)&commit_code_of     = dlsym(module, "pawl__odbc_commit_code_of");
+    return url_read == NULL || url_free == NULL || dialect_of == NULL || code_of == NULL ||
                    commit_code_of == NULL
                ? -1
                : 0;
@@ -114,7 +117,7 @@ static void expect_of(const char *library, const char *state, unsigned number, p
                       pawl__sql_left left)
 {
     const pawl__odbc_diagnosis given  = record(state, number);
-    const pawl__odbc_driver   *driver = driver_find(library);
+    const pawl__sql_failures  *driver = failures[dialect_of(library)];
     pawl__sql_left             found;
     pawl_code                  is = code_of(driver, &given, &found);
     if (is != code || found != left || code_of(driver, &given, NULL) != code)
@@ -162,7 +165,7 @@ static void d37_without_a_number_the_state_does(void **state)
 static void expect_commit(const char *state, unsigned number, pawl_code code)
 {
     const pawl__odbc_diagnosis given = record(state, number);
-    assert_int_equal(commit_code_of(driver_find("libmaodbc.so"), &given), code);
+    assert_int_equal(commit_code_of(failures[PAWL__ODBC_MYSQL], &given), code);
 }
 
 /* psqlODBC has a number of its own for each failure of a statement. */
@@ -182,8 +185,8 @@ static void d37_postgres_is_read_by_its_states(void **state)
     expect_of(driver, "08001", 101, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
     expect_of(driver, "", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
     const pawl__odbc_diagnosis ended = record("57P01", 7), busy = record("40001", 7);
-    assert_int_equal(commit_code_of(driver_find(driver), &ended), PAWL_EUNKNOWN);
-    assert_int_equal(commit_code_of(driver_find(driver), &busy), PAWL_EBUSY);
+    assert_int_equal(commit_code_of(failures[PAWL__ODBC_POSTGRES], &ended), PAWL_EUNKNOWN);
+    assert_int_equal(commit_code_of(failures[PAWL__ODBC_POSTGRES], &busy), PAWL_EBUSY);
 }
 
 static void d37_a_commit_that_is_lost_is_unknown(void **state)
@@ -195,8 +198,8 @@ static void d37_a_commit_that_is_lost_is_unknown(void **state)
     expect_commit("HY000", 2013, PAWL_EUNKNOWN);
     expect_commit("40001", 1213, PAWL_EBUSY);
     expect_commit("HY000", 0, PAWL_EPERSIST);
-    assert_null(driver_find("psqlodbcw.so"));
-    assert_null(driver_find("lib"));
+    assert_int_equal(dialect_of("psqlodbcw.so"), -1);
+    assert_int_equal(dialect_of("lib"), -1);
 }
 
 int main(void)

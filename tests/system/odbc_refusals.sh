@@ -30,7 +30,7 @@ scripted()
 scripts=0
 session()
 {
-    printf '%s\n' "on select version()*" "  row '$1' session '16777216' '$2'" "on set session *" "on *wsrep_on*" "  row null" \
+    printf '%s\n' "on select version()*" "  row '$1' session '16777216' '$2' '0'" "on set session *" "on *wsrep_on*" "  row null" \
         "on select left(sha2*" "  row 'id'" "on select table_name,*" "  columns 7"
 }
 
@@ -69,6 +69,8 @@ scripted "$(session 10.5.9-MariaDB shop)"
 refused 3 "the server is .*10.5.9.*at least .*10.6.*is needed" "$url"
 scripted "$(session 8.0.0 shop)"
 refused 3 "the server is .*8.0.0.*at least .*8.0.1.*is needed" "$url"
+scripted "$(printf "on *wsrep_on*\n  row '1'\n%s" "$(session 10.11.6-MariaDB shop)")"
+refused 2 "the server is a node of a Galera cluster, which pawl reaches by mariadb:// alone" "$url"
 scripted "$(session 10.11.6-MariaDB shop)"
 expect 4 "table shop.pawl_schema is missing or incomplete; run: pawl schema apply --store .*" pawl stats --store "$url"
 ! grep -q hush "$work/out" "$work/err" || die "a password is shown: $url"

@@ -143,46 +143,17 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     return PAWL_OK;
 }
 
-#define SESSION "select @@max_allowed_packet, @@global.read_only or @@innodb_read_only"
-
-/* ---- The session --------------------------------------------------------- */
-
-static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_only,
-                             pawl_error *error)
-{
-    MYSQL_RES   *rows;
-    pawl__mysql *store = pawl__mysql_store_of(connection);
-    const char  *text  = pawl__mysql_is_mariadb(&store->remote) ? SESSION ", (" PAWL__MYSQL_WSREP_ON
-                                                                        ")"
-                                                                : SESSION ", 0";
-    pawl_code    code  = pawl__mysql_ask(connection, text, &rows, error);
-    MYSQL_ROW    row   = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
-    if (row != NULL && row[0] != NULL && row[1] != NULL) {
-        connection->session.packet_max = strtoul(row[0], NULL, 10);
-        *is_read_only                  = row[1][0] == '1';
-        store->remote.is_cluster       = row[2] != NULL && row[2][0] == '1';
-    }
-    mysql_free_result(rows);
-    /* No lock of a session reaches through a pooler, or another node. */
-    store->remote.server.beats |= store->url.is_pooled || store->remote.is_cluster;
-    store->remote.server.frees_dead = store->remote.claims.are_stamps = store->remote.is_cluster;
-    return code;
-}
-
 static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connection,
                             const pawl__url_host *host, pawl_error *error)
 {
-    bool      is_read_only = false;
-    pawl_code code         = dial(store, connection, host, error);
+    pawl__sql_server *server = &store->remote.server;
+    pawl_code         code   = dial(store, connection, host, error);
     if (code == PAWL_OK)
-        code = pawl__mysql_check_version(&store->remote, mysql_get_server_info(connection->mysql),
-                                         error);
-    if (code == PAWL_OK)
-        code = pawl__mysql_set_session(&connection->session, "names utf8mb4 collate", IN_HANDLER_S,
-                                       error);
-    if (code == PAWL_OK)
-        code = ask_session(connection, &is_read_only, error);
-    if (code == PAWL_OK && is_read_only && store->url.parts.host_count > 1)
+        code = store->remote.family->begin(&connection->session, error);
+    /* No lock of a session reaches through a pooler, or another node. */
+    server->beats |= store->url.is_pooled || store->remote.is_cluster;
+    server->frees_dead = store->remote.claims.are_stamps = store->remote.is_cluster;
+    if (code == PAWL_OK && store->remote.is_read_only && store->url.parts.host_count > 1)
         code = pawl_error_set(error, PAWL_EUNREACHABLE,
                               "%s: %s: %s:%u can only be read now, and no host before it can be "
                               "written to",
@@ -251,6 +222,7 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
 {
     pawl__mysql *store   = pawl__mysql_of(base);
     store->remote.family = &pawl__mysql_family;
+    store->remote.rest_s = IN_HANDLER_S;
     pawl_code code       = pawl__sql_remote_open(base, &pawl__mysql_ops, &pawl__mysql_session_ops,
                                                  &store->main.session, &store->side.session, error);
     if (code == PAWL_OK)

@@ -19,8 +19,6 @@
 #define PATIENCE_MS_MIN 1000
 #define PATIENCE_MS_MAX 5000
 #define NUMBER_INTERRUPTED 1317
-#define NUMBER_TOO_LARGE 1153
-#define NUMBER_NULL 1048
 #define COLUMNS_MAX 8 /* of a text that is asked */
 
 /* ---- TLS ---------------------------------------------------------------- */
@@ -127,18 +125,10 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
                              pawl_error *error)
 {
     pawl__sql_left left;
-    const char    *scheme = connection->session.remote->sql.base.scheme;
-    pawl_code      code   = pawl__sql_code_of(&pawl__mysql_failures, number, &left);
-    pawl__sql_note_left(&connection->session, left);
-    connection->session.is_null = number == NUMBER_NULL;
+    pawl_code      code = pawl__sql_code_of(&pawl__mysql_failures, number, &left);
     connection->session.is_unsure =
         pawl__sql_commit_code_of(&pawl__mysql_failures, number) == PAWL_EUNKNOWN;
-    if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
-        return pawl__sql_broken_off(&connection->session, error);
-    if (number == NUMBER_TOO_LARGE)
-        return pawl_error_set(error, code, "%s: %s (max_allowed_packet of the server: %zu bytes)",
-                              scheme, text, connection->session.packet_max);
-    return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
+    return pawl__sql_session_failed(&connection->session, code, left, number, text, error);
 }
 
 pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error)

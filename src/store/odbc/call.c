@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_TOO_LARGE 1153
 #define STATE_NULL "23502" /* of PostgreSQL */
 
 /* ---- Failures ----------------------------------------------------------- */
@@ -33,27 +32,25 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
 pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type, SQLHANDLE handle,
                             pawl_error *error)
 {
-    pawl__sql_left        left = PAWL__SQL_STATEMENT_UNDONE;
-    pawl__odbc_diagnosis *last = &connection->last;
-    pawl__odbc_diagnose_handle(type, handle, last);
-    pawl_code code = pawl__odbc_code_of(connection->driver, last, &left);
-    pawl__sql_note_left(&connection->session, left);
-    connection->session.is_null = (connection->driver != NULL && last->number != 0 &&
-                                   last->number == connection->driver->null_number) ||
-                                  strcmp(last->state, STATE_NULL) == 0;
-    connection->session.is_unsure =
-        pawl__odbc_commit_code_of(connection->driver, last) == PAWL_EUNKNOWN;
-    if (connection->session.why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
-        return pawl__sql_broken_off(&connection->session, error);
-    if (last->state[0] == '\0')
-        return pawl_error_set(error, code,
-                              "odbc: the driver failed without a word: the connection is lost");
-    if (last->number == NUMBER_TOO_LARGE)
-        return pawl_error_set(error, code, "odbc: %s (max_allowed_packet of the server: %zu bytes)",
-                              last->text, connection->session.packet_max);
-    if (last->number == 0 || (connection->driver != NULL && connection->driver->failures == NULL))
-        return pawl_error_set(error, code, "odbc: %s (state %s)", last->text, last->state);
-    return pawl_error_set(error, code, "odbc: %s (error %u)", last->text, last->number);
+    const pawl__sql_failures *failures = connection->session.remote->family->failures;
+    pawl__sql_session        *session  = &connection->session;
+    pawl__odbc_diagnosis      last;
+    pawl__sql_left            left;
+    char                      text[sizeof last.text + sizeof last.state + 10];
+    pawl__odbc_diagnose_handle(type, handle, &last);
+    pawl_code code     = pawl__odbc_code_of(failures, &last, &left);
+    unsigned  number   = failures->states == NULL ? last.number : 0;
+    session->is_unsure = pawl__odbc_commit_code_of(failures, &last) == PAWL_EUNKNOWN;
+    if (last.state[0] == '\0')
+        (void)snprintf(text, sizeof text,
+                       "the driver failed without a word: the connection is lost");
+    else if (number == 0)
+        (void)snprintf(text, sizeof text, "%s (state %s)", last.text, last.state);
+    else
+        (void)snprintf(text, sizeof text, "%s", last.text);
+    code = pawl__sql_session_failed(session, code, left, number, text, error);
+    session->is_null |= strcmp(last.state, STATE_NULL) == 0;
+    return code;
 }
 
 /* ---- Texts -------------------------------------------------------------- */

@@ -1,8 +1,9 @@
-/* driver.c - the table of drivers, and states of failures that have no number.
+/* driver.c - the tables of drivers and of their servers, states of failures that have no number, and advice to
+ * whoever could not connect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/odbc/driver.h"
+#include "store/odbc/odbc.h"
 
 #include "store/sql/dialects/mssql_family.h"
 #include "store/sql/dialects/mysql_family.h"
@@ -15,66 +16,76 @@
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
 
+/* ---- The tables -------------------------------------------------------------- */
+
 /* OPTION 2: an update counts the rows that it found, not those that it changed. Protocol 7.4-0: the driver
  * neither rolls back nor makes savepoints by itself. LFConversion 0: line ends stay as they are. */
-const char *const pawl__odbc_attributes[pawl__odbc_dialect_count] = {
-    [PAWL__ODBC_MYSQL] = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld",
+const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
+    [PAWL__ODBC_MYSQL] =
+        {
+            .family     = &pawl__mysql_family,
+            .attributes = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld",
+            .text_type  = SQL_C_BINARY,
+            .kill       = "kill query %lld",
+            .rest       = "do 0",
+        },
     [PAWL__ODBC_POSTGRES] =
-        ";Protocol=7.4-0;UseServerSidePrepare=1;UseDeclareFetch=0;LFConversion=0;BoolsAsChar=0;"
-        "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
-        "KeepaliveInterval=%lld",
-    [PAWL__ODBC_MSSQL]  = ";ClientCharset=UTF-8;TDS_Version=7.4",
-    [PAWL__ODBC_ORACLE] = "",
+        {
+            .family = &pawl__pg_family,
+            .attributes =
+                ";Protocol=7.4-0;UseServerSidePrepare=1;UseDeclareFetch=0;LFConversion=0;BoolsAsChar=0;"
+                "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
+                "KeepaliveInterval=%lld",
+            .has_casts = true,
+            .text_type = SQL_C_CHAR,
+            .kill      = "select pg_cancel_backend(%lld)",
+            .rest      = "select 1",
+        },
+    [PAWL__ODBC_MSSQL] =
+        {
+            .family     = &pawl__mssql_family,
+            .attributes = ";ClientCharset=UTF-8;TDS_Version=7.4",
+            .text_type  = SQL_C_WCHAR,
+            .extra      = PAWL__ODBC_EXTRA_BEHIND,
+            .append_set = pawl__mssql_append_set,
+            .rest       = "select 1",
+        },
+    [PAWL__ODBC_ORACLE] =
+        {
+            .family     = &pawl__oracle_family,
+            .attributes = "",
+            .by_words   = true,
+            .text_type  = SQL_C_CHAR,
+            .extra      = PAWL__ODBC_EXTRA_BEFORE,
+            .text_max   = 4000,
+            .bytes_max  = 2000,
+            .rest       = "begin null; end;",
+        },
 };
 
-static const pawl__odbc_driver drivers[] = {
-    /* MariaDB Connector/ODBC */
-    {.library     = "libmaodbc",
-     .dialect     = PAWL__ODBC_MYSQL,
-     .null_number = 1048,
-     .failures    = &pawl__mysql_failures},
-    /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
-    {.library = "psqlodbca", .dialect = PAWL__ODBC_POSTGRES, .code_of_state = pawl__pg_state_code},
-    /* FreeTDS, and Microsoft's */
-    {.library     = "libtdsodbc",
-     .dialect     = PAWL__ODBC_MSSQL,
-     .null_number = 515,
-     .failures    = &pawl__mssql_failures},
-    {.library     = "libmsodbcsql",
-     .dialect     = PAWL__ODBC_MSSQL,
-     .null_number = 515,
-     .failures    = &pawl__mssql_failures},
-    /* Oracle Instant Client */
-    {.library     = "libsqora",
-     .dialect     = PAWL__ODBC_ORACLE,
-     .null_number = 1400,
-     .failures    = &pawl__oracle_failures},
-};
-
-const pawl__odbc_driver *pawl__odbc_driver_of(pawl__odbc_dialect dialect)
+int pawl__odbc_dialect_of(const char *library)
 {
-    size_t i = 0;
-    while (drivers[i].dialect != dialect)
-        i++;
-    return &drivers[i];
-}
-
-const pawl__odbc_driver *pawl__odbc_driver_find(const char *library)
-{
+    static const struct {
+        const char        *library; /* begins so */
+        pawl__odbc_dialect dialect;
+    } drivers[] = {
+        {"libmaodbc", PAWL__ODBC_MYSQL}, /* MariaDB Connector/ODBC */
+        /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
+        {"psqlodbca", PAWL__ODBC_POSTGRES},
+        {"libtdsodbc", PAWL__ODBC_MSSQL}, /* FreeTDS, and Microsoft's */
+        {"libmsodbcsql", PAWL__ODBC_MSSQL},
+        {"libsqora", PAWL__ODBC_ORACLE}, /* Oracle Instant Client */
+    };
     for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
         if (strncmp(library, drivers[i].library, strlen(drivers[i].library)) == 0)
-            return &drivers[i];
-    return NULL;
+            return (int)drivers[i].dialect;
+    return -1;
 }
 
-typedef struct state_row {
-    const char    *state; /* begins so */
-    pawl_code      code;
-    pawl__sql_left left;
-} state_row;
+/* ---- Failures ---------------------------------------------------------------- */
 
-/* The first that fits. */
-static const state_row states[] = {
+/* Of drivers, and of their manager. */
+static const pawl__sql_state states[] = {
     {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
     {"08004", PAWL_EDENIED, CONNECTION},      /* the server refuses the connection */
     {"08", PAWL_ELOST, CONNECTION},
@@ -89,43 +100,63 @@ static const state_row states[] = {
     {"22003", PAWL_EINVAL, STATEMENT},        /* number out of range */
 };
 
-static const state_row *find_state(const char *state)
+pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
+                             const pawl__odbc_diagnosis *diagnosis, pawl__sql_left *left)
 {
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0)
-            return &states[i];
-    return NULL;
-}
-
-pawl_code pawl__odbc_code_of(const pawl__odbc_driver *driver, const pawl__odbc_diagnosis *diagnosis,
-                             pawl__sql_left *left)
-{
-    pawl__sql_left   any   = STATEMENT;
-    const state_row *row   = find_state(diagnosis->state);
-    pawl__sql_left  *found = left != NULL ? left : &any;
-    pawl_code        code  = PAWL_EPERSIST;
-    *found                 = CONNECTION;
+    pawl__sql_left         any;
+    pawl__sql_left        *found = left != NULL ? left : &any;
+    const pawl__sql_state *row =
+        pawl__sql_find_state(failures->states, failures->state_count, diagnosis->state);
+    *found = CONNECTION;
     if (diagnosis->state[0] == '\0')
         return PAWL_ELOST;
-    if (driver != NULL && driver->code_of_state != NULL)
-        code = driver->code_of_state(diagnosis->state, found);
-    else if (driver != NULL && diagnosis->number != 0)
-        return pawl__sql_code_of(driver->failures, diagnosis->number, found);
-    else
-        *found = STATEMENT;
-    if (code != PAWL_EPERSIST || row == NULL)
-        return code;
-    *found = row->left;
-    return row->code;
+    if (failures->states == NULL && diagnosis->number != 0)
+        return pawl__sql_code_of(failures, diagnosis->number, found);
+    if (row == NULL)
+        row = pawl__sql_find_state(states, sizeof states / sizeof states[0], diagnosis->state);
+    *found = row != NULL ? row->left : failures->states != NULL ? failures->left : STATEMENT;
+    return row != NULL ? row->code : PAWL_EPERSIST;
 }
 
-pawl_code pawl__odbc_commit_code_of(const pawl__odbc_driver    *driver,
+pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
                                     const pawl__odbc_diagnosis *diagnosis)
 {
     pawl__sql_left left;
-    bool           has_number = diagnosis->state[0] != '\0' && diagnosis->number != 0;
-    if (has_number && driver != NULL && driver->failures != NULL)
-        return pawl__sql_commit_code_of(driver->failures, diagnosis->number);
-    pawl_code code = pawl__odbc_code_of(driver, diagnosis, &left);
+    if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && failures->states == NULL)
+        return pawl__sql_commit_code_of(failures, diagnosis->number);
+    pawl_code code = pawl__odbc_code_of(failures, diagnosis, &left);
     return left == CONNECTION ? PAWL_EUNKNOWN : code;
+}
+
+/* ---- Advice ------------------------------------------------------------------ */
+
+typedef struct remedy_row {
+    pawl_code   code;
+    const char *state; /* begins so */
+    const char *text;
+} remedy_row;
+
+/* The first that fits. */
+static const remedy_row remedies[] = {
+    {PAWL_EUNREACHABLE, "IM002",
+     "; 'odbcinst -q -s' lists the data sources that there are, 'odbcinst -q -d' the drivers"},
+    {PAWL_EUNREACHABLE, "01000",
+     "; install the driver, or name its file by driver= or Driver=: 'odbcinst -q -d' lists those that are "
+     "known"},
+    {PAWL_EUNREACHABLE, "",
+     "; see that the server runs, and that host and port of the connection string or the data "
+     "source are its own"},
+    {PAWL_EDENIED, "",
+     "; see that user and password are right, and that the server lets this user in from here"},
+    {PAWL_ENOTSTORE, "", "; make the database, or name another one by Database="},
+    {PAWL_ECONFIG, "", "; see that the connection string is as the driver wants it"},
+};
+
+const char *pawl__odbc_remedy(pawl_code code, const char *state)
+{
+    for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+        if (remedies[i].code == code &&
+            strncmp(state, remedies[i].state, strlen(remedies[i].state)) == 0)
+            return remedies[i].text;
+    return "";
 }

@@ -23,7 +23,7 @@ static int session_fd(pawl_store *base)
 static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
 {
     pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection);
-    return pawl__odbc_of(base)->kind->is_open(session, is_open_still, error);
+    return session->remote->family->is_open(session, is_open_still, error);
 }
 
 static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
@@ -40,6 +40,36 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
                           pawl_finding_rows *rows, pawl_error *error)
 {
     return pawl__sql_family_look(base, NULL, asked, arena, rows, error);
+}
+
+/* A change set inside a transaction of the application's own connection (an SQLHDBC), whose calls have the
+ * application's deadlines. */
+static pawl_code check_open(pawl__sql_session *own, pawl_error *error)
+{
+    bool      is_open = false;
+    pawl_code code    = own->remote->family->is_open(own, &is_open, error);
+    if (code == PAWL_OK && !is_open)
+        code = pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection has no open transaction: start one first");
+    return code;
+}
+
+static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                        pawl_error *error)
+{
+    pawl__odbc           *store = pawl__odbc_of(base);
+    pawl__odbc_connection own   = {.dbc = native};
+    own.session                 = (pawl__sql_session){.remote     = &store->remote,
+                                                      .is_made    = native != NULL,
+                                                      .is_callers = true,
+                                                      .packet_max = store->main.session.packet_max};
+    if (native == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
+    pawl_code code = check_open(&own.session, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_session_enlist(&own.session, changes, error);
+    pawl__odbc_disconnect(&own.session);
+    return code;
 }
 
 const pawl__sql_session_ops pawl__odbc_session_ops = {
@@ -98,7 +128,7 @@ const pawl_store_ops pawl_store_driver = {
     .interrupt    = pawl__odbc_interrupt,
     .native       = native,
     .native_type  = "SQLHDBC",
-    .enlist       = pawl__odbc_enlist,
+    .enlist       = enlist,
     .event_number = pawl__sql_event_number,
     .ready        = pawl__odbc_ready,
     .diagnose     = diagnose,

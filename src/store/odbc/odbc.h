@@ -3,8 +3,7 @@
  *
  *     odbc.c         the table of operations
  *     url.c          connection strings
- *     driver.c       drivers by name
- *     kind.c         servers by dialect
+ *     driver.c       drivers by name, servers by dialect, failures
  *     watch.c        deadlines and interrupts of calls that block
  *     call.c         calls, failures, texts
  *     request.c      prepared statements and their parameters
@@ -45,7 +44,10 @@ typedef struct pawl__odbc_watch {
 /* Servers of one family. */
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
-    bool                    has_casts; /* a parameter says its type in the text */
+    /* Put behind every connection string; each driver passes over what is none of its own. %lld is a number of
+     * seconds, longer than any call may take. */
+    const char *attributes;
+    bool        has_casts; /* a parameter says its type in the text */
     SQLSMALLINT
     text_type; /* as which a column's text is read; SQL_C_WCHAR: texts travel in UTF-16 */
     pawl__odbc_extra extra; /* of texts (wide.h) */
@@ -56,10 +58,6 @@ typedef struct pawl__odbc_kind {
     size_t      bytes_max; /* the same of bytes */
     const char *kill;      /* %lld is the session whose statement is ended; NULL: by SQLCancel */
     const char *rest;      /* asks whether the session is there */
-    /* Of a session that was just made: who the server is, and the settings that pawl needs. */
-    pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
-    /* Whether its transaction is open; of a caller's, whether his statements are in one. */
-    pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
     /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of
      * PAWL__ODBC_FATES for each item. NULL: rows of an insert go together (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);
@@ -122,9 +120,5 @@ bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session);
 /* odbc.c */
 const pawl__sql_ops               *pawl__odbc_ops_of(const pawl__odbc_kind *kind);
 extern const pawl__sql_session_ops pawl__odbc_session_ops;
-
-/* enlist.c */
-pawl_code pawl__odbc_enlist(pawl_store *base, void *native, const pawl_changes *changes,
-                            pawl_error *error);
 
 #endif

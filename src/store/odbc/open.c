@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_S 2     /* of a connection that ends a statement */
-#define REST_MS 1000 /* a session that rested longer is asked whether it is there */
+#define KILL_S 2         /* of a connection that ends a statement */
+#define REST_MS 1000     /* a session that rested longer is asked whether it is there */
+#define IN_HANDLER_S 300 /* a transaction that rests is ended, where the server can do that */
 #define CONNECTION_SIZE 4200
 
 /* ---- Connecting ---------------------------------------------------------- */
@@ -46,7 +47,7 @@ static bool make_handles(handles *to)
 static SQLRETURN dial(const pawl__odbc *store, SQLHDBC dbc, int64_t seconds)
 {
     char text[CONNECTION_SIZE + 300], rest[300];
-    (void)snprintf(rest, sizeof rest, pawl__odbc_attributes[store->url.dialect],
+    (void)snprintf(rest, sizeof rest, store->kind->attributes,
                    (long long)seconds + PAWL__ODBC_SILENCE_S,
                    (long long)seconds + PAWL__ODBC_SILENCE_S);
     (void)snprintf(text, sizeof text, "%s%s", store->url.connection, rest);
@@ -61,9 +62,7 @@ static pawl_code refused(const pawl__odbc *store, SQLHDBC dbc, pawl_error *error
     pawl__odbc_diagnosis why;
     pawl__sql_left       left;
     pawl__odbc_diagnose_handle(SQL_HANDLE_DBC, dbc, &why);
-    /* The driver is not known yet, but what its numbers and states mean. */
-    pawl_code code = pawl__odbc_code_of(
-        pawl__odbc_driver_of((pawl__odbc_dialect)store->url.dialect), &why, &left);
+    pawl_code code = pawl__odbc_code_of(store->kind->family->failures, &why, &left);
     if (code == PAWL_ELOST || code == PAWL_ETIMEOUT || code == PAWL_EPERSIST)
         code = PAWL_EUNREACHABLE;
     return pawl_error_set(error, code, "odbc: %s: no connection: %s (state %s, error %u)%s",
@@ -72,25 +71,40 @@ static pawl_code refused(const pawl__odbc *store, SQLHDBC dbc, pawl_error *error
                           pawl__odbc_remedy(code, why.state));
 }
 
-static pawl_code check_driver(pawl__odbc *store, pawl__odbc_connection *connection,
-                              pawl_error *error)
+static pawl_code check_driver(const pawl__odbc *store, SQLHDBC dbc, pawl_error *error)
 {
     char        name[100] = "";
     SQLSMALLINT size      = 0;
-    (void)SQLGetInfo(connection->dbc, SQL_DRIVER_NAME, name, sizeof name, &size);
-    connection->driver = pawl__odbc_driver_find(name);
-    if (connection->driver == NULL)
+    (void)SQLGetInfo(dbc, SQL_DRIVER_NAME, name, sizeof name, &size);
+    int dialect = pawl__odbc_dialect_of(name);
+    if (dialect < 0)
         return pawl_error_set(
             error, PAWL_EUNSUPPORTED,
             "odbc: %s: the driver is '%s', whose failures pawl cannot read: libmaodbc.so (MariaDB), "
             "psqlodbca.so (PostgreSQL), libtdsodbc.so and libmsodbcsql (SQL Server), and libsqora "
             "(Oracle) are known",
             store->url.given, name);
-    if ((int)connection->driver->dialect != store->url.dialect)
+    if (dialect != store->url.dialect)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "odbc: %s: the driver %s is for servers of another dialect: "
                               "'?dialect=' names the server's",
                               store->url.given, name);
+    return PAWL_OK;
+}
+
+/* A row lock of a cluster's node is not the others'. */
+static pawl_code check_server(const pawl__sql_remote *remote, pawl_error *error)
+{
+    if (remote->database[0] == '\0')
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "odbc: %s: no database: name one by Database= in the connection "
+                              "string or the data source",
+                              remote->given);
+    if (remote->is_cluster)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "odbc: %s: the server is a node of a Galera cluster, which pawl "
+                              "reaches by mariadb:// alone",
+                              remote->given);
     return PAWL_OK;
 }
 
@@ -110,7 +124,7 @@ static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connecti
     connection->env             = made.env;
     connection->dbc             = made.dbc;
     connection->session.is_made = true;
-    return check_driver(store, connection, error);
+    return check_driver(store, made.dbc, error);
 }
 
 void pawl__odbc_disconnect(pawl__sql_session *session)
@@ -159,7 +173,9 @@ pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
     pawl__odbc_disconnect(session);
     pawl_code code = open_session(store, connection, error);
     if (code == PAWL_OK)
-        code = store->kind->begin(session, error);
+        code = store->kind->family->begin(session, error);
+    if (code == PAWL_OK)
+        code = check_server(&store->remote, error);
     if (code == PAWL_OK)
         code = pawl__sql_session_known(session, error);
     if (code != PAWL_OK)
@@ -199,6 +215,7 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
     if (code == PAWL_OK) {
         store->kind          = &pawl__odbc_kinds[store->url.dialect];
         store->remote.family = store->kind->family;
+        store->remote.rest_s = IN_HANDLER_S;
         store->remote.given  = store->url.given;
         code = pawl__sql_remote_open(base, pawl__odbc_ops_of(store->kind), &pawl__odbc_session_ops,
                                      &store->main.session, &store->side.session, error);

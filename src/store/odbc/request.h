@@ -49,14 +49,12 @@ typedef struct pawl__odbc_statement {
 } pawl__odbc_statement;
 
 typedef struct pawl__sql_connection {
-    pawl__sql_session        session; /* first */
-    SQLHENV                  env;
-    SQLHDBC                  dbc;       /* NULL: there is none */
-    const pawl__odbc_driver *driver;    /* NULL: not connected yet */
-    pawl__odbc_diagnosis     last;      /* of the last failure */
-    bool                     is_manual; /* the driver commits nothing by itself */
-    SQLHSTMT                 running;   /* of the call under way */
-    pawl__oracle_round      *round;     /* owned; NULL: none yet */
+    pawl__sql_session   session; /* first */
+    SQLHENV             env;
+    SQLHDBC             dbc;       /* NULL: there is none */
+    bool                is_manual; /* the driver commits nothing by itself */
+    SQLHSTMT            running;   /* of the call under way */
+    pawl__oracle_round *round;     /* owned; NULL: none yet */
 } pawl__odbc_connection;
 
 static inline pawl__odbc_connection *pawl__odbc_connection_of(pawl__sql_session *session)

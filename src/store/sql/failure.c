@@ -5,6 +5,7 @@
 #include "store/sql/failure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *number, const void *row)
 {
@@ -24,6 +25,15 @@ pawl_code pawl__sql_code_of(const pawl__sql_failures *failures, unsigned number,
     if (left != NULL)
         *left = row != NULL ? row->left : failures->left;
     return row != NULL ? row->code : PAWL_EPERSIST;
+}
+
+const pawl__sql_state *pawl__sql_find_state(const pawl__sql_state *states, size_t count,
+                                            const char *state)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0)
+            return &states[i];
+    return NULL;
 }
 
 static bool is_among(const unsigned *numbers, unsigned number)

@@ -16,14 +16,29 @@ typedef struct pawl__sql_failure {
     pawl__sql_left left;
 } pawl__sql_failure;
 
+/* Of a server that has no numbers, or of a library's own failure. */
+typedef struct pawl__sql_state {
+    const char    *state; /* the SQLSTATE begins so */
+    pawl_code      code;
+    pawl__sql_left left;
+} pawl__sql_state;
+
+/* The first that fits; or NULL. */
+const pawl__sql_state *pawl__sql_find_state(const pawl__sql_state *states, size_t count,
+                                            const char *state);
+
 #define PAWL__SQL_DOUBTS_MAX 4
 
 /* A commit whose connection was lost is in doubt. Exceptions of both kinds are numbers, ended by 0. */
 typedef struct pawl__sql_failures {
     const pawl__sql_failure *rows; /* sorted by number */
     size_t                   count;
-    pawl__sql_left           left;      /* by a number without a row: PAWL_EPERSIST */
-    bool                     is_unsure; /* a commit that ends with such a number is in doubt */
+    const pawl__sql_state   *states; /* instead, where there are no numbers; else NULL */
+    size_t                   state_count;
+    unsigned                 null_number;  /* a column that takes no null; 0: none */
+    unsigned                 large_number; /* a request over packet_max; 0: none */
+    pawl__sql_left           left;         /* by a number without a row: PAWL_EPERSIST */
+    bool                     is_unsure;    /* a commit that ends with such a number is in doubt */
     unsigned                 unsure[PAWL__SQL_DOUBTS_MAX];
     unsigned                 sure[PAWL__SQL_DOUBTS_MAX]; /* the server refuses before it begins */
 } pawl__sql_failures;

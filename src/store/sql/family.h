@@ -13,6 +13,7 @@
 #define PAWL_STORE_SQL_FAMILY_H
 
 #include "store/sql/diagnose.h"
+#include "store/sql/failure.h"
 #include "store/sql/schema.h"
 #include "store/sql/session.h"
 
@@ -68,9 +69,15 @@ struct pawl__sql_family {
     int                hold_back;   /* source, after: holds pending rows back */
     int                event_count; /* of a JSON of events: how many of them are there; 0: none */
     int                event_insert_sure; /* of an event that follows one that is there */
-    pawl__sql_settings settings;
-    const pawl__sql_words *words; /* NULL: those of the standard */
-    pawl__sql_lock_ops     lock_ops;
+    const pawl__sql_failures *failures;
+    pawl__sql_settings        settings;
+    const pawl__sql_words    *words; /* NULL: those of the standard */
+    pawl__sql_lock_ops        lock_ops;
+    /* Of a session that was just made: who the server is, and the settings that pawl needs. PAWL_ENOTSTORE: an old
+     * server. */
+    pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
+    /* Whether its transaction is open; of a caller's, whether a change set can go into it. */
+    pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
     bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
     /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside
      * a commit, is ended. */

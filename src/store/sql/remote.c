@@ -95,12 +95,6 @@ pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *
     return PAWL_OK;
 }
 
-void pawl__sql_note_left(pawl__sql_session *session, pawl__sql_left left)
-{
-    session->is_lost |= left == PAWL__SQL_CONNECTION_LOST;
-    session->is_undone |= session->in_transaction && left == PAWL__SQL_TRANSACTION_UNDONE;
-}
-
 pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error)
 {
     const pawl_store *store = &session->remote->sql.base;
@@ -109,6 +103,24 @@ pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *err
     return pawl_error_set(error, session->why,
                           "%s: the call took longer than %lld ms, its deadline", store->scheme,
                           (long long)store->deadline_ms);
+}
+
+pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
+                                   unsigned number, const char *text, pawl_error *error)
+{
+    const pawl__sql_failures *failures = session->remote->family->failures;
+    const char               *scheme   = session->remote->sql.base.scheme;
+    session->is_lost |= left == PAWL__SQL_CONNECTION_LOST;
+    session->is_undone |= session->in_transaction && left == PAWL__SQL_TRANSACTION_UNDONE;
+    session->is_null = number != 0 && number == failures->null_number;
+    if (session->why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
+        return pawl__sql_broken_off(session, error);
+    if (number == 0)
+        return pawl_error_set(error, code, "%s: %s", scheme, text);
+    if (number == failures->large_number)
+        return pawl_error_set(error, code, "%s: %s (max_allowed_packet of the server: %zu bytes)",
+                              scheme, text, session->packet_max);
+    return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
 }
 
 bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code)

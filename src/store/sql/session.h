@@ -151,7 +151,9 @@ struct pawl__sql_remote {
     pawl__sql_claims             claims;
     int64_t                      lock_number; /* of the worker's session lock; 0: it has none */
     bool                         is_cluster;  /* a row lock is one node's, so claims are stamps */
-    int64_t                      version;     /* of the server; 0: not known */
+    bool    is_read_only; /* the server of the last session can only be read now */
+    int     rest_s;  /* a transaction that rests longer is ended, where the server can do that */
+    int64_t version; /* of the server; 0: not known */
     /* Or the schema, where tables are in one. */
     char database[PAWL__SQL_DATABASE_SIZE];
     char database_id[PAWL__SQL_DATABASE_ID_SIZE];
@@ -184,10 +186,11 @@ void pawl__sql_session_closed(pawl__sql_session *session);
 pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error);
 /* The error of a call that was broken off: session->why. */
 pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error);
+/* The failure of a call as an error, and what it left as the session's state; a `number` of 0 is none. */
+pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
+                                   unsigned number, const char *text, pawl_error *error);
 /* Whether the transaction can go on behind that failure of a statement. */
 bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
-/* A failure's remains become the session's state. */
-void pawl__sql_note_left(pawl__sql_session *session, pawl__sql_left left);
 /* The one number that a text asks for; 0: null, or no row. */
 pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
                                pawl_error *error);

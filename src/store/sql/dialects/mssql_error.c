@@ -109,9 +109,10 @@ static const pawl__sql_failure rows[] = {
 };
 
 const pawl__sql_failures pawl__mssql_failures = {
-    .rows      = rows,
-    .count     = sizeof rows / sizeof rows[0],
-    .left      = TRANSACTION,
-    .is_unsure = true,
-    .unsure    = {266, 3609, 3621},
+    .rows        = rows,
+    .count       = sizeof rows / sizeof rows[0],
+    .null_number = 515,
+    .left        = TRANSACTION,
+    .is_unsure   = true,
+    .unsure      = {266, 3609, 3621},
 };

@@ -65,12 +65,12 @@ static pawl_code check_callers(pawl__sql_session *session, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__mssql_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error)
+static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *error)
 {
     int64_t   state = 0;
     pawl_code code  = pawl__sql_ask_number(session, "select xact_state()", &state, error);
-    *is_open        = code == PAWL_OK && state == 1;
-    return *is_open && session->is_callers ? check_callers(session, error) : code;
+    *is_it          = code == PAWL_OK && state == 1;
+    return *is_it && session->is_callers ? check_callers(session, error) : code;
 }
 
 /* ---- The session --------------------------------------------------------- */
@@ -125,7 +125,7 @@ static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__mssql_begin(pawl__sql_session *session, pawl_error *error)
+static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
     pawl_code code = ask_server(session, error);
     return code == PAWL_OK ? pawl__sql_set_session(session, error) : code;
@@ -257,7 +257,10 @@ const pawl__sql_family pawl__mssql_family = {
     .overrides       = pawl__mssql_overrides,
     .statement_count = PAWL__MSSQL_STATEMENT_COUNT,
     .hold_back       = PAWL__MSSQL_OUTBOX_HOLD_BACK,
+    .failures        = &pawl__mssql_failures,
     .settings        = {settings, 1, 0},
+    .begin           = begin,
+    .is_open         = is_open,
     .words           = &words,
     .lock_ops =
         {

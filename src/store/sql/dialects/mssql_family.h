@@ -18,14 +18,6 @@ extern const pawl__sql_family     pawl__mssql_family;
 extern const pawl__sql_failures   pawl__mssql_failures;
 extern const pawl__sql_check_list pawl__mssql_checks;
 
-/* ---- A session ------------------------------------------------------------ */
-
-/* Asks for version and session, sets what pawl needs. PAWL_ENOTSTORE: an old server. */
-pawl_code pawl__mssql_begin(pawl__sql_session *session, pawl_error *error);
-
-/* Whether its transaction is open; of a caller's, whether a change set can go into it. */
-pawl_code pawl__mssql_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error);
-
 /* ---- Sets ----------------------------------------------------------------- */
 
 /* A text that runs the statement so often, and answers with a letter for the fate of each run: applied,

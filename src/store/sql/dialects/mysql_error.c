@@ -87,9 +87,11 @@ static const pawl__sql_failure rows[] = {
 };
 
 const pawl__sql_failures pawl__mysql_failures = {
-    .rows   = rows,
-    .count  = sizeof rows / sizeof rows[0],
-    .left   = STATEMENT,
-    .unsure = {1180}, /* an error during a commit */
-    .sure   = {1047},
+    .rows         = rows,
+    .count        = sizeof rows / sizeof rows[0],
+    .null_number  = 1048,
+    .large_number = 1153,
+    .left         = STATEMENT,
+    .unsure       = {1180}, /* an error during a commit */
+    .sure         = {1047},
 };

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MYSQL_VERSION_MIN 80001 /* skip locked */
@@ -24,8 +25,7 @@
 /* ---- The session --------------------------------------------------------- */
 
 /* "10.11.6-MariaDB-1", "8.0.36": as 101106, 80036. */
-pawl_code pawl__mysql_check_version(pawl__sql_remote *remote, const char *version,
-                                    pawl_error *error)
+static pawl_code check_version(pawl__sql_remote *remote, const char *version, pawl_error *error)
 {
     unsigned major = 0, minor = 0, patch = 0;
     bool     is_mariadb = strstr(version, "MariaDB") != NULL;
@@ -47,28 +47,93 @@ pawl_code pawl__mysql_check_version(pawl__sql_remote *remote, const char *versio
     " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
     " session sql_big_selects = 1, session group_concat_max_len = 1048576"
 
-/* Texts compare byte for byte also where no column stands beside them. The deadline of a call
+/* As SET NAMES, which MariaDB's ODBC driver refuses. Texts compare byte for byte also where no column stands beside them. The deadline of a call
  * decides before a wait for a lock does. */
-pawl_code pawl__mysql_set_session(pawl__sql_session *session, const char *names, int rest_s,
-                                  pawl_error *error)
+static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote     = session->remote;
-    char                    text[1000] = "", rest[60] = "";
+    char                    text[1200] = "", rest[60] = "";
     bool                    is_mariadb = pawl__mysql_is_mariadb(remote);
     long long               wait = (long long)((remote->sql.base.deadline_ms + 999) / 1000 + 1);
     if (is_mariadb)
-        (void)snprintf(rest, sizeof rest, ", session idle_transaction_timeout = %d", rest_s);
+        (void)snprintf(rest, sizeof rest, ", session idle_transaction_timeout = %d",
+                       remote->rest_s);
     (void)snprintf(text, sizeof text,
-                   "set %s %s, session sql_mode = 'TRADITIONAL', "
+                   "set session character_set_client = utf8mb4, "
+                   "session character_set_results = utf8mb4, session collation_connection = %s, "
+                   "session sql_mode = 'TRADITIONAL', "
                    "session time_zone = '+00:00', session autocommit = 1, "
                    "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
                    "session wait_timeout = %d" OURS "%s",
-                   names, is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S,
-                   rest);
+                   is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S, rest);
     pawl_code code = remote->ops->query(session, text, error);
     if (code == PAWL_OK)
         code = remote->ops->query(session, "set session transaction isolation level read committed",
                                   error);
+    return code;
+}
+
+typedef struct answer {
+    pawl__sql_session *session;
+    char               version[200];
+} answer;
+
+static void take_session(void *context, const pawl_text *columns)
+{
+    answer           *to     = context;
+    pawl__sql_remote *remote = to->session->remote;
+    (void)snprintf(to->version, sizeof to->version, "%.*s", PAWL_TEXT_ARGS(columns[0]));
+    to->session->id         = strtoll(columns[1].data, NULL, 10);
+    to->session->packet_max = strtoul(columns[2].data, NULL, 10);
+    remote->is_read_only    = columns[4].size != 0 && columns[4].data[0] == '1';
+    if (remote->database[0] == '\0')
+        (void)snprintf(remote->database, sizeof remote->database, "%.*s",
+                       PAWL_TEXT_ARGS(columns[3]));
+}
+
+/* Whether the server is a node of Galera: a row lock of one is not the others'. One without it has no such
+ * variable, and MySQL no such table. */
+static pawl_code ask_cluster(pawl__sql_remote *remote, pawl__sql_session *session,
+                             pawl_error *error)
+{
+    int64_t   is_on = 0;
+    pawl_code code  = PAWL_OK;
+    if (pawl__mysql_is_mariadb(remote))
+        code = pawl__sql_ask_number(
+            session,
+            "select max(global_value = 'ON') from information_schema.system_variables "
+            "where variable_name = 'wsrep_on'",
+            &is_on, error);
+    if (code == PAWL_OK)
+        remote->is_cluster = is_on != 0;
+    return code;
+}
+
+static pawl_code begin(pawl__sql_session *session, pawl_error *error)
+{
+    pawl__sql_remote *remote = session->remote;
+    answer            to     = {.session = session};
+    pawl_code         code =
+        remote->ops->ask(session,
+                         "select version(), connection_id(), @@max_allowed_packet, "
+                         "coalesce(database(), ''), @@global.read_only or @@innodb_read_only",
+                         take_session, &to, error);
+    if (code == PAWL_OK)
+        code = check_version(remote, to.version, error);
+    if (code == PAWL_OK)
+        code = set_session(session, error);
+    return code == PAWL_OK ? ask_cluster(remote, session, error) : code;
+}
+
+static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *error)
+{
+    int64_t   number = 0;
+    pawl_code code =
+        pawl__sql_ask_number(session,
+                             session->is_callers ? "select @@in_transaction or not @@autocommit"
+                                                 : "select @@in_transaction",
+                             &number, error);
+    *is_it = code == PAWL_OK && number != 0;
     return code;
 }
 
@@ -222,6 +287,9 @@ const pawl__sql_family pawl__mysql_family = {
             .lock        = PAWL__MYSQL_QUEUE_LOCK,
             PAWL__SQL_SESSION_LOCKS,
         },
+    .failures      = &pawl__mysql_failures,
+    .begin         = begin,
+    .is_open       = is_open,
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,
     .lives         = {"select concat(", ", ", ")", append_life},

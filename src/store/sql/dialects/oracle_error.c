@@ -96,8 +96,9 @@ static const pawl__sql_failure rows[] = {
 };
 
 const pawl__sql_failures pawl__oracle_failures = {
-    .rows   = rows,
-    .count  = sizeof rows / sizeof rows[0],
-    .left   = STATEMENT,
-    .unsure = {1013}, /* a commit that was cancelled may be there, too */
+    .rows        = rows,
+    .count       = sizeof rows / sizeof rows[0],
+    .null_number = 1400,
+    .left        = STATEMENT,
+    .unsure      = {1013}, /* a commit that was cancelled may be there, too */
 };

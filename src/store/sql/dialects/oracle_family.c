@@ -79,7 +79,7 @@ static const char settings[] =
     "isolation_level = read committed commit_logging = 'IMMEDIATE' "
     "commit_wait = 'WAIT' ddl_lock_timeout = %lld";
 
-pawl_code pawl__oracle_begin(pawl__sql_session *session, pawl_error *error)
+static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = session->remote;
     asked             to     = {.remote = remote};
@@ -109,13 +109,13 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
         id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
-pawl_code pawl__oracle_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error)
+static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *error)
 {
     int64_t   number = 0;
     pawl_code code   = pawl__sql_ask_number(
           session, "select nvl2(dbms_transaction.local_transaction_id, 1, 0) from dual", &number,
           error);
-    *is_open = code == PAWL_OK && number != 0;
+    *is_it = code == PAWL_OK && number != 0;
     return code;
 }
 
@@ -184,6 +184,9 @@ const pawl__sql_family pawl__oracle_family = {
     .statement_count = PAWL__ORACLE_STATEMENT_COUNT,
     .hold_back       = PAWL__ORACLE_OUTBOX_HOLD_BACK,
     .settings        = {settings, 1000, 1000000},
+    .failures        = &pawl__oracle_failures,
+    .begin           = begin,
+    .is_open         = is_open,
     .words           = &words,
     .lock_ops =
         {

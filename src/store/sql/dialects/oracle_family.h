@@ -17,12 +17,4 @@
 extern const pawl__sql_family   pawl__oracle_family;
 extern const pawl__sql_failures pawl__oracle_failures;
 
-/* ---- A session ------------------------------------------------------------ */
-
-/* Asks for version and session, sets what pawl needs. PAWL_ENOTSTORE: an old server. */
-pawl_code pawl__oracle_begin(pawl__sql_session *session, pawl_error *error);
-
-/* Whether its transaction is open; of a caller's, whether a change set can go into it. */
-pawl_code pawl__oracle_is_open(pawl__sql_session *session, bool *is_open, pawl_error *error);
-
 #endif

@@ -86,17 +86,11 @@ _Static_assert(sizeof templates / sizeof templates[0] == STATEMENT_COUNT,
 
 /* ---- Failures ------------------------------------------------------------- */
 
-typedef struct state_row {
-    const char    *state; /* begins so */
-    pawl_code      code;
-    pawl__sql_left left;
-} state_row;
-
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__SQL_CONNECTION_LOST
 
-/* The first that fits. */
-static const state_row states[] = {
+/* PostgreSQL has no numbers. A failed statement undoes its transaction to a savepoint. */
+static const pawl__sql_state states[] = {
     {"23505", PAWL_EDUPLICATE, TRANSACTION},  /* unique violation */
     {"23502", PAWL_EINVAL, TRANSACTION},      /* null where none may be */
     {"40001", PAWL_EBUSY, TRANSACTION},       /* serialisation failure */
@@ -125,16 +119,11 @@ static const state_row states[] = {
     {"0A000", PAWL_EUNSUPPORTED, TRANSACTION},
 };
 
-pawl_code pawl__pg_state_code(const char *state, pawl__sql_left *left)
-{
-    *left = TRANSACTION;
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0) {
-            *left = states[i].left;
-            return states[i].code;
-        }
-    return PAWL_EPERSIST;
-}
+const pawl__sql_failures pawl__pg_failures = {
+    .states      = states,
+    .state_count = sizeof states / sizeof states[0],
+    .left        = TRANSACTION,
+};
 
 /* ---- The session --------------------------------------------------------- */
 
@@ -147,7 +136,7 @@ static void take_session(void *context, const pawl_text *columns)
     (void)snprintf(remote->database, sizeof remote->database, "%.*s", PAWL_TEXT_ARGS(columns[2]));
 }
 
-pawl_code pawl__pg_session_begin(pawl__sql_session *session, pawl_error *error)
+static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = session->remote;
     pawl_code         code   = remote->ops->ask(
@@ -191,7 +180,7 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
 }
 
 /* A savepoint is refused outside of a transaction. */
-pawl_code pawl__pg_is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
+static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
     pawl_error why  = PAWL_ERROR_INIT;
     pawl_code  code = session->remote->ops->query(session, "savepoint pawl_open", &why);
@@ -289,8 +278,11 @@ const pawl__sql_family pawl__pg_family = {
     .overrides       = overrides,
     .statement_count = STATEMENT_COUNT,
     .hold_back       = OWN_OUTBOX_HOLD_BACK,
-    .undoes_all      = true,
+    .failures        = &pawl__pg_failures,
     .settings        = {settings, 1, 0},
+    .begin           = begin,
+    .is_open         = is_in_transaction,
+    .undoes_all      = true,
     .lock_ops =
         {
             .claim       = OWN_QUEUE_CLAIM,

@@ -16,19 +16,9 @@
 #include "store/sql/family.h"
 #include "store/sql/row_statements.h"
 
-extern const pawl__sql_family pawl__pg_family;
+extern const pawl__sql_family   pawl__pg_family;
+extern const pawl__sql_failures pawl__pg_failures;
 /* Checks that any client library can ask. */
 extern const pawl__sql_check_list pawl__pg_checks;
 
-/* ---- Failures ------------------------------------------------------------- */
-
-/* By SQLSTATE: PostgreSQL has no numbers. A failed statement undoes its transaction to a savepoint. */
-pawl_code pawl__pg_state_code(const char *state, pawl__sql_left *left);
-
-/* ---- A session ------------------------------------------------------------ */
-
-/* Asks for schema, process id and version, sets what pawl needs; PAWL_ENOTSTORE: an old server. */
-pawl_code pawl__pg_session_begin(pawl__sql_session *session, pawl_error *error);
-/* Whether the session is in a transaction that can go on. */
-pawl_code pawl__pg_is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error);
 #endif
