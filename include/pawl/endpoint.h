@@ -123,6 +123,10 @@ typedef struct pawl_endpoint_options {
      * nests). NULL: no order is kept, and neither with "none". One worker of all processes claims
      * then. docs/concepts.md, docs/decisions/ordered-queues.md */
     const char *ordered;
+    /* Each message that was handled is copied to URL#QUEUE, of a store or a transport, or to #QUEUE of this store: by
+     * the outbox, from a row in the commit of its inbox mark, with headers that say who handled it when. Not what was
+     * discarded, expired or given up, nor copies, timeouts and flushes. NULL or "none": nothing is. docs/INTEROP.md */
+    const char *audit;
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

@@ -42,6 +42,14 @@ typedef struct pawl_message {
 /* The time to be processed: a message that has this header, a time as of pawl_time_format, and is not handled
  * by then is dropped, marked as handled, and counted. Business time; no such time counts as none. */
 #define PAWL_HEADER_EXPIRES "pawl.expires"
+/* On a copy that the option audit makes: the endpoint that handled the message and its machine, when that began and
+ * ended, the message's id, and the value of pawl.expires, which the copy has no more. */
+#define PAWL_HEADER_AUDIT_ENDPOINT "pawl.audit.endpoint"
+#define PAWL_HEADER_AUDIT_MACHINE "pawl.audit.machine"
+#define PAWL_HEADER_AUDIT_STARTED "pawl.audit.started"
+#define PAWL_HEADER_AUDIT_ENDED "pawl.audit.ended"
+#define PAWL_HEADER_AUDIT_ID "pawl.audit.id"
+#define PAWL_HEADER_AUDIT_EXPIRES "pawl.audit.expires"
 
 /* Bytes that a message or an event counts against a size_max: headers and body. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)

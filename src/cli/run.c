@@ -51,12 +51,18 @@ const pawl__argument pawl__run_verb_arguments[] = {
 };
 const pawl__option pawl__run_verb_options[] = {
     PAWL__NUMBER_ROWS(PAWL__SETTINGS_OPTION){
-        .name   = "config",
+        .name   = "audit",
         .kind   = PAWL__OPTION_TEXT,
-        .offset = offsetof(verb_fields, words.file),
-        .value  = "FILE",
+        .offset = offsetof(verb_fields, words.words[PAWL__WORD_AUDIT]),
+        .value  = "URL#QUEUE",
         .help =
-            "lines KEY = VALUE: the numbers here, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
+            "copy each handled message to this queue, by the outbox; no URL: of this store; none: copy nothing"},
+    {.name   = "config",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.file),
+     .value  = "FILE",
+     .help =
+         "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
     {.name   = "create",
      .kind   = PAWL__OPTION_YES_NO,
      .offset = offsetof(verb_fields, is_created),

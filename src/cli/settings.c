@@ -15,8 +15,9 @@
 
 #define UNSAID (-1)
 
-static const char *const word_names[PAWL__WORDS_COUNT] = {
-    [PAWL__WORD_ORDERED] = "ordered", [PAWL__WORD_TRANSPORT] = "transport"};
+static const char *const word_names[PAWL__WORDS_COUNT] = {[PAWL__WORD_AUDIT]     = "audit",
+                                                          [PAWL__WORD_ORDERED]   = "ordered",
+                                                          [PAWL__WORD_TRANSPORT] = "transport"};
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
@@ -425,6 +426,7 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
     options->routes    = routes;
     options->transport = said_word(settings, endpoint, PAWL__WORD_TRANSPORT, &(size_t){0});
     options->ordered   = said_word(settings, endpoint, PAWL__WORD_ORDERED, &(size_t){0});
+    options->audit     = said_word(settings, endpoint, PAWL__WORD_AUDIT, &(size_t){0});
     return fill_recovery(settings, endpoint, options, error);
 }
 
@@ -511,9 +513,11 @@ static pawl_code list_word(const pawl__settings *settings, const char *endpoint,
                                      .option   = pawl_text_of(word_names[word])};
     if (word_said == NULL && own == NULL)
         return PAWL_OK;
-    return pawl__setting_add(list, made,
-                             pawl__masked(word_said != NULL ? word_said : own, text, sizeof text),
-                             line, from, error);
+    if (word_said == NULL)
+        word_said = own;
+    if (word_said[0] != '#') /* a queue of this store hides nothing */
+        word_said = pawl__masked(word_said, text, sizeof text);
+    return pawl__setting_add(list, made, word_said, line, from, error);
 }
 
 static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
@@ -566,6 +570,8 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
         return no_memory(error);
     for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
         code = list_number(settings, endpoint->name, &table, i, list, error);
+    if (code == PAWL_OK)
+        code = list_word(settings, endpoint->name, PAWL__WORD_AUDIT, table.audit, list, error);
     if (code == PAWL_OK)
         code = list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list, error);
     if (code == PAWL_OK)

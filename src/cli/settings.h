@@ -21,7 +21,7 @@
 #include "runtime/option_rows.h"
 
 /* Options that are one word, in the file as on the command line. */
-enum { PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };
+enum { PAWL__WORD_AUDIT, PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };
 
 /* The options of the command line, as their fields. */
 typedef struct pawl__settings_words {

@@ -65,7 +65,7 @@ typedef struct pawl__engine {
     pawl_time (*oldest_without_row)(void *runtime);
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
-    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked with history only */
+    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked while is_timed */
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
@@ -73,14 +73,16 @@ typedef struct pawl__engine {
      * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    struct pawl__order   *order;       /* of an ordered endpoint: order.h; else NULL */
-    bool                  has_hot;     /* is_hot may answer true */
-    bool                  has_history; /* each unit leaves lines of history (line.h) */
-    bool                  is_virtual;  /* each unit has its own business time */
-    int32_t               immediate_retries, delayed_retries;
-    int64_t               retry_delay, retry_delay_max, not_found_wait, version_delay;
-    int32_t               conflict_retries;
-    const pawl__recovery *recovery;  /* borrowed; NULL: no rows */
+    struct pawl__order       *order;       /* of an ordered endpoint: order.h; else NULL */
+    bool                      has_hot;     /* is_hot may answer true */
+    const struct pawl__audit *audit;       /* handled messages are copied: audit.h; or NULL */
+    bool                      has_history; /* each unit leaves lines of history (line.h) */
+    bool                      is_timed; /* history or audit: how long each unit takes is measured */
+    bool                      is_virtual; /* each unit has its own business time */
+    int32_t                   immediate_retries, delayed_retries;
+    int64_t                   retry_delay, retry_delay_max, not_found_wait, version_delay;
+    int32_t                   conflict_retries;
+    const pawl__recovery     *recovery; /* borrowed; NULL: no rows */
     int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
     bool         has_warned_recent;  /* so that the warning comes once */
     pawl__unread unread[PAWL__UNREAD_COUNT];
@@ -157,7 +159,8 @@ typedef struct pawl__unit {
     pawl_text                     error;
     pawl__line                   *lines; /* of history, once it is kept */
     size_t                        line_count;
-    int64_t                       duration; /* microseconds; 0 without history */
+    pawl_time                     started;  /* machine time, with audit */
+    int64_t                       duration; /* microseconds, while is_timed */
     pawl_text                     key;      /* of an ordered endpoint; or empty */
     uint32_t                      lane;     /* of the key */
     struct pawl__unit            *before;   /* the unit before it in its lane; or NULL */
@@ -219,15 +222,13 @@ pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
 /* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or
  * a unit cannot be kept. */
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
-/* In place of begin, load and run: gives all units back as they were claimed. */
-void pawl__batch_release(pawl__batch *batch);
+void      pawl__batch_release(pawl__batch *batch); /* in place of begin: gives all back */
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
 /* Forgets what the handlers did, if they ran, and fails every unit with `code`: for a
  * batch of one that cannot be loaded, run or committed. Then build the changes again. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
-/* Forgets what the handlers did: messages and timeouts are to run again, flushes
- * fail with `code`. Then build the changes again. */
+/* Likewise: messages and timeouts are to run again, flushes fail with `code`. */
 void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text);
 
 /* ---- Between the files of the engine -------------------------------------- */
@@ -278,8 +279,7 @@ pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool 
 /* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
-/* unit.c */
-pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
+pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error); /* unit.c */
 /* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. */
 void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */

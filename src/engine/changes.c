@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/audit.h"
 #include "engine/line.h"
 #include "engine/origin.h"
 #include "engine/state.h"
@@ -457,9 +458,11 @@ pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error)
         code = put_unit(batch, &batch->units[i]);
     for (size_t i = 0; i < batch->entry_count && code == PAWL_OK; i++)
         code = put_entry(batch, batch->entries[i], error);
+    put_effects(batch);
+    if (code == PAWL_OK && batch->engine->audit != NULL)
+        code = pawl__audit_put(batch);
     if (code == PAWL_ENOMEM)
         pawl_error_set(error, code, "no memory for a change set of %zu units", batch->unit_count);
-    put_effects(batch);
     batch->changes.counters = batch->counters;
     return code;
 }

@@ -30,6 +30,11 @@ static void json_free(void *context, void *memory)
 
 static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
 
+bool pawl__headers_may_have(pawl_text headers, const char *name)
+{
+    return headers.size > 0 && memmem(headers.data, headers.size, name, strlen(name)) != NULL;
+}
+
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value)
 {
@@ -204,19 +209,8 @@ pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *are
     return write_headers(doc, is_ok, arena, merged);
 }
 
-pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
-                            pawl_text *made)
-{
-    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
-    yyjson_mut_val *object = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, object);
-    bool is_ok =
-        object != NULL && put_headers(doc, object, headers) && put(doc, object, name, value);
-    return write_headers(doc, is_ok, arena, made);
-}
-
-pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
-                                pawl_text *made)
+pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
+                               const pawl__header_value *values, pawl_arena *arena, pawl_text *made)
 {
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -224,7 +218,25 @@ pawl_code pawl__headers_without(pawl_text headers, const char *const *names, paw
     bool is_ok = object != NULL && put_headers(doc, object, headers);
     for (; is_ok && *names != NULL; names++)
         yyjson_mut_obj_remove_key(object, *names);
+    for (; is_ok && values->name != NULL; values++)
+        is_ok = put(doc, object, values->name, values->value);
     return write_headers(doc, is_ok, arena, made);
+}
+
+static const char *const        no_names[]  = {NULL};
+static const pawl__header_value no_values[] = {{NULL, {.data = NULL}}};
+
+pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
+                            pawl_text *made)
+{
+    const pawl__header_value values[] = {{name, value}, {NULL, {.data = NULL}}};
+    return pawl__headers_change(headers, no_names, values, arena, made);
+}
+
+pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
+                                pawl_text *made)
+{
+    return pawl__headers_change(headers, names, no_values, arena, made);
 }
 
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,

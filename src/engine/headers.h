@@ -15,6 +15,8 @@
 
 /* May the text stand between quotes in JSON as it is? */
 bool pawl__is_plain(pawl_text text);
+/* False: the header is not there. Reads no JSON: most messages have none of pawl's own. */
+bool pawl__headers_may_have(pawl_text headers, const char *name);
 /* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);
@@ -36,6 +38,16 @@ pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *are
  * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
                             pawl_text *made);
+typedef struct pawl__header_value {
+    const char *name; /* NULL ends a list */
+    pawl_text   value;
+} pawl__header_value;
+
+/* The headers without `names`, which end with NULL, and with `values`, as set puts each. PAWL_ENOMEM is the
+ * only failure. */
+pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
+                               const pawl__header_value *values, pawl_arena *arena,
+                               pawl_text *made);
 /* The headers without `names`, which end with NULL. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
                                 pawl_text *made);

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/calm.h"
+#include "engine/audit.h"
 #include "engine/elsewhere.h"
 #include "engine/stream.h"
 #include "engine/version.h"
@@ -535,18 +536,24 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
 /* Is the message's time to be processed over? PAWL_ENOMEM is the only failure. */
 static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
 {
-    static const char name[] = PAWL_HEADER_EXPIRES;
-    const pawl_text  *all    = &unit->message.headers;
-    pawl_text         text   = {.data = NULL, .size = 0};
-    pawl_time         end    = 0;
-    if (unit->kind != PAWL__UNIT_MESSAGE || all->size == 0 ||
-        memmem(all->data, all->size, name, sizeof name - 1) == NULL)
+    pawl_text all  = unit->message.headers;
+    pawl_text text = {.data = NULL, .size = 0};
+    pawl_time end  = 0;
+    if (unit->kind != PAWL__UNIT_MESSAGE || !pawl__headers_may_have(all, PAWL_HEADER_EXPIRES))
         return PAWL_OK;
     pawl_arena_reset(batch->engine->scratch);
-    pawl_code code = pawl__headers_value(*all, pawl_text_of(name), batch->engine->scratch, &text);
+    pawl_code code =
+        pawl__headers_value(all, PAWL_TEXT(PAWL_HEADER_EXPIRES), batch->engine->scratch, &text);
     if (code == PAWL_OK && text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK)
         unit->is_expired = end <= unit->now;
     return code;
+}
+
+static int64_t note_begin(const pawl__engine *engine, pawl__unit *unit)
+{
+    if (engine->audit != NULL)
+        unit->started = engine->audit->now(engine->runtime);
+    return engine->clock(engine->runtime);
 }
 
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
@@ -559,9 +566,10 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         unit->end = PAWL__END_DISCARDED;
         return PAWL_OK;
     }
-    int64_t begin   = batch->engine->has_history ? batch->engine->clock(batch->engine->runtime) : 0;
-    outcome came_to = run_attempts(&ctx, batch, unit, &code);
-    if (batch->engine->has_history)
+    bool    is_timed = batch->engine->is_timed;
+    int64_t begin    = is_timed ? note_begin(batch->engine, unit) : 0;
+    outcome came_to  = run_attempts(&ctx, batch, unit, &code);
+    if (is_timed)
         unit->duration = batch->engine->clock(batch->engine->runtime) - begin;
     if (came_to == OUTCOME_FAILED)
         came_to = end_failed(&ctx, unit, &code);

@@ -115,6 +115,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
     if (code == PAWL_OK)
         code = check_transport(endpoint, error);
     if (code == PAWL_OK)
+        code = pawl__audit_take(endpoint, error);
+    if (code == PAWL_OK)
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)
         code = pawl__worker_open(endpoint->worker, error);
@@ -169,6 +171,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     pawl__model_destroy(endpoint->model);
     if (endpoint->stop_fd >= 0)
         close(endpoint->stop_fd);
+    pawl_free(endpoint->auditing.address);
     pawl__pulse_destroy(&endpoint->pulse);
     pawl__handover_destroy(&endpoint->handover);
     pthread_mutex_destroy(&endpoint->mutex);

@@ -300,6 +300,8 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
     }
     if (settings->ordered == NULL)
         settings->ordered = defaults.ordered;
+    if (settings->audit == NULL)
+        settings->audit = defaults.audit;
     code = pawl__recovery_take(&endpoint->recovery, settings, &defaults, error);
     if (code == PAWL_OK)
         code = check_settings(settings, &endpoint->recovery, error);

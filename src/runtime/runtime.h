@@ -16,6 +16,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/audit.h"
 #include "runtime/breaker.h"
 #include "runtime/deaths.h"
 #include "runtime/direct.h"
@@ -53,8 +54,9 @@ struct pawl_endpoint {
     pawl_route            routes[PAWL__ROUTES_MAX];
     size_t                route_count;
     pawl__recovery        recovery;
-    struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
-    struct pawl__service *service;     /* of step mode */
+    struct pawl__worker  *worker;  /* of step mode, and of the first thread of run() */
+    struct pawl__service *service; /* of step mode */
+    pawl__auditing        auditing;
     pawl__reading         reading;     /* from a broker, and the intake of step mode */
     pawl__handover        handover;    /* of its messages, from the thread that reads to workers */
     int64_t               service_due; /* step mode: monotonic time of the next check */
@@ -105,8 +107,7 @@ static inline bool pawl__route_is_remote(const pawl_route *route)
     return route->url != NULL || route->sink != NULL || route->is_outbox;
 }
 
-/* observe/observe.c: see observe.h. Joining comes last when an endpoint is made, leaving
- * first when it ends. */
+/* observe/observe.c: joining comes last when an endpoint is made, leaving first when it ends. */
 pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
 void      pawl__observe_leave(pawl_endpoint *endpoint);
 /* An attempt to deliver the row, as claimed, came to this outcome just now. */
@@ -201,8 +202,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* finish.c: begin, load, run, commit; refused units again, one by one, to an end. Adds to `step`. */
 pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* commit.c: takes the counts of refused groups back from the store, when no commit follows that
- * does: when there is nothing to do, and at the end. */
+/* commit.c: takes the counts of refused groups back from the store, when no commit that does follows. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* clock.c: sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);

@@ -346,6 +346,12 @@ static void check_ledger(run *it, const char *name, const char *expected)
           PAWL_TEXT_ARGS(data));
 }
 
+/* Six or four messages were sent to the shop; three parcels and an event it sent itself. */
+static size_t copies_of(const run *it)
+{
+    return it->has_sql ? 6 + 4 : 4 + 4;
+}
+
 static void check_rows(run *it)
 {
     pawl_error             error  = PAWL_ERROR_INIT;
@@ -377,7 +383,7 @@ static void check_rows(run *it)
     CHECK(it, dead.count == 2, "%zu dead letters", dead.count);
     world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
              &error);
-    CHECK(it, sent.count == 6, "%zu outbox rows are delivered", sent.count);
+    CHECK(it, sent.count == 6 + copies_of(it), "%zu outbox rows are delivered", sent.count);
     world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, &error), &error);
     CHECK(it, sent.count == 0, "%zu outbox rows are dead", sent.count);
     world_ok(pawl_store_aggregator_counts(store, PAWL_TEXT("Parcels/a"), &type, 1,
@@ -400,6 +406,31 @@ static void check_marks(run *it)
              &error);
     for (size_t i = 0; i < 6; i++)
         CHECK(it, known[i], "message %s is not remembered", ids[i].data);
+}
+
+static bool has_copy(const pawl_queue_rows *copies, const char *id)
+{
+    char   part[80];
+    size_t found = 0;
+    snprintf(part, sizeof part, "\"pawl.audit.id\":\"%s\"", id);
+    for (size_t i = 0; i < copies->count; i++)
+        found += world_says(copies->items[i].message.headers, part);
+    return found == 1;
+}
+
+/* Each handled message of the shop was copied once, dead letters were not. */
+static void check_copies(run *it)
+{
+    static const char *const ids[] = {"m-a", "m-b", "m-stray", "m-pay", "m-audit-1", "m-audit-2"};
+    size_t                   count = it->has_sql ? 6 : 4;
+    pawl_error               error = PAWL_ERROR_INIT;
+    pawl_queue_rows          rows  = {.count = 0};
+    world_ok(
+        pawl_store_queue_list(it->main_store, PAWL_TEXT("copies"), 0, it->arena, &rows, &error),
+        &error);
+    for (size_t i = 0; i < count; i++)
+        CHECK(it, has_copy(&rows, ids[i]), "message %s has no copy, or two", ids[i]);
+    CHECK(it, rows.count == copies_of(it), "%zu copies of handled messages", rows.count);
 }
 
 /* A handler's own SQL is there once: no number twice, none missing. */
@@ -479,6 +510,7 @@ static void set_up(run *it, const char *scheme, const fault_plan *plan)
         native_exec(it->main_url, "create table {audit} (number integer)");
     it->options.store  = "fault:main";
     it->options.routes = routes;
+    it->options.audit  = "#copies";
 }
 
 static void tear_down(run *it)
@@ -514,6 +546,7 @@ static fault_result play_once(const char *scheme, const fault_plan *given, long 
     check_ledger(&it, "b", "{\"name\":\"b\",\"placed\":1,\"reminded\":1,\"expired\":1}");
     check_rows(&it);
     check_marks(&it);
+    check_copies(&it);
     if (it.has_sql)
         check_audit(&it);
     pawl_endpoint_destroy(it.shop);

@@ -7,7 +7,8 @@
  * order come with them. Each order sets two timeouts: five minutes later both
  * send a reminder, then one is paid, and its three parcels are packed together;
  * the program is stopped and started, and a day later the other one ends. What
- * goes to the depot, another store, goes through the outbox: six rows. A message
+ * goes to the depot, another store, goes through the outbox: six rows.
+ * Each message that the shop handles is copied to a queue. A message
  * that only a newer program knows comes while one works beside this one.
  *
  * After a failure the program goes on as one in production: it steps again, or,

@@ -126,13 +126,20 @@ show --config "$work/broker.conf" --endpoint works --transport "amqp://other/#mi
 holds works transport "amqp://other/#mine" "command line"
 show
 ! grep -q ' transport ' "$work/shown" || die "a transport that nobody gave"
-! grep -q ' ordered ' "$work/shown" || die "an order that nobody gave"
+! grep -qE ' (ordered|audit) ' "$work/shown" || die "an order or an audit that nobody gave"
 printf 'ordered = header:tenant\n[works]\nordered = saga\n' >"$work/order.conf"
 show --config "$work/order.conf"
 holds works ordered saga "$work/order.conf:3"
 holds rests ordered header:tenant "$work/order.conf:1"
 show --config "$work/order.conf" --ordered property:job
 holds works ordered property:job "command line"
+
+printf 'audit = amqp://u:hunter2@broker/#all\n[works]\naudit = #mine\n' >"$work/audit.conf"
+show --config "$work/audit.conf"
+holds works audit "#mine" "$work/audit.conf:3"
+holds rests audit "amqp://u:***@broker/#all" "$work/audit.conf:1"
+show --config "$work/audit.conf" --audit none
+holds works audit none "command line"
 
 echo "== --json: one object for each option and route"
 show --config "$file" --json --retry-delay 1s --endpoint works
@@ -233,6 +240,9 @@ expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
 expect 2 "^pawl: --transport names a queue, which one endpoint reads: give --endpoint" pawl run "$app" --show-options --transport 'amqp://a/#q'
 expect 2 "option ordered is 'key'" pawl run "$app" --store memory:x --ordered key
+expect 2 "option audit is 'audits': it names no queue; expected URL#QUEUE, or #QUEUE of this store" \
+    pawl run "$app" --store memory:x --audit audits
+expect 2 "option audit is '#works': it is the endpoint's own queue" pawl run "$app" --store memory:x --audit '#works'
 expect 2 "option transport: no broker is known by the scheme 'pigeon'" pawl run "$app" --store memory:x --transport pigeon://roof/
 route_without_a_name='postgres://u:hunter2@h/d?x=1'
 printf 'route = %s\n' "$route_without_a_name" >"$work/bad.conf"
@@ -250,6 +260,20 @@ expect 0 '^sent ' pawl send --to works --type job --body '{"n":1}'
 poll 20 has_ready audit 1 || die "nothing is in the queue audit"
 pawl outbox list --json --state dispatched >"$work/out"
 lines 1
+stop "$pid" TERM 0
+
+echo "== copies of handled messages"
+export PAWL_STORE=sqlite:$work/audit.db
+start works "$app" --endpoint works --immediate-retries 0 --audit '#audits'
+expect 0 '^sent ' pawl send --to works --type job --id failed --body '{"n":-1}'
+expect 0 '^sent ' pawl send --to works --type job --id good --header tone=kind --body '{"n":1}'
+poll 20 has_ready audits 1 || die "no copy"
+pawl queue peek audits --json --reveal >"$work/out"
+lines 1
+for part in '"tone":"kind"' '"pawl.audit.id":"good"' '"pawl.audit.endpoint":"works"' "\"pawl.audit.machine\":\"$(uname -n)\"" \
+    '"pawl.audit.started":"2'; do
+    grep -qF "$part" "$work/out" || grep -qF "$(sed 's/"/\\"/g' <<<"$part")" "$work/out" || die "the copy has no $part"
+done
 stop "$pid" TERM 0
 
 echo "== a row of recovery holds: discarded after one run, and the log says so"

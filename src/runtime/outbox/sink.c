@@ -72,6 +72,14 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
     return PAWL_OK;
 }
 
+pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
+{
+    pawl__sink tried = {.route = route};
+    pawl_code  code  = open_sink(&tried, error);
+    close_sink(&tried);
+    return code == PAWL_ECONFIG || code == PAWL_EINVAL || code == PAWL_ENOMEM ? code : PAWL_OK;
+}
+
 static bool begin_call(pawl__service *service, const pawl__sink *sink, const pawl_message *message)
 {
     pawl__call call = {.kind = "the sink of route", .name = sink->route->name};

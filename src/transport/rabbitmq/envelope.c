@@ -89,10 +89,28 @@ typedef struct letter {
     bool                 expires;
     pawl_time            sent_at, end; /* of its time to be processed, if it expires */
     char                 sent[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_text            endpoint, machine, started, ended; /* of a copy for an audit */
 } letter;
 
-/* The message's own: a JSON object of strings, which the store has checked. Finds pawl.reply_to and
- * pawl.expires among them. */
+/* Notes a header of pawl's own that properties, or the headers of other systems, are made of. */
+static void note_own(letter *of, pawl_text name, pawl_text text)
+{
+    const struct {
+        pawl_text  name;
+        pawl_text *to;
+    } rows[] = {{PAWL_TEXT("pawl.reply_to"), &of->reply_to},
+                {PAWL_TEXT(PAWL_HEADER_AUDIT_ENDPOINT), &of->endpoint},
+                {PAWL_TEXT(PAWL_HEADER_AUDIT_MACHINE), &of->machine},
+                {PAWL_TEXT(PAWL_HEADER_AUDIT_STARTED), &of->started},
+                {PAWL_TEXT(PAWL_HEADER_AUDIT_ENDED), &of->ended}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (pawl_text_equal(name, rows[i].name))
+            *rows[i].to = text;
+    if (pawl_text_equal(name, PAWL_TEXT(PAWL_HEADER_EXPIRES)))
+        of->expires = pawl_time_parse(text, &of->end, NULL) == PAWL_OK;
+}
+
+/* The message's own: a JSON object of strings, which the store has checked. */
 static void put_own(headers *to, pawl_text json, letter *of)
 {
     yyjson_alc  memory   = pawl__rabbitmq_json_memory(to->arena);
@@ -111,19 +129,18 @@ static void put_own(headers *to, pawl_text json, letter *of)
         if (!yyjson_is_str(value))
             continue;
         put(to, name, text);
-        if (pawl_text_equal(name, PAWL_TEXT("pawl.reply_to")))
-            of->reply_to = text;
-        if (pawl_text_equal(name, PAWL_TEXT(PAWL_HEADER_EXPIRES)))
-            of->expires = pawl_time_parse(text, &of->end, NULL) == PAWL_OK;
+        note_own(of, name, text);
     }
 }
 
 /* ---- The headers of other systems ------------------------------------------------------- */
 
-/* "2026-01-31 23:59:59:123456 Z". */
-static pawl_text nservicebus_time(const letter *of, pawl_arena *arena)
+/* "2026-01-31 23:59:59:123456 Z". Empty: there is no such time. */
+static pawl_text nservicebus_time(pawl_text time, pawl_arena *arena)
 {
-    return pawl_arena_printf(arena, "%.10s %.8s:%.6s Z", of->sent, of->sent + 11, of->sent + 20);
+    if (time.size != PAWL_TIME_TEXT_SIZE)
+        return (pawl_text){.data = "", .size = 0};
+    return pawl_arena_printf(arena, "%.10s %.8s:%.6s Z", time.data, time.data + 11, time.data + 20);
 }
 
 /* A TimeSpan of .NET, "1.23:59:59.123456". */
@@ -148,7 +165,14 @@ static void put_nservicebus(headers *to, const letter *of)
     put_default(to, PAWL_TEXT("NServiceBus.CorrelationId"), message->correlation_id);
     put_default(to, PAWL_TEXT("NServiceBus.RelatedTo"), message->causation_id);
     put_default(to, PAWL_TEXT("NServiceBus.ReplyToAddress"), of->reply_to);
-    put_default(to, PAWL_TEXT("NServiceBus.TimeSent"), nservicebus_time(of, to->arena));
+    put_default(to, PAWL_TEXT("NServiceBus.TimeSent"),
+                nservicebus_time(pawl_text_of(of->sent), to->arena));
+    put_default(to, PAWL_TEXT("NServiceBus.ProcessingEndpoint"), of->endpoint);
+    put_default(to, PAWL_TEXT("NServiceBus.ProcessingMachine"), of->machine);
+    put_default(to, PAWL_TEXT("NServiceBus.ProcessingStarted"),
+                nservicebus_time(of->started, to->arena));
+    put_default(to, PAWL_TEXT("NServiceBus.ProcessingEnded"),
+                nservicebus_time(of->ended, to->arena));
     if (of->expires)
         put_default(to, PAWL_TEXT("NServiceBus.TimeToBeReceived"), nservicebus_span(of, to->arena));
 }
@@ -162,7 +186,11 @@ static void put_serviceconnect(headers *to, const letter *of)
     put_default(to, PAWL_TEXT("TypeName"), message->type);
     put_default(to, PAWL_TEXT("FullTypeName"), message->type);
     put_default(to, PAWL_TEXT("CorrelationId"), message->correlation_id);
-    put_default(to, PAWL_TEXT("DestinationAddress"), of->item->queue);
+    put_default(to, PAWL_TEXT("DestinationAddress"),
+                of->endpoint.size > 0 ? of->endpoint : of->item->queue);
+    put_default(to, PAWL_TEXT("DestinationMachine"), of->machine);
+    put_default(to, PAWL_TEXT("TimeReceived"), of->started);
+    put_default(to, PAWL_TEXT("TimeProcessed"), of->ended);
     put_default(to, PAWL_TEXT("SourceAddress"), of->reply_to);
     put_default(to, PAWL_TEXT("TimeSent"), pawl_arena_text(to->arena, pawl_text_of(of->sent)));
     put_default(to, PAWL_TEXT("ConsumerType"), PAWL_TEXT("RabbitMQ"));

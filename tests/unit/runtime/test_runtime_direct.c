@@ -123,6 +123,35 @@ static void e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one(const
     close_direct(&r);
 }
 
+/* By the option audit: one copy, whether the broker's message was a row or not. */
+static void e27_a_handled_one_is_copied_once_for_an_audit(const char *url)
+{
+    reading r;
+    open_direct(&r, url,
+                &(pawl_endpoint_options){
+                    .batch_messages = 10, .immediate_retries = -1, .audit = "#audits"});
+    failures_left = 1;
+    put_note(1); /* becomes a row */
+    put_note(2);
+    takes_in(&r, 2);
+    assert_int_equal(world_step(&r.it).handled, 1);
+    takes_in(&r, 0);
+    world_drain(&r.it);
+    put_note(2); /* behind its mark */
+    put("m-3", "note", "no JSON");
+    takes_in(&r, 2);
+    world_drain(&r.it);
+    takes_in(&r, 0);
+    world_go(&r.it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(&r.it).count, 1);
+    pawl_queue_rows copies = world_queue(&r.it, "audits");
+    assert_int_equal(copies.count, 2);
+    bool is_first = world_says(copies.items[0].message.headers, "\"pawl.audit.id\":\"m-1\"");
+    assert_true(world_says(copies.items[is_first].message.headers, "\"pawl.audit.id\":\"m-2\""));
+    assert_true(world_says(copies.items[!is_first].message.headers, "\"pawl.audit.id\":\"m-1\""));
+    close_direct(&r);
+}
+
 static void e34_copies_are_handled_once(const char *url)
 {
     reading r;
@@ -463,6 +492,7 @@ int main(void)
         ON_ALL_STORES(e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit),
         ON_ALL_STORES(e26_failing_it_is_a_row_with_all_its_retries),
         ON_ALL_STORES(e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one),
+        ON_ALL_STORES(e27_a_handled_one_is_copied_once_for_an_audit),
         ON_ALL_STORES(e34_copies_are_handled_once),
         ON_ALL_STORES(e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped),
         ON_STORES(what_is_given_back_is_a_row),

@@ -185,6 +185,64 @@ static void an_exchange_takes_its_own_key_or_the_route_s_queue(void **state)
     end(&s);
 }
 
+#define AUDIT(member, value) "\"pawl.audit." member "\":\"" value "\""
+#define AUDITED                                                                                 \
+    "{" AUDIT("endpoint", "desk") "," AUDIT("machine", "box") "," AUDIT(                        \
+        "started",                                                                              \
+        "2026-01-01T08:59:58.000001Z") "," AUDIT("ended",                                       \
+                                                 "2026-01-01T08:59:59.123456Z") "," AUDIT("id", \
+                                                                                          "m-1") "}"
+
+/* NULL `value`: whatever it is. */
+static bool has_header(const sample *s, const char *name, const char *value)
+{
+    const amqp_table_t *table = &s->envelope.properties.headers;
+    for (int i = 0; i < table->num_entries; i++) {
+        amqp_bytes_t key = table->entries[i].key, found = table->entries[i].value.value.bytes;
+        if (key.len == strlen(name) && memcmp(key.bytes, name, key.len) == 0)
+            return value == NULL ||
+                   (found.len == strlen(value) && memcmp(found.bytes, value, found.len) == 0);
+    }
+    return false;
+}
+
+static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(void **state)
+{
+    sample s;
+    (void)state;
+    begin(&s, "amqp://broker?headers=nservicebus");
+    s.item.queue           = PAWL_TEXT("audit");
+    s.item.message.headers = PAWL_TEXT(AUDITED);
+    make(&s);
+    is(s.envelope.properties.message_id, "m-1");
+    assert_true(has_header(&s, "NServiceBus.MessageId", "m-1"));
+    assert_true(has_header(&s, "NServiceBus.ProcessingEndpoint", "desk"));
+    assert_true(has_header(&s, "NServiceBus.ProcessingMachine", "box"));
+    assert_true(has_header(&s, "NServiceBus.ProcessingStarted", "2026-01-01 08:59:58:000001 Z"));
+    assert_true(has_header(&s, "NServiceBus.ProcessingEnded", "2026-01-01 08:59:59:123456 Z"));
+    assert_true(has_header(&s, "pawl.audit.started", "2026-01-01T08:59:58.000001Z"));
+    s.item.message.headers = PAWL_TEXT("{\"pawl.audit.started\":\"early\"}");
+    make(&s);
+    assert_true(has_header(&s, "pawl.audit.started", "early"));
+    assert_false(has_header(&s, "NServiceBus.ProcessingStarted", NULL));
+    end(&s);
+    begin(&s, "amqp://broker?headers=serviceconnect");
+    s.item.queue           = PAWL_TEXT("audit");
+    s.item.message.headers = PAWL_TEXT(AUDITED);
+    make(&s);
+    assert_true(has_header(&s, "DestinationAddress", "desk"));
+    assert_true(has_header(&s, "DestinationMachine", "box"));
+    assert_true(has_header(&s, "TimeReceived", "2026-01-01T08:59:58.000001Z"));
+    assert_true(has_header(&s, "TimeProcessed", "2026-01-01T08:59:59.123456Z"));
+    end(&s);
+    begin(&s, "amqp://broker");
+    s.item.message.headers = PAWL_TEXT(AUDITED);
+    make(&s);
+    assert_false(has_header(&s, "NServiceBus.ProcessingEndpoint", NULL));
+    assert_false(has_header(&s, "DestinationMachine", NULL));
+    end(&s);
+}
+
 static void the_headers_of_nservicebus(void **state)
 {
     sample s;
@@ -285,6 +343,7 @@ int main(void)
         cmocka_unit_test(an_end_of_its_time_is_the_expiration),
         cmocka_unit_test(what_a_message_does_not_have_is_left_out),
         cmocka_unit_test(an_exchange_takes_its_own_key_or_the_route_s_queue),
+        cmocka_unit_test(a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits),
         cmocka_unit_test(the_headers_of_nservicebus),
         cmocka_unit_test(the_headers_of_serviceconnect),
         cmocka_unit_test(what_amqp_cannot_carry_is_rejected),
