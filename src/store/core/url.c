@@ -185,6 +185,7 @@ static bool is_known(const char *name)
                                         "encrypt",
                                         "host",
                                         "hostaddr",
+                                        "log_mb",
                                         "options",
                                         "pooler",
                                         "port",

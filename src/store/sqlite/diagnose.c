@@ -84,7 +84,7 @@ static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
     return pawl__sql_findf(doctor, "disk", level, "", "%lld MB are free", (long long)(room >> 20));
 }
 
-#define LOG_WARN (INT64_C(256) << 20)
+#define LOG_PARTS_WARN 4 /* of the size at which it is copied */
 
 /* The log is emptied when nobody reads it: one that is large is kept by an old transaction. */
 static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
@@ -93,7 +93,7 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
     struct stat file = {0};
     (void)snprintf(path, sizeof path, "%s-wal", store->path);
     int64_t size = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
-    if (size < LOG_WARN)
+    if (size < LOG_PARTS_WARN * ((int64_t)store->log_mb << 20))
         return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_OK, "",
                                "the log has %lld kB: no transaction keeps it",
                                (long long)(size >> 10));

@@ -1,6 +1,6 @@
 /* open.c - the URL, the connection and its settings.
  *
- *     sqlite:PATH[?synchronous=full|normal|off&cache_mb=N&busy_ms=N&create=yes|no]
+ *     sqlite:PATH[?synchronous=full|normal|off&cache_mb=N&log_mb=N&busy_ms=N&create=yes|no]
  *
  * PATH is taken as it stands, relative to the working directory or absolute.
  *
@@ -29,8 +29,8 @@
 /* A batch of 256 messages changes hundreds of pages, many of them again in the
  * next batch: a log of 64 MB was measured to give 1.5 times the throughput of
  * SQLite's default of 4 MB, and more gained nothing. */
-#define LOG_PAGES 32000
-#define LOG_SIZE_KEPT (128LL * 1024 * 1024)
+#define LOG_MB_DEFAULT 64
+#define LOG_PARTS_KEPT 2 /* of a log that grew beyond its size, so much stays in the folder */
 #define CACHE_MB_DEFAULT 64
 #define ANSWER_SIZE 20    /* of a pragma */
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
@@ -45,6 +45,7 @@ static const char *const answers[] = {"no", "yes", NULL};
 static const pawl__url_option known[] = {
     {"synchronous", PAWL__URL_WORD, AT(synchronous), "full, normal or off", .words = levels},
     {"cache_mb", PAWL__URL_NUMBER, AT(cache_mb), "0 to 1048576", .min = 0, .max = 1048576},
+    {"log_mb", PAWL__URL_NUMBER, AT(log_mb), "1 to 65536", .min = 1, .max = 65536},
     {"busy_ms", PAWL__URL_NUMBER, AT(busy_ms), "0 to 2147483647", .min = 0, .max = INT_MAX},
     {"create", PAWL__URL_WORD, AT(may_make), "yes or no", .words = answers},
 };
@@ -122,11 +123,10 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
     (void)snprintf(text, sizeof text,
                    "pragma page_size = %d; pragma foreign_keys = on; pragma secure_delete = off; "
                    "pragma synchronous = %s; pragma cache_size = -%lld; "
-                   "pragma wal_autocheckpoint = %d; "
                    "pragma journal_size_limit = %lld; pragma temp_store = memory; "
                    "pragma recursive_triggers = off",
                    PAGE_SIZE_NEW, levels[store->synchronous], (long long)store->cache_mb * 1024,
-                   LOG_PAGES, LOG_SIZE_KEPT);
+                   LOG_PARTS_KEPT * ((long long)store->log_mb << 20));
     pawl_code code  = pawl__sqlite_execute(store->connection.db, text, error);
     int       flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     int result = sqlite3_create_function_v2(store->connection.db, "pawl_is_free", 1, flags, store,
@@ -172,6 +172,16 @@ static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
         code =
             pawl_error_set(error, PAWL_ENOTSTORE, "sqlite: %s: its encoding is %s, must be UTF-8",
                            store->given_path, encoding);
+    return code;
+}
+
+/* The size of a file that is there is its own. */
+static pawl_code begin_checkpoints(pawl__sqlite *store, pawl_error *error)
+{
+    char      size[ANSWER_SIZE];
+    pawl_code code = ask(store, "pragma page_size", size, error);
+    if (code == PAWL_OK)
+        pawl__sqlite_checkpoint_begin(store, atoi(size));
     return code;
 }
 
@@ -237,7 +247,8 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
         return unreachable(store, "may not be written", error);
     sqlite3_busy_handler(store->connection.db, pawl__sqlite_busy, store);
     if ((code = configure(store, error)) == PAWL_OK &&
-        (code = check_encoding(store, error)) == PAWL_OK)
+        (code = check_encoding(store, error)) == PAWL_OK &&
+        (code = begin_checkpoints(store, error)) == PAWL_OK)
         code = identify(store, error);
     return code == PAWL_OK ? PAWL_OK : refuse_closed(store, code, error);
 }
@@ -293,6 +304,7 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
     store->pid            = getpid();
     store->busy_ms        = (int)deadline_ms;
     store->cache_mb       = CACHE_MB_DEFAULT;
+    store->log_mb         = LOG_MB_DEFAULT;
     store->synchronous    = 2;
     store->may_make       = true;
     store->data_version   = -1;

@@ -54,7 +54,11 @@ typedef struct pawl__sqlite {
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
     int                     may_make;    /* the URL allows that the file is made */
     int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
-    pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
+    int                     log_mb;
+    int                     log_pages;      /* of that size */
+    int                     checkpoint_due; /* pages of the log */
+    bool                    is_checkpointing;
+    pthread_mutex_t         mutex; /* guards connection.db against interrupt() */
     bool           is_lost; /* the connection had to be closed; the next operation makes it */
     atomic_bool    is_interrupted;
     int64_t        data_version;
@@ -99,6 +103,9 @@ pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *erro
 pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_stamps_end(pawl_store *base);
 int       pawl__sqlite_busy(void *context, int count);
+
+/* checkpoint.c: from now on the connection's commits keep the log at its size. */
+void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);
 
 /* wait.c */
 /* Whether another connection committed since it was asked last. */

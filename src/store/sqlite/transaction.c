@@ -12,6 +12,7 @@
 
 #define SYNCHRONOUS_NORMAL 1
 #define SLEEP_US_MAX 20000
+#define CHECKPOINT_WAIT_US 50000 /* for readers of the log; nobody else may write meanwhile */
 
 /* Called while another connection has the lock; sleeps a little longer each
  * time. 0 gives up: SQLITE_BUSY.
@@ -22,10 +23,13 @@
  * others sleep. */
 int pawl__sqlite_busy(void *context, int count)
 {
-    pawl__sqlite *store = context;
+    pawl__sqlite *store    = context;
+    int64_t       limit_us = (int64_t)store->busy_ms * 1000;
+    if (store->is_checkpointing && limit_us > CHECKPOINT_WAIT_US)
+        limit_us = CHECKPOINT_WAIT_US;
     if (count == 0)
         store->waited_us = 0;
-    if (atomic_load(&store->is_interrupted) || store->waited_us >= (int64_t)store->busy_ms * 1000)
+    if (atomic_load(&store->is_interrupted) || store->waited_us >= limit_us)
         return 0;
     int64_t sleep_us = 200 + 400 * (int64_t)count;
     if (sleep_us > SLEEP_US_MAX)

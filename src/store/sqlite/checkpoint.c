@@ -1,0 +1,44 @@
+/* checkpoint.c - the log (WAL) goes into the file, and begins again.
+ *
+ * SQLite's automatic checkpoint leaves the log as it is while another connection reads it or has
+ * committed behind the copied part. With two connections at work one of them nearly always has, so the
+ * log would grow without end, and once it is over its size every commit would copy and sync its own pages.
+ *
+ * Tests: tests/contract/test_sqlite_checkpoint.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+/* Copies all but the newest frames while others write; the rest, and the wait for those that read the log,
+ * under the write lock. From then on the next commit writes at the log's beginning. */
+static bool restart(pawl__sqlite *store)
+{
+    sqlite3 *db = store->connection.db;
+    if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) != SQLITE_OK)
+        return false;
+    store->is_checkpointing = true;
+    int result = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    store->is_checkpointing = false;
+    return result == SQLITE_OK;
+}
+
+/* A log that cannot begin again, since a program reads an old state of it or checkpoints it now, is left
+ * alone until it has grown as much again. The commit that called this has landed, so nothing fails. */
+static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+    pawl__sqlite *store = context;
+    (void)db, (void)name;
+    if (pages < store->log_pages)
+        store->checkpoint_due = store->log_pages;
+    else if (pages >= store->checkpoint_due && !restart(store))
+        store->checkpoint_due = pages + store->log_pages;
+    return SQLITE_OK;
+}
+
+void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size)
+{
+    store->log_pages      = (int)(((int64_t)store->log_mb << 20) / page_size);
+    store->checkpoint_due = store->log_pages;
+    sqlite3_wal_hook(store->connection.db, after_commit, store);
+}

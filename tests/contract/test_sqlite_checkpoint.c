@@ -1,0 +1,217 @@
+/* test_sqlite_checkpoint.c - the log is copied into the file at its size, and begins again, while others read
+ * it; a reader that stays is waited for once, not by each commit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_ground.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define LOG_SIZE (INT64_C(1) << 20)
+#define BODY_SIZE 65536
+#define COMMITS_OF_A_LOG (LOG_SIZE / BODY_SIZE)
+
+/* The driver waits for locks in nanosleep: here its pauses are counted, and are over at once unless
+ * something goes on meanwhile. */
+static atomic_int  pauses;
+static atomic_bool is_time_real;
+
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *pause,
+                                                     struct timespec       *left)
+{
+    atomic_fetch_add(&pauses, 1);
+    if (!atomic_load(&is_time_real))
+        return 0;
+    int result = clock_nanosleep(CLOCK_REALTIME, 0, pause, left);
+    errno      = result;
+    return result == 0 ? 0 : -1;
+}
+
+static pawl_store *open_small(ground *p)
+{
+    char url[400];
+    snprintf(url, sizeof url, "%s?log_mb=1&synchronous=off", p->url);
+    return open_store(p, url);
+}
+
+static int64_t log_size(const ground *p)
+{
+    char        path[300];
+    struct stat status;
+    snprintf(path, sizeof path, "%s-wal", p->path);
+    assert_int_equal(stat(path, &status), 0);
+    return (int64_t)status.st_size;
+}
+
+/* Sends a message with a body of that size, and takes it away. */
+static void write_some(ground *p, pawl_store *store)
+{
+    static char     body[BODY_SIZE];
+    pawl_queue_send send     = send_of("orders", "m-1");
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    memset(body, 'x', sizeof body);
+    send.message.body = (pawl_text){.data = body, .size = sizeof body};
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_arena_reset(p->arena);
+    pawl_queue_rows rows = claim_some(p, store, "orders", 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+}
+
+/* ---- Readers that come and go ------------------------------------------------------------------ */
+
+typedef struct readers {
+    const char *path;
+    atomic_bool is_ended;
+    atomic_int  reads;
+} readers;
+
+static void begin_to_read(sqlite3 *db)
+{
+    raw_run(db, "begin");
+    (void)raw_number(db, "select count(*) from pawl_queue");
+}
+
+/* Two connections by turns, so that one of them reads at any time. */
+static void *read_on(void *context)
+{
+    readers *it    = context;
+    sqlite3 *db[2] = {raw_open(it->path), raw_open(it->path)};
+    begin_to_read(db[0]);
+    for (int i = 1; !atomic_load(&it->is_ended); i = 1 - i) {
+        begin_to_read(db[i]);
+        raw_run(db[1 - i], "commit");
+        atomic_fetch_add(&it->reads, 1);
+    }
+    sqlite3_close(db[0]);
+    sqlite3_close(db[1]);
+    return NULL;
+}
+
+static void test_begins_again(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_small(p);
+    readers     it    = {.path = p->path};
+    pthread_t   thread;
+    atomic_store(&is_time_real, true);
+    assert_int_equal(pthread_create(&thread, NULL, read_on, &it), 0);
+    while (atomic_load(&it.reads) == 0)
+        sched_yield();
+    for (int i = 0; i < 32 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    int64_t size = log_size(p);
+    atomic_store(&it.is_ended, true);
+    pthread_join(thread, NULL);
+    atomic_store(&is_time_real, false);
+    if (size > 16 * LOG_SIZE)
+        fail_msg("the log has %lld bytes", (long long)size);
+    pawl_store_close(store);
+}
+
+/* ---- Sizes, and a reader that stays -------------------------------------------------------------- */
+
+static void test_has_its_size(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_small(p);
+    for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    int64_t size = log_size(p);
+    if (size < LOG_SIZE || size > 2 * LOG_SIZE)
+        fail_msg("the log has %lld bytes", (long long)size);
+    pawl_store_close(store);
+}
+
+/* Writes until a commit waits; the pages of the log by then are in its file. */
+static int64_t write_until_it_waits(ground *p, pawl_store *store)
+{
+    atomic_store(&pauses, 0);
+    for (int i = 0; atomic_load(&pauses) == 0; i++) {
+        assert_true(i < 8 * COMMITS_OF_A_LOG);
+        write_some(p, store);
+    }
+    return log_size(p);
+}
+
+static void test_waits_once(void **state)
+{
+    ground     *p      = *state;
+    pawl_store *store  = open_small(p);
+    sqlite3    *reader = raw_open(p->path);
+    write_some(p, store);
+    begin_to_read(reader);
+    int64_t first = write_until_it_waits(p, store);
+    int     waits = atomic_load(&pauses);
+    if (waits > 100) /* of 0.2 ms and more: no longer than a checkpoint may */
+        fail_msg("%d pauses", waits);
+    int64_t second = write_until_it_waits(p, store);
+    if (second - first < LOG_SIZE * 3 / 4)
+        fail_msg("waited again after %lld bytes", (long long)(second - first));
+    raw_run(reader, "commit");
+    for (int i = 0; i < 4 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    int64_t third = log_size(p);
+    begin_to_read(reader); /* an old state once more: the log is as short as it was */
+    (void)write_until_it_waits(p, store);
+    if (log_size(p) > third)
+        fail_msg("the log grew from %lld to %lld bytes", (long long)third, (long long)log_size(p));
+    sqlite3_close(reader);
+    pawl_store_close(store);
+}
+
+/* The lock is waited for as long as the URL says, checkpoints or not. */
+static void test_lock(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_small(p);
+    sqlite3    *other = raw_open(p->path);
+    for (int i = 0; i < 2 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    raw_run(other, "begin immediate");
+    atomic_store(&pauses, 0);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EBUSY);
+    if (atomic_load(&pauses) < 1000) /* of 20 ms at most: 30 s, the call's deadline */
+        fail_msg("%d pauses", atomic_load(&pauses));
+    sqlite3_close(other);
+    pawl_store_close(store);
+}
+
+static void test_refuses(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = NULL;
+    char        url[400];
+    snprintf(url, sizeof url, "%s?log_mb=0", p->url);
+    expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_ECONFIG);
+    expect_text(p, "log_mb is '0', may be 1 to 65536");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_begins_again, ground_setup, ground_teardown),
+        cmocka_unit_test_setup_teardown(test_has_its_size, ground_setup, ground_teardown),
+        cmocka_unit_test_setup_teardown(test_waits_once, ground_setup, ground_teardown),
+        cmocka_unit_test_setup_teardown(test_lock, ground_setup, ground_teardown),
+        cmocka_unit_test_setup_teardown(test_refuses, ground_setup, ground_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
