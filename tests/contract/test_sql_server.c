@@ -28,8 +28,6 @@ int main(void)
 
 static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
-    void (*close)(pawl__sql_server *server);
-    void (*calm)(const pawl__sql_server *server);
     void (*interrupt)(pawl_store *store);
     pawl_code (*wait)(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
     pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
@@ -49,8 +47,6 @@ static int load(void **state)
     if (module == NULL)
         return -1;
     *(void **)&sql.open      = dlsym(module, "pawl__sql_server_open");
-    *(void **)&sql.close     = dlsym(module, "pawl__sql_server_close");
-    *(void **)&sql.calm      = dlsym(module, "pawl__sql_server_calm");
     *(void **)&sql.interrupt = dlsym(module, "pawl__sql_interrupt");
     *(void **)&sql.wait      = dlsym(module, "pawl__sql_wait");
     *(void **)&sql.unlead    = dlsym(module, "pawl__sql_unlead");
@@ -215,8 +211,8 @@ static void open_fake(fake *it, bool has_server, int failures, pawl_code failure
 
 static void close_fake(fake *it)
 {
-    sql.close(&it->server);
-    sql.close(&it->server);
+    pawl__wait_close(&it->server.wait);
+    pawl__wait_close(&it->server.wait);
 }
 
 /* ---- Again -------------------------------------------------------------------- */
@@ -257,7 +253,7 @@ static void in_a_hold_and_in_a_file_nothing_is_done_again(void **state)
     it.store.in_hold = true;
     expect_unlead(&it, PAWL_EBUSY, 1);
     open_fake(&it, false, 3, PAWL_EBUSY);
-    it.server.interrupt_fd = -1;
+    it.server.wait.interrupt_fd = -1;
     expect_unlead(&it, PAWL_EBUSY, 1);
 }
 
@@ -303,7 +299,7 @@ static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void **state
     open_fake(&it, true, 1000, PAWL_EDENIED);
     expect_resolve(&it, PAWL_EDENIED, 1);
     open_fake(&it, false, 1, PAWL_EUNREACHABLE);
-    it.server.interrupt_fd = -1;
+    it.server.wait.interrupt_fd = -1;
     expect_resolve(&it, PAWL_EUNREACHABLE, 1);
 }
 
@@ -333,7 +329,7 @@ static void o21_a_wait_ends_with_news_and_with_interrupts(void **state)
     assert_int_equal(it.rest_count, 1);
     sql.interrupt(&it.store.base);
     wait_once(&it, INT64_C(3600000000), PAWL_EINTERRUPTED);
-    sql.calm(&it.server);
+    (void)pawl__wait_take(&it.server.wait);
     wait_once(&it, 1000, PAWL_OK);
     it.store.in_hold = true;
     wait_once(&it, 1000, PAWL_EINVAL);

@@ -109,7 +109,7 @@ static bool is_begun_again(part *p, pawl_code code, int64_t begun_ms, unsigned *
 static pawl_code run_part(part *p)
 {
     pawl_store *store    = p->writer.store;
-    int64_t     begun_ms = pawl__mongo_clock_ms();
+    int64_t     begun_ms = pawl__clock_ms();
     unsigned    tries    = 0;
     bool        is_done  = false;
     pawl_code   code     = PAWL_OK;

@@ -4,15 +4,6 @@
  */
 #include "store/mongo/mongo.h"
 
-#include <time.h>
-
-int64_t pawl__mongo_clock_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 typedef struct server_code {
     uint32_t  number;
     pawl_code code;

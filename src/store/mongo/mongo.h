@@ -23,12 +23,10 @@
 
 #include "pawl/store_driver.h"
 #include "pawl/store_history.h"
+#include "store/core/wait.h"
 #include "store/mongo/template.h"
 
 #include <mongoc/mongoc.h>
-
-#include <stdatomic.h>
-#include <sys/types.h>
 
 #define PAWL__MONGO_DATABASE_SIZE 64
 #define PAWL__MONGO_NAME_SIZE 256 /* of a collection */
@@ -48,23 +46,18 @@ typedef struct pawl__mongo {
     unsigned   duplicates;   /* such failures since the transaction was tried first */
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
-    pid_t      pid;          /* of the process that opened it */
-    atomic_int interrupt_fd; /* an eventfd; -1: none */
-    int64_t    beat_ms;      /* monotonic: of the last heartbeat */
-    int64_t    news;         /* number that the last wait saw */
-    int64_t    pause_ms;     /* between two looks of a wait */
-    int64_t    claim;        /* number of the last claim of a queue */
-    int64_t    part;         /* of the commit under way, or in doubt */
-    bool       has_stray;    /* rows that nobody knows of may have the stamp of that claim */
+    pawl__wait wait;
+    int64_t    beat_ms;   /* monotonic: of the last heartbeat */
+    int64_t    news;      /* number that the last wait saw */
+    int64_t    claim;     /* number of the last claim of a queue */
+    int64_t    part;      /* of the commit under way, or in doubt */
+    bool       has_stray; /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
 {
     return (pawl__mongo *)(void *)store;
 }
-
-/* Milliseconds of the monotonic clock. */
-int64_t pawl__mongo_clock_ms(void);
 
 /* ---- Errors (error.c) ---------------------------------------------------- */
 

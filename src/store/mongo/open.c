@@ -4,13 +4,10 @@
  */
 #include "store/mongo/mongo.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define DATABASE_DEFAULT "pawl"
 #define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
@@ -191,11 +188,10 @@ pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_
     mongoc_uri_t *uri          = NULL;
     bool          is_create_no = false;
     (void)pthread_once(&once, start);
-    self->pid = getpid();
-    atomic_store(&self->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (atomic_load(&self->interrupt_fd) < 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "mongodb: no descriptor: %s", strerror(errno));
-    pawl_code code = read_url(store, url, &is_create_no, &uri, error);
+    pawl_code code = pawl__wait_open(&self->wait, "mongodb", error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_url(store, url, &is_create_no, &uri, error);
     if (is_create_no && store->mode == PAWL_OPEN_CREATE)
         store->mode = PAWL_OPEN_CHECK;
     if (code == PAWL_OK)
@@ -209,21 +205,20 @@ pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_
 void pawl__mongo_close(pawl_store *store)
 {
     pawl__mongo *self = pawl__mongo_of(store);
-    if (self->pid != getpid())
+    if (!pawl__wait_is_ours(&self->wait))
         return;
     if (self->session != NULL)
         mongoc_client_session_destroy(self->session);
     if (self->client != NULL)
         mongoc_client_destroy(self->client);
-    self->session  = NULL;
-    self->client   = NULL;
-    int descriptor = atomic_exchange(&self->interrupt_fd, -1);
-    if (descriptor > 0)
-        (void)close(descriptor);
+    self->session = NULL;
+    self->client  = NULL;
+    pawl__wait_close(&self->wait);
 }
 
 /* libmongoc connects again by itself; a call whose connection is lost answers that. */
 pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error)
 {
+    (void)pawl__wait_take(&pawl__mongo_of(store)->wait);
     return store->is_attached ? pawl__mongo_beat(store, error) : PAWL_OK;
 }

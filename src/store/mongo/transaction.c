@@ -53,7 +53,7 @@ void pawl__mongo_transaction_abort(pawl_store *store)
 pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self         = pawl__mongo_of(store);
-    int64_t      begun_ms     = pawl__mongo_clock_ms();
+    int64_t      begun_ms     = pawl__clock_ms();
     bool         was_in_doubt = false;
     unsigned     tries        = 0;
     pawl_code    code;
@@ -67,7 +67,7 @@ pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
         bson_destroy(&reply);
         was_in_doubt |= self->is_in_doubt;
     } while (code != PAWL_OK && self->is_in_doubt && ++tries < PAWL__MONGO_TRIES_MAX &&
-             pawl__mongo_clock_ms() - begun_ms < store->deadline_ms &&
+             pawl__clock_ms() - begun_ms < store->deadline_ms &&
              poll(NULL, 0, tries < PAUSE_MS_MAX ? (int)tries : PAUSE_MS_MAX) == 0);
     self->is_in_doubt = was_in_doubt && code != PAWL_OK;
     if (!self->is_in_doubt)
@@ -89,7 +89,7 @@ bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsi
     ++*tries;
     self->duplicates += self->is_duplicate;
     if ((self->is_duplicate && self->duplicates >= PAWL__MONGO_TRIES_MAX) ||
-        pawl__mongo_clock_ms() - begun_ms >= store->deadline_ms)
+        pawl__clock_ms() - begun_ms >= store->deadline_ms)
         return false;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     long pause_ms = now.tv_nsec / 1000 % (*tries < PAUSE_MS_MAX / 4 ? *tries * 4 : PAUSE_MS_MAX);
@@ -116,7 +116,7 @@ pawl_code pawl__mongo_transact(pawl_store *store, pawl__mongo_work *work, void *
                                pawl_error *error)
 {
     pawl__mongo *self     = pawl__mongo_of(store);
-    int64_t      begun_ms = pawl__mongo_clock_ms();
+    int64_t      begun_ms = pawl__clock_ms();
     unsigned     tries    = 0;
     pawl_code    code;
     do {

@@ -11,11 +11,9 @@
 #include "store/core/refusal.h"
 #include "store/mongo/mongo.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #define BEAT_MS 5000
-#define RESOLVE_PAUSE_MS_MAX 1000
 
 #define INFO(member, as) PAWL__AS(worker_info, member, as)
 static const pawl__field_list fields = PAWL__FIELDS(
@@ -93,7 +91,7 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
-    int64_t      now_ms = pawl__mongo_clock_ms();
+    int64_t      now_ms = pawl__clock_ms();
     if (now_ms - self->beat_ms < BEAT_MS)
         return PAWL_OK;
     pawl_code code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
@@ -123,7 +121,7 @@ pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
         code = free_dead(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__mongo_of(store)->beat_ms = pawl__mongo_clock_ms();
+    pawl__mongo_of(store)->beat_ms = pawl__clock_ms();
     store->epoch                   = row.epoch;
     store->is_attached             = true;
     return PAWL_OK;
@@ -181,7 +179,7 @@ pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl
 {
     pawl__mongo *self     = pawl__mongo_of(store);
     int64_t      done     = 0;
-    int64_t      begun_ms = pawl__mongo_clock_ms();
+    int64_t      begun_ms = pawl__clock_ms();
     /* Of the first part alone: the others are of the same set. */
     static const pawl__field_list none    = {NULL, 0};
     const pawl__field_list       *counted = self->part == 1 ? &pawl__counters_fields : &none;
@@ -215,22 +213,13 @@ static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_a
     return PAWL_OK;
 }
 
-/* A primary that is away comes back, or another one in its place: it is asked until it answers, or the
- * deadline is over. */
 pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    int64_t begun_ms = pawl__mongo_clock_ms();
-    int     pause_ms = 10;
     pawl__mongo_transaction_abort(store);
-    pawl_code code = resolve_once(store, commit_id, is_applied, error);
-    while (pawl_code_retry(code) == PAWL_RETRY_LATER &&
-           pawl__mongo_clock_ms() - begun_ms < store->deadline_ms) {
-        (void)poll(NULL, 0, pause_ms);
-        pause_ms = pause_ms * 2 < RESOLVE_PAUSE_MS_MAX ? pause_ms * 2 : RESOLVE_PAUSE_MS_MAX;
-        code     = resolve_once(store, commit_id, is_applied, error);
-    }
-    return code;
+    return pawl__wait_resolve(store, &pawl__mongo_of(store)->wait,
+                              pawl__clock_ms() + store->deadline_ms, resolve_once, commit_id,
+                              is_applied, error);
 }
 
 /* ---- Lists --------------------------------------------------------------- */

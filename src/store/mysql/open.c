@@ -112,7 +112,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
 {
     const pawl__mysql_url *url  = &store->url;
     MYSQL                 *made = NULL;
-    int64_t                now  = pawl__sql_clock_ms();
+    int64_t                now  = pawl__clock_ms();
     int64_t                end  = now + (int64_t)url->connect_timeout_s * 1000;
     connection->mysql           = prepare(url);
     if (connection->mysql == NULL)
@@ -211,7 +211,7 @@ static bool has_hung_up(const pawl__mysql_connection *connection)
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
-    pawl__sql_server_calm(&store->remote.server);
+    (void)pawl__wait_take(&store->remote.server.wait);
     if (store->main.mysql != NULL && !store->main.session.is_lost)
         store->main.session.is_lost = has_hung_up(&store->main);
     return pawl__sql_remote_ready(base, error);

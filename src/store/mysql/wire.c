@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* The patience for the answer behind a kill: the call's own deadline, within these bounds. */
 #define PATIENCE_MS_MIN 1000
@@ -44,7 +43,7 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
     if (!is_second)
         connection->session.why = why;
     if (!is_second && pawl__mysql_kill(connection, "query")) {
-        connection->until_ms = pawl__sql_clock_ms() + patience;
+        connection->until_ms = pawl__clock_ms() + patience;
         return;
     }
     /* Statements of a flight that are still to be run would wait on, with the locks of those before. */
@@ -52,13 +51,6 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
         (void)pawl__mysql_kill(connection, "connection");
     connection->until_ms = 0;
     (void)shutdown((int)mysql_get_socket(connection->mysql), SHUT_RDWR);
-}
-
-static bool take_interrupt(const pawl__mysql *store)
-{
-    uint64_t count;
-    return read(atomic_load(&store->remote.server.interrupt_fd), &count, sizeof count) ==
-           sizeof count;
 }
 
 /* Milliseconds until the deadline, or until the time that the library gives itself. */
@@ -69,7 +61,7 @@ static int rest_of(const pawl__mysql_connection *connection, int64_t library_unt
         until = library_until;
     if (until == 0)
         return -1;
-    int64_t rest = until - pawl__sql_clock_ms();
+    int64_t rest = until - pawl__clock_ms();
     return rest > 0 ? (int)rest : 0;
 }
 
@@ -88,12 +80,12 @@ static int await_socket(pawl__mysql_connection *connection, int status)
     const pawl__mysql *store         = pawl__mysql_store_of(connection);
     int64_t            library_until = 0;
     if ((status & MYSQL_WAIT_TIMEOUT) != 0)
-        library_until = pawl__sql_clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
+        library_until = pawl__clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
     for (;;) {
         bool          may_break = connection->session.why == PAWL_OK;
         struct pollfd items[2]  = {
              {.fd = (int)mysql_get_socket(connection->mysql)},
-             {.fd     = may_break ? atomic_load(&store->remote.server.interrupt_fd) : -1,
+             {.fd     = may_break ? atomic_load(&store->remote.server.wait.interrupt_fd) : -1,
               .events = POLLIN},
         };
         items[0].events |= (status & MYSQL_WAIT_READ) != 0 ? POLLIN : 0;
@@ -102,9 +94,9 @@ static int await_socket(pawl__mysql_connection *connection, int status)
         int found = ready_status(items[0].revents) & (status | MYSQL_WAIT_EXCEPT);
         if (found != 0)
             return found;
-        if (items[1].revents != 0 && take_interrupt(store))
+        if (items[1].revents != 0 && pawl__wait_take(&store->remote.server.wait))
             break_off(connection, PAWL_EINTERRUPTED);
-        int64_t now = pawl__sql_clock_ms();
+        int64_t now = pawl__clock_ms();
         if (library_until != 0 && now >= library_until)
             return MYSQL_WAIT_TIMEOUT;
         if (connection->until_ms != 0 && now >= connection->until_ms)
@@ -140,7 +132,7 @@ pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error)
     session->why = PAWL_OK;
     pawl__mysql_connection_of(session)->until_ms =
         remote->server.until_ms != 0 ? remote->server.until_ms
-                                     : pawl__sql_clock_ms() + remote->sql.base.deadline_ms;
+                                     : pawl__clock_ms() + remote->sql.base.deadline_ms;
     return code;
 }
 

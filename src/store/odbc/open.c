@@ -190,9 +190,9 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
 {
     pawl__odbc        *store = pawl__odbc_of(base);
     pawl__sql_session *main  = &store->main.session;
-    pawl__sql_server_calm(&store->remote.server);
+    (void)pawl__wait_take(&store->remote.server.wait);
     if (main->is_made && !main->is_lost && !main->is_undone &&
-        pawl__sql_clock_ms() - store->watch.ended_ms > REST_MS)
+        pawl__clock_ms() - store->watch.ended_ms > REST_MS)
         (void)pawl__odbc_query(main, store->kind->rest, NULL);
     return pawl__sql_remote_ready(base, error);
 }
@@ -233,7 +233,7 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
 void pawl__odbc_close(pawl_store *base)
 {
     pawl__odbc *store = pawl__odbc_of(base);
-    if (pawl__sql_server_is_ours(&store->remote.server))
+    if (pawl__wait_is_ours(&store->remote.server.wait))
         pawl__odbc_watch_stop(store); /* else the thread is the parent's, too */
     pawl__sql_remote_close(base);
     pawl__odbc_url_free(&store->url);

@@ -25,13 +25,6 @@ static void wake(const pawl__odbc_watch *watch)
     (void)written;
 }
 
-static bool take_interrupt(const pawl__odbc *store)
-{
-    uint64_t count;
-    return read(atomic_load(&store->remote.server.interrupt_fd), &count, sizeof count) ==
-           sizeof count;
-}
-
 /* ---- The thread ---------------------------------------------------------- */
 
 /* With the mutex. */
@@ -42,9 +35,9 @@ static void look(pawl__odbc *store)
     watch->wakes_ms         = INT64_MAX;
     if (watch->connection == NULL || watch->is_broken)
         return;
-    if (take_interrupt(store))
+    if (pawl__wait_take(&store->remote.server.wait))
         why = PAWL_EINTERRUPTED;
-    else if (pawl__sql_clock_ms() >= watch->until_ms)
+    else if (pawl__clock_ms() >= watch->until_ms)
         why = PAWL_ETIMEOUT;
     if (why == PAWL_OK) {
         watch->wakes_ms = watch->until_ms;
@@ -66,7 +59,7 @@ static void *run(void *context)
     (void)pthread_mutex_lock(&watch->mutex);
     while (!watch->is_ending) {
         look(store);
-        int64_t       rest = watch->wakes_ms - pawl__sql_clock_ms();
+        int64_t       rest = watch->wakes_ms - pawl__clock_ms();
         struct pollfd item = {.fd = watch->wake_fd, .events = POLLIN};
         int           wait = watch->wakes_ms == INT64_MAX ? -1 : rest > 0 ? (int)rest : 0;
         (void)pthread_mutex_unlock(&watch->mutex);
@@ -118,7 +111,7 @@ void pawl__odbc_interrupt(pawl_store *base)
 {
     pawl__odbc *store = pawl__odbc_of(base);
     pawl__sql_interrupt(base);
-    if (store->watch.is_started && pawl__sql_server_is_ours(&store->remote.server))
+    if (store->watch.is_started && pawl__wait_is_ours(&store->remote.server.wait))
         wake(&store->watch);
 }
 
@@ -135,10 +128,10 @@ pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *e
     connection->session.why = PAWL_OK;
     if (connection->session.is_callers || !watch->is_started)
         return PAWL_OK;
-    until = until != 0 ? until : pawl__sql_clock_ms() + store->remote.sql.base.deadline_ms;
+    until = until != 0 ? until : pawl__clock_ms() + store->remote.sql.base.deadline_ms;
     (void)pthread_mutex_lock(&watch->mutex);
     bool is_asleep = until < watch->wakes_ms;
-    bool is_ended  = take_interrupt(store);
+    bool is_ended  = pawl__wait_take(&store->remote.server.wait);
     if (!is_ended) {
         watch->connection = connection;
         watch->until_ms   = until;
@@ -160,6 +153,6 @@ void pawl__odbc_call_end(pawl__odbc_connection *connection)
     (void)pthread_mutex_lock(&watch->mutex);
     connection->running = NULL;
     watch->connection   = NULL;
-    watch->ended_ms     = pawl__sql_clock_ms();
+    watch->ended_ms     = pawl__clock_ms();
     (void)pthread_mutex_unlock(&watch->mutex);
 }

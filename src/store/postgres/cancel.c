@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/wire.h"
 
 #include <poll.h>
@@ -77,7 +78,7 @@ bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline)
     struct pollfd done = {.fd = cancel->done_fd, .events = POLLIN};
     int           ready;
     do {
-        int64_t rest = deadline - pawl__pg_clock_ms();
+        int64_t rest = deadline - pawl__clock_ms();
         ready        = poll(&done, 1, rest > 0 ? (int)rest : 0);
     } while (ready < 0); /* a signal: the deadline does not move */
     leave(cancel);

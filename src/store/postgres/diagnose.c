@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/diagnose.h"
+#include "store/core/wait.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 #include "store/sql/dialects/postgres_family.h"
@@ -28,10 +29,10 @@ static pawl_code check_pooler(pawl__sql_doctor *doctor)
 /* Waits until a NOTIFY has come. */
 static bool await_notify(pawl__pg_connection *connection, int64_t limit_ms)
 {
-    int64_t begun = pawl__pg_clock_ms();
+    int64_t begun = pawl__clock_ms();
     for (;;) {
         PGnotify *notify = PQnotifies(connection->pg);
-        int64_t   rest   = begun + limit_ms - pawl__pg_clock_ms();
+        int64_t   rest   = begun + limit_ms - pawl__clock_ms();
         if (notify != NULL) {
             PQfreemem(notify);
             return true;
@@ -53,7 +54,7 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
         return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                                "not used through a pooler: workers poll");
     char    texts[3][60];
-    int64_t begun = pawl__pg_clock_ms();
+    int64_t begun = pawl__clock_ms();
     (void)snprintf(texts[0], sizeof texts[0], "listen pawl_doctor_%d", store->backend_pid);
     (void)snprintf(texts[1], sizeof texts[1], "notify pawl_doctor_%d", store->backend_pid);
     (void)snprintf(texts[2], sizeof texts[2], "unlisten pawl_doctor_%d", store->backend_pid);
@@ -72,7 +73,7 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
                                why.text[0] != '\0' ? ": " : "", why.text);
     return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                            "LISTEN and a NOTIFY took %lld ms",
-                           (long long)(pawl__pg_clock_ms() - begun));
+                           (long long)(pawl__clock_ms() - begun));
 }
 
 /* ---- All of it ---------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/front.h"
+#include "store/core/wait.h"
 
 #include "store/postgres/wire.h"
 
@@ -51,7 +52,7 @@ static int64_t pause_of(const pawl__pg_front *front)
 
 pawl_time pawl__pg_front_begin(pawl__pg_front *front, pawl_time due_max)
 {
-    front->begun_ms = pawl__pg_clock_ms();
+    front->begun_ms = pawl__clock_ms();
     bool is_whole =
         front->begun_ms >= front->whole_ms + pause_of(front) || !moves_with_time(front, due_max);
     return is_whole ? PAWL_TIME_MIN : front->from;
@@ -62,7 +63,7 @@ bool pawl__pg_front_is_too_far(pawl__pg_front *front, pawl_time from, const pawl
     if (rows->count != 0 || from == PAWL_TIME_MIN)
         return false;
     front->owes_whole = true;
-    front->begun_ms   = pawl__pg_clock_ms();
+    front->begun_ms   = pawl__clock_ms();
     return front->begun_ms >= front->whole_ms + pause_of(front);
 }
 
@@ -71,7 +72,7 @@ void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, pawl_time due_max
 {
     front->start = from;
     if (from == PAWL_TIME_MIN) {
-        int64_t took         = pawl__pg_clock_ms() - front->begun_ms;
+        int64_t took         = pawl__clock_ms() - front->begun_ms;
         int64_t pause        = took * PAUSE_FACTOR;
         front->whole_ms      = front->begun_ms;
         front->whole_due_max = due_max;
@@ -87,6 +88,6 @@ int64_t pawl__pg_front_rest_ms(const pawl__pg_front *front)
 {
     if (front->start == PAWL_TIME_MIN)
         return INT64_MAX;
-    int64_t rest = front->whole_ms + pause_of(front) - pawl__pg_clock_ms();
+    int64_t rest = front->whole_ms + pause_of(front) - pawl__clock_ms();
     return rest > REST_MS_MIN ? rest : REST_MS_MIN;
 }

@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/postgres.h"
 
 #include "store/postgres/hosts.h"
@@ -130,7 +131,7 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
-        int64_t now = pawl__pg_clock_ms();
+        int64_t now = pawl__clock_ms();
         pawl__pg_hosts_note(hosts, pg, now);
         int64_t       host_rest = pawl__pg_hosts_rest(hosts, now);
         int64_t       rest      = deadline - now < host_rest ? deadline - now : host_rest;
@@ -192,7 +193,7 @@ static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl_
 int64_t pawl__pg_rest_ms(const pawl__pg *store)
 {
     int64_t whole = store->sql.base.deadline_ms;
-    int64_t rest  = store->until_ms != 0 ? store->until_ms - pawl__pg_clock_ms() : whole;
+    int64_t rest  = store->until_ms != 0 ? store->until_ms - pawl__clock_ms() : whole;
     return rest < 1 ? 1 : rest < whole ? rest : whole;
 }
 
@@ -200,7 +201,7 @@ static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     pawl__pg_hosts    hosts;
     char             *text     = NULL;
-    int64_t           deadline = pawl__pg_clock_ms() + pawl__pg_rest_ms(store);
+    int64_t           deadline = pawl__clock_ms() + pawl__pg_rest_ms(store);
     PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
     if (list == NULL) /* no memory: url.c has parsed it once */
@@ -398,7 +399,7 @@ void pawl__pg_note_now(pawl__pg *store, pawl_time now)
 {
     if (now > store->last_now) {
         store->last_now    = now;
-        store->last_now_ms = pawl__pg_clock_ms();
+        store->last_now_ms = pawl__clock_ms();
     }
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/outbox_front.h"
+#include "store/core/wait.h"
 
 #include "store/postgres/wire.h"
 
@@ -40,7 +41,7 @@ void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoin
     if (!is_of(front, endpoint))
         reset(front, endpoint);
     int64_t from    = pawl__pg_horizon_begin(&front->horizon);
-    front->begun_ms = pawl__pg_clock_ms();
+    front->begun_ms = pawl__clock_ms();
     scan->far =
         front->pause_ms != 0 && front->horizon.seen == 0 ? front->horizon.from + STEP : INT64_MAX;
     scan->start = now >= front->later && front->waiting < from ? front->waiting : from;
@@ -50,7 +51,7 @@ void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoin
 
 void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outbox_scan *scan)
 {
-    int64_t now  = pawl__pg_clock_ms();
+    int64_t now  = pawl__clock_ms();
     int64_t took = now - front->begun_ms;
     if (scan->start == 0) {
         int64_t pause   = took < WHOLE_MS_MAX ? 0 : took * PAUSE_FACTOR;

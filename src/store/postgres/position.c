@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 
@@ -70,7 +71,7 @@ int64_t pawl__pg_turn_number(const pawl__pg *store)
 
 static int64_t begin_scan(pawl__pg_numbering *n)
 {
-    int64_t now = pawl__pg_clock_ms();
+    int64_t now = pawl__clock_ms();
     if (now - n->whole_ms < WHOLE_MS)
         return pawl__pg_horizon_begin(&n->horizon);
     n->whole_ms = now;

@@ -19,6 +19,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
@@ -354,7 +355,7 @@ static pawl_code prepare_to_sleep(pawl__pg *store, pawl_error *error)
 
 pawl_time pawl__pg_now(const pawl__pg *store)
 {
-    int64_t passed = (pawl__pg_clock_ms() - store->last_now_ms) * 1000;
+    int64_t passed = (pawl__clock_ms() - store->last_now_ms) * 1000;
     return store->last_now == PAWL_TIME_MIN ? PAWL_TIME_MIN
                                             : pawl_time_add(store->last_now, passed);
 }
@@ -362,7 +363,7 @@ pawl_time pawl__pg_now(const pawl__pg *store)
 static pawl_code beat(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
-    int64_t          now_ms = pawl__pg_clock_ms();
+    int64_t          now_ms = pawl__clock_ms();
     if (!store->is_pooled || !store->sql.base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
     store->beat_ms        = now_ms;
@@ -380,7 +381,7 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
 static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
-    int64_t          now_ms = pawl__pg_clock_ms();
+    int64_t          now_ms = pawl__clock_ms();
     if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS)
         return PAWL_OK;
     store->freed_ms = now_ms;
@@ -459,9 +460,9 @@ pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, paw
         code = prepare_to_sleep(store, error);
     if (!store->is_pooled)
         take_notifies(store);
-    int64_t end = pawl__pg_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
+    int64_t end = pawl__clock_ms() + slice_of(store, (microseconds + 999) / 1000);
     for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && !store->has_events && rest > 0;) {
-        rest = end - pawl__pg_clock_ms();
+        rest = end - pawl__clock_ms();
         if (rest > 0)
             code = sleep_once(store, rest, wake_fd, error);
     }

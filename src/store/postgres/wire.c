@@ -13,25 +13,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/wire.h"
+#include "store/core/wait.h"
 #include "store/postgres/postgres.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The patience for the answer to a cancel: the request's own deadline, within these bounds. */
 #define CANCEL_MS_MIN 1000
 #define CANCEL_MS_MAX 5000
 #define SLICE_MS 1000 /* of a wait: after each libpq's error text is checked */
-
-int64_t pawl__pg_clock_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection)
 {
@@ -85,7 +78,7 @@ static void cancel(pump *p, pawl_code why)
                                                   : patience;
     p->is_cancelled  = true;
     p->why           = why;
-    p->deadline      = pawl__pg_clock_ms() + patience;
+    p->deadline      = pawl__clock_ms() + patience;
     p->cancel        = pawl__pg_cancel_begin(p->connection->pg);
 }
 
@@ -169,7 +162,7 @@ static void check_error(pump *p)
 
 static void check_time(pump *p)
 {
-    if (pawl__pg_clock_ms() < p->deadline)
+    if (pawl__clock_ms() < p->deadline)
         return;
     if (!p->is_cancelled)
         cancel(p, PAWL_ETIMEOUT);
@@ -189,7 +182,7 @@ static void wait_for_socket(pump *p)
 {
     PGconn       *pg      = p->connection->pg;
     int           left    = PQflush(pg);
-    int64_t       rest    = p->deadline - pawl__pg_clock_ms();
+    int64_t       rest    = p->deadline - pawl__clock_ms();
     struct pollfd list[2] = {
         {.fd = PQsocket(pg), .events = (short)(POLLIN | (left == 1 ? POLLOUT : 0))},
         {.fd = p->connection->interrupt_fd, .events = POLLIN},
@@ -255,8 +248,7 @@ static void pump_and_end(pump *p)
 
 static pump make_pump(pawl__pg_connection *connection)
 {
-    pump made = {.connection = connection,
-                 .deadline   = pawl__pg_clock_ms() + connection->deadline_ms};
+    pump made = {.connection = connection, .deadline = pawl__clock_ms() + connection->deadline_ms};
     made.told = error_size(&made);
     return made;
 }

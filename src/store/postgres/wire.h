@@ -15,8 +15,7 @@ enum { PAWL__PG_UNKNOWN, PAWL__PG_PREPARED };
  * more, so the sync that ends a pipeline never needs memory. */
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection);
 /* Without a pipeline: waits for the answer to the one request that was sent. */
-void    pawl__pg_pump_one(pawl__pg_connection *connection);
-int64_t pawl__pg_clock_ms(void); /* monotonic, for durations only */
+void pawl__pg_pump_one(pawl__pg_connection *connection);
 
 /* cancel.c: a cancel is begun, and ended once the cancelled statement has its answer. NULL: it
  * could not be sent. */

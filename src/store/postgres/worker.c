@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 #include "store/sql/operations.h"
@@ -192,7 +193,7 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
         store->endpoint_size = endpoint.size < sizeof store->endpoint ? endpoint.size : 0;
         if (store->endpoint_size != 0)
             memcpy(store->endpoint, endpoint.data, store->endpoint_size);
-        store->beat_ms = pawl__pg_clock_ms();
+        store->beat_ms = pawl__clock_ms();
     }
     return code;
 }
@@ -325,7 +326,7 @@ static pawl_code raise_until(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
         store->main.deadline_ms = pawl__pg_rest_ms(store);
         pawl_code code          = try_to_raise(store, epoch, last, error);
         if (code == PAWL_OK || pawl_code_retry(code) != PAWL_RETRY_LATER ||
-            code == PAWL_EINTERRUPTED || pawl__pg_clock_ms() >= store->until_ms)
+            code == PAWL_EINTERRUPTED || pawl__clock_ms() >= store->until_ms)
             return code;
         int64_t rest_ms = pawl__pg_rest_ms(store);
         pawl__pg_pause(store, pause_ms < rest_ms ? pause_ms : rest_ms);
@@ -345,7 +346,7 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
     int64_t   epoch = 0;
     pawl_uuid last  = {{0}};
     pawl__pg_hold_end(base);
-    store->until_ms         = pawl__pg_clock_ms() + base->deadline_ms;
+    store->until_ms         = pawl__clock_ms() + base->deadline_ms;
     pawl_code code          = raise_until(store, &epoch, &last, error);
     store->until_ms         = 0;
     store->main.deadline_ms = base->deadline_ms;

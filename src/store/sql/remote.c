@@ -216,12 +216,12 @@ pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
 void pawl__sql_remote_close(pawl_store *store)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
-    if (remote->main != NULL && pawl__sql_server_is_ours(&remote->server)) {
+    if (remote->main != NULL && pawl__wait_is_ours(&remote->server.wait)) {
         store->deadline_ms = store->deadline_ms < CLOSE_MS ? store->deadline_ms : CLOSE_MS;
         remote->ops->disconnect(remote->side);
         remote->ops->disconnect(remote->main);
     } /* else the socket is the parent's: a goodbye on it would end the parent's session */
-    pawl__sql_server_close(&remote->server);
+    pawl__wait_close(&remote->server.wait);
     pawl__sql_lock_free(&remote->claims);
 }
 

@@ -1,10 +1,5 @@
-/* server.h - the needs of a driver whose database is a server that is polled: interrupts, waiting,
- * heartbeats, and calls that the server undid or did not answer.
- *
- *     open            as the handle is opened
- *     calm            as each operation begins: forgets interrupts that came before
- *     wait, again     any number of times
- *     close
+/* server.h - the needs of a driver whose database is a server that is polled: waiting (store/core/wait.h), heartbeats,
+ * and calls that the server undid or did not answer.
  *
  * A driver with better means for all of it has none: a file that is watched, a server that notifies.
  *
@@ -16,10 +11,7 @@
 #ifndef PAWL_STORE_SQL_SERVER_H
 #define PAWL_STORE_SQL_SERVER_H
 
-#include "pawl/store_driver.h"
-
-#include <stdatomic.h>
-#include <sys/types.h>
+#include "store/core/wait.h"
 
 #define PAWL__SQL_NEWS_COUNT 4
 
@@ -34,26 +26,15 @@ typedef enum pawl__sql_left {
 
 /* In the driver's handle; pawl__sql_store.server points to it. */
 typedef struct pawl__sql_server {
-    pid_t      pid;          /* the process that opened the handle */
-    atomic_int interrupt_fd; /* an eventfd; -1: none */
-    int64_t    until_ms;     /* monotonic: the end of a call of several tries; 0: none */
-    int64_t    pause_ms;     /* between two checks of a wait */
+    pawl__wait wait;
+    int64_t    until_ms; /* monotonic: the end of a call of several tries; 0: none */
     int64_t    news[PAWL__SQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
     bool       beats;                      /* no lock tells that the worker lives */
     bool       frees_dead;                 /* claims are rows, which nobody else would free */
     int64_t    beat_ms;                    /* monotonic: of the last heartbeat */
 } pawl__sql_server;
 
-int64_t   pawl__sql_clock_ms(void);
 pawl_code pawl__sql_server_open(pawl_store *store, pawl__sql_server *server, pawl_error *error);
-/* May be called twice. */
-void pawl__sql_server_close(pawl__sql_server *server);
-/* False in a child process: the handle's connection is the parent's. */
-bool pawl__sql_server_is_ours(const pawl__sql_server *server);
-void pawl__sql_server_calm(const pawl__sql_server *server);
-/* Until `until_ms`, an interrupt (PAWL_EINTERRUPTED), or one of the descriptors can be read; -1: none. */
-pawl_code pawl__sql_server_pause(pawl_store *store, int64_t milliseconds, int wake_fd,
-                                 int session_fd, bool *is_woken, pawl_error *error);
 
 /* ---- Again ---------------------------------------------------------------- */
 

@@ -111,7 +111,7 @@ pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error)
 void pawl__sql_hold_end(pawl_store *store)
 {
     const pawl__sql_server *server = of(store)->server;
-    if (!of(store)->in_hold || (server != NULL && !pawl__sql_server_is_ours(server)))
+    if (!of(store)->in_hold || (server != NULL && !pawl__wait_is_ours(&server->wait)))
         return;
     of(store)->in_hold = false;
     pawl__sql_ops_of(store)->rollback(store);

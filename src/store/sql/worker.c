@@ -12,9 +12,6 @@
 
 #include <unistd.h>
 
-#define PAUSE_MS_MIN 50 /* between two tries to learn of a commit */
-#define PAUSE_MS_MAX 2000
-
 /* ---- Ending ------------------------------------------------------------- */
 
 /* A worker whose row ends, and the row of zeroes that keeps its counters. */
@@ -256,28 +253,15 @@ static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applie
     return code;
 }
 
-/* A server that is away may come back, or another one in its place: it is asked until it answers, or the
- * deadline is over. */
 pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                             pawl_error *error)
 {
-    pawl__sql_server *server   = ((pawl__sql_store *)store)->server;
-    int64_t           pause_ms = PAUSE_MS_MIN;
-    bool              is_woken;
+    pawl__sql_server *server = ((pawl__sql_store *)store)->server;
     if (server == NULL)
         return resolve(store, commit_id, is_applied, error);
-    server->until_ms = pawl__sql_clock_ms() + store->deadline_ms;
-    pawl_code code   = resolve(store, commit_id, is_applied, error);
-    while (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EINTERRUPTED) {
-        int64_t rest = server->until_ms - pawl__sql_clock_ms();
-        if (rest <= 0)
-            break;
-        code = pawl__sql_server_pause(store, pause_ms < rest ? pause_ms : rest, -1, -1, &is_woken,
-                                      error);
-        if (code == PAWL_OK)
-            code = resolve(store, commit_id, is_applied, error);
-        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
-    }
+    server->until_ms = pawl__clock_ms() + store->deadline_ms;
+    pawl_code code = pawl__wait_resolve(store, &server->wait, server->until_ms, resolve, commit_id,
+                                        is_applied, error);
     server->until_ms = 0;
     return code;
 }
