@@ -107,16 +107,16 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
     return code;
 }
 
-pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
-                              const char *template_text, const pawl__sql_text *text,
-                              pawl_error *error)
+pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
+                              const pawl__field_list *fields, const char *template_text,
+                              const pawl__sql_text *text, pawl_error *error)
 {
     pawl__mysql_statement *statement = (pawl__mysql_statement *)made;
     statement->form                  = pawl__mysql_form_of(template_text);
     statement->streams = template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM] ||
                          template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_MORE] ||
                          template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_FREE];
-    (void)which;
+    (void)fields;
     return pawl__mysql_prepare_text(pawl__mysql_connection_of(session), statement, text, error);
 }
 

@@ -146,12 +146,12 @@ static inline pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection
                                                           pawl_code *code, pawl_error *error)
 {
     return (pawl__mysql_statement *)pawl__sql_prepared_of(&connection->session, statement, table,
-                                                          code, error);
+                                                          NULL, code, error);
 }
 /* Of pawl__sql_session_ops. */
-pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
-                              const char *template_text, const pawl__sql_text *text,
-                              pawl_error *error);
+pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
+                              const pawl__field_list *fields, const char *template_text,
+                              const pawl__sql_text *text, pawl_error *error);
 void      pawl__mysql_close_statement(pawl__sql_prepared *statement);
 pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
                               const pawl__field_list *fields, const void *item, pawl_error *error);

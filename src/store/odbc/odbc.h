@@ -8,8 +8,7 @@
  *     call.c         calls, failures, texts
  *     request.c      prepared statements and their parameters
  *     row.c          rows, and what a request of the generic store reads of them
- *     fates.c        several runs of a write as one text, with the fate of each
- *     set.c          rows of one insert that go together
+ *     set.c          items of a write that go together
  *     round.c        the writes of a round as one block
  *     open.c         connecting, settings
  *

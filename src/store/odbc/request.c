@@ -34,29 +34,7 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
     pawl__odbc_free(statement->stmt);
     pawl__odbc_free(statement->set);
     pawl__odbc_unkeep(&statement->kept);
-    pawl_free(statement->text);
     *statement = (pawl__odbc_statement){0};
-}
-
-pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  const pawl__sql_text *text, pawl_error *error)
-{
-    pawl_code code = text->is_failed ? no_memory(error) : pawl__odbc_call_begin(connection, error);
-    if (code != PAWL_OK)
-        return code;
-    SQLRETURN made = pawl__odbc_allocate(connection, stmt);
-    if (!SQL_SUCCEEDED(made)) {
-        pawl__odbc_call_end(connection);
-        return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
-    }
-    made = SQLPrepare(*stmt, (SQLCHAR *)text->data, (SQLINTEGER)text->size);
-    pawl__odbc_call_end(connection);
-    if (SQL_SUCCEEDED(made))
-        return PAWL_OK;
-    code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);
-    pawl__odbc_free(*stmt);
-    *stmt = NULL;
-    return code;
 }
 
 #define IS_NULL " is null" /* of an owner, which may be any */
@@ -82,8 +60,9 @@ static const char *cast_of(int wire, const char *behind)
     }
 }
 
-void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
-                             const char *text, const pawl__field_list *fields)
+/* The text has any number of items' parameters. */
+static void append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement, const char *text,
+                         const pawl__field_list *fields)
 {
     unsigned marker = 0;
     for (const char *at = text; *at != '\0'; at++) {
@@ -95,31 +74,50 @@ void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *state
     }
 }
 
-pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
-                             const char *template_text, const pawl__sql_text *text,
-                             pawl_error *error)
+static pawl_code prepare(pawl__odbc_connection *connection, SQLHSTMT *stmt,
+                         const pawl__sql_text *text, pawl_error *error)
 {
-    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    pawl__odbc_statement  *statement  = (pawl__odbc_statement *)made;
-    (void)which;
-    statement->is_block = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
-    if (statement->is_block || !pawl__odbc_kind_of(session)->has_casts)
-        return pawl__odbc_prepare_text(connection, &statement->stmt, text, error);
-    statement->text = pawl_allocate(text->size + 1);
-    if (statement->text == NULL)
-        return no_memory(error);
-    memcpy(statement->text, text->data, text->size);
-    return PAWL_OK;
+    pawl_code code = text->is_failed ? no_memory(error) : pawl__odbc_call_begin(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    SQLRETURN made = pawl__odbc_allocate(connection, stmt);
+    if (!SQL_SUCCEEDED(made)) {
+        pawl__odbc_call_end(connection);
+        return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
+    }
+    made = SQLPrepare(*stmt, (SQLCHAR *)text->data, (SQLINTEGER)text->size);
+    pawl__odbc_call_end(connection);
+    if (SQL_SUCCEEDED(made))
+        return PAWL_OK;
+    code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);
+    pawl__odbc_free(*stmt);
+    *stmt = NULL;
+    return code;
 }
 
-static pawl_code prepare_late(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                              const pawl__field_list *fields, pawl_error *error)
+pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
+                                  const pawl__odbc_statement *statement,
+                                  const pawl__field_list *fields, const pawl__sql_text *text,
+                                  pawl_error *error)
 {
-    pawl__sql_text text = {0};
-    pawl__odbc_append_casts(&text, &statement->base, statement->text, fields);
-    pawl_code code = pawl__odbc_prepare_text(connection, &statement->stmt, &text, error);
-    pawl__sql_text_free(&text);
+    pawl__sql_text typed = {.is_failed = text->is_failed};
+    if (!pawl__odbc_store_of(connection)->kind->has_casts)
+        return prepare(connection, stmt, text, error);
+    if (!text->is_failed)
+        append_casts(&typed, &statement->base, text->data, fields);
+    pawl_code code = prepare(connection, stmt, &typed, error);
+    pawl__sql_text_free(&typed);
     return code;
+}
+
+pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
+                             const pawl__field_list *fields, const char *template_text,
+                             const pawl__sql_text *text, pawl_error *error)
+{
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)made;
+    statement->is_block             = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
+    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->stmt, statement,
+                                   fields, text, error);
 }
 
 /* ---- Parameters --------------------------------------------------------- */
@@ -367,8 +365,6 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *bas
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     pawl__odbc_statement  *statement  = (pawl__odbc_statement *)base;
     pawl_code              code       = pawl__odbc_round_send(connection, error);
-    if (code == PAWL_OK && statement->stmt == NULL)
-        code = prepare_late(connection, statement, fields, error);
     if (code == PAWL_OK)
         code = execute(connection, statement, statement->stmt, statement->is_block, fields, &item,
                        1, all, error);

@@ -40,8 +40,7 @@ typedef struct pawl__odbc_kept {
 typedef struct pawl__odbc_statement {
     pawl__sql_prepared base; /* first */
     SQLHSTMT           stmt; /* NULL: not prepared */
-    char              *text; /* owned: until its parameters have types, at the first run; or NULL */
-    SQLHSTMT           set;  /* an insert of PAWL__ODBC_SET_ROWS rows; NULL: not prepared */
+    SQLHSTMT           set;  /* the same for PAWL__ODBC_SET_ROWS items; NULL: not prepared */
     pawl__odbc_kept    kept;
     bool               is_looked_at;
     bool               has_set;
@@ -86,18 +85,19 @@ void      pawl__odbc_free(SQLHSTMT rows);
 /* ---- Statements (request.c) ---------------------------------------------- */
 
 /* Of pawl__sql_session_ops. */
-pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made, int which,
-                             const char *template_text, const pawl__sql_text *text,
-                             pawl_error *error);
+pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
+                             const pawl__field_list *fields, const char *template_text,
+                             const pawl__sql_text *text, pawl_error *error);
 void      pawl__odbc_close_statement(pawl__sql_prepared *statement);
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *statement,
                              const pawl__field_list *fields, const void *item, pawl_error *error);
 int64_t   pawl__odbc_found(pawl__sql_prepared *statement);
+/* Prepares a text, with the types of its parameters where the server wants them: those of any number of the
+ * statement's items. */
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  const pawl__sql_text *text, pawl_error *error);
-/* The text with the types of its parameters, which has `rows` times those of an item. */
-void pawl__odbc_append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement,
-                             const char *text, const pawl__field_list *fields);
+                                  const pawl__odbc_statement *statement,
+                                  const pawl__field_list *fields, const pawl__sql_text *text,
+                                  pawl_error *error);
 /* Runs statement->set with the fields of PAWL__ODBC_SET_ROWS items. */
 pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
                                  const pawl__field_list *fields, const void *const *items,
@@ -136,10 +136,5 @@ pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *statem
                           unsigned column, int wire, pawl__sql_kind kind,
                           pawl__sql_request *request, pawl__sql_got *got);
 void      pawl__odbc_free_rows(pawl__sql_session *session, pawl__sql_prepared *statement);
-
-/* The same as one text of several runs, which says what became of each (fates.c). */
-pawl_code pawl__odbc_write_fates(pawl__sql_session *session, const pawl__sql_write *write,
-                                 const void *const *items, size_t count, pawl__sql_fate *fates,
-                                 size_t *taken, bool *is_done, pawl_error *error);
 
 #endif

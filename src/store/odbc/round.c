@@ -55,7 +55,7 @@ pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *e
     if (round == NULL || round->set_count == 0)
         return PAWL_OK;
     pawl__oracle_round_text(round, &text);
-    pawl_code code = pawl__odbc_prepare_text(connection, &stmt, &text, error);
+    pawl_code code = pawl__odbc_prepare_text(connection, &stmt, NULL, NULL, &text, error);
     if (code == PAWL_OK)
         code = run(connection, stmt, &answer, error);
     bool was_unlike = round->was_unlike || (code == PAWL_OK ? !is_like(round, &answer)

@@ -1,5 +1,7 @@
-/* set.c - rows of one insert that go together: its text with 32 groups of values. A set that fails has written
- * none of its rows; they are written one by one then, so that each has its fate.
+/* set.c - a write's items that go together, in one trip: as groups of values of one insert, or, where a text can say
+ * what became of each of several runs (append_set of the kind), as such a text, with which the fates come.
+ *
+ * A set of rows that fails has written none of them; they are written one by one then, so that each has its fate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,71 +9,62 @@
 
 #include <string.h>
 
-#define VALUES " values ("
-
 #define KEEPS "do nothing"
 
-/* The group of values of an insert, and what stands behind it: nothing, or that rows whose key exists are
- * left, where a savepoint undoes a set with such a row. False: it has another form. */
-static bool find_values(const pawl__sql_session *session, pawl_text text, pawl_text *group,
-                        const char **tail)
+/* ---- The text ---------------------------------------------------------------- */
+
+static void write_one(pawl__sql_text *one, const pawl__sql_session *session,
+                      const pawl__sql_write *write, const pawl_saga_table *table)
 {
-    const char *found = strstr(text.data, VALUES);
-    int         depth = 0;
-    if (strncmp(text.data, "insert ", 7) != 0 || found == NULL)
+    const pawl__sql_remote *remote = session->remote;
+    if (table != NULL)
+        pawl__sql_saga_text(one, remote->dialect, table,
+                            (pawl__sql_saga_statement)write->statement);
+    else
+        pawl__sql_expand(one, remote->dialect, remote->sql.base.system_prefix,
+                         pawl__sql_template_of(session, write->statement, false));
+    if (!one->is_failed && one->size != 0 && one->data[one->size - 1] == ';')
+        one->data[--one->size] = '\0'; /* the text has its own */
+}
+
+/* False: the statement has no set. An insert has one where behind its values stands nothing, or that rows whose key
+ * exists are left, where a savepoint undoes a set with such a row. */
+static bool append_set(pawl__sql_text *to, const pawl__sql_session *session,
+                       const pawl__sql_text *one)
+{
+    const pawl__odbc_kind *kind = pawl__odbc_kind_of(session);
+    if (one->is_failed)
         return false;
-    found += sizeof VALUES - 2;
-    for (const char *at = found; *at != '\0'; at++) {
-        depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
-        if (depth != 0)
-            continue;
-        *group = (pawl_text){.data = found, .size = (size_t)(at + 1 - found)};
-        *tail  = at + 1;
-        return at[1 + strspn(at + 1, " ")] == '\0' ||
-               (session->remote->family->undoes_all && strstr(at, KEEPS) != NULL);
+    if (kind->append_set != NULL) { /* a statement that reads answers with rows of its own */
+        bool reads = strncmp(one->data, "select ", 7) == 0;
+        if (!reads)
+            kind->append_set(to, one->data, PAWL__ODBC_SET_ROWS);
+        return !reads;
     }
-    return false;
+    const char *behind = pawl__sql_append_rows(to, one->data, PAWL__ODBC_SET_ROWS);
+    return behind != NULL &&
+           (behind[strspn(behind, " ")] == '\0' ||
+            (session->remote->family->undoes_all && strstr(behind, KEEPS) != NULL));
 }
 
-static void append_rows(pawl__sql_text *to, const pawl__sql_text *one, pawl_text group,
-                        const char *tail)
+static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *statement,
+                             const pawl__sql_write *write, const pawl_saga_table *table,
+                             pawl_error *error)
 {
-    pawl__sql_append_text(to,
-                          (pawl_text){.data = one->data, .size = (size_t)(group.data - one->data)});
-    for (int i = 0; i < PAWL__ODBC_SET_ROWS; i++) {
-        pawl__sql_append(to, i != 0 ? ", " : "");
-        pawl__sql_append_text(to, group);
-    }
-    pawl__sql_append(to, tail);
-}
-
-static pawl_code prepare_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                             const pawl__sql_write *write, pawl_error *error)
-{
-    const pawl__sql_remote *remote = connection->session.remote;
-    pawl__sql_text          one = {0}, plain = {0}, typed = {0};
-    pawl_code               code = PAWL_OK;
-    pawl_text               group;
-    const char             *tail;
-    pawl__sql_expand(&one, remote->dialect, remote->sql.base.system_prefix,
-                     pawl__sql_template_of(&connection->session, write->statement, false));
-    statement->has_set =
-        !one.is_failed && find_values(&connection->session, pawl__sql_text_of(&one), &group, &tail);
-    if (statement->has_set) {
-        append_rows(&plain, &one, group, tail);
-        if (!plain.is_failed)
-            pawl__odbc_append_casts(
-                &typed, &statement->base, plain.data,
-                pawl__odbc_store_of(connection)->kind->has_casts ? &write->parameters : NULL);
-        typed.is_failed |= plain.is_failed;
-        code = pawl__odbc_prepare_text(connection, &statement->set, &typed, error);
-    }
+    pawl__sql_text one = {0}, set = {0};
+    pawl_code      code = PAWL_OK;
+    write_one(&one, session, write, table);
+    statement->has_set = append_set(&set, session, &one);
+    if (statement->has_set)
+        code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set,
+                                       statement, &write->parameters, &set, error);
     statement->is_looked_at = code == PAWL_OK;
     pawl__sql_text_free(&one);
-    pawl__sql_text_free(&plain);
-    pawl__sql_text_free(&typed);
+    pawl__sql_text_free(&set);
     return code;
 }
+
+/* ---- Rows -------------------------------------------------------------------- */
 
 /* Whether the failure is that of a row, which the server undid with the others of the set. */
 static bool is_of_row(const pawl__sql_session *session, bool is_saved, pawl_code code)
@@ -87,9 +80,9 @@ static bool has_all(const pawl__odbc_statement *statement)
     return SQL_SUCCEEDED(SQLRowCount(statement->set, &count)) && count == PAWL__ODBC_SET_ROWS;
 }
 
-static pawl_code run_set(pawl__sql_session *session, pawl__odbc_statement *statement,
-                         const pawl__sql_write *write, const void *const *items, bool *is_done,
-                         pawl_error *error)
+static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *statement,
+                          const pawl__sql_write *write, const void *const *items, bool *is_done,
+                          pawl_error *error)
 {
     bool      is_saved = session->remote->family->undoes_all && session->in_transaction;
     pawl_code code     = is_saved ? pawl__sql_savepoint_begin(session, error) : PAWL_OK;
@@ -104,6 +97,70 @@ static pawl_code run_set(pawl__sql_session *session, pawl__odbc_statement *state
     return is_saved ? pawl__sql_savepoint_end(session, *is_done, error) : PAWL_OK;
 }
 
+/* ---- Fates ------------------------------------------------------------------- */
+
+/* A refusal that the write does not expect is the failure of the round. */
+static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
+                           const pawl__sql_write *write, char letter, pawl__sql_fate *fate,
+                           pawl_error *error)
+{
+    const char *found = strchr(PAWL__ODBC_FATES, letter);
+    if (found == NULL || letter == '\0')
+        return pawl__sql_not_counted("odbc", error);
+    *fate = (pawl__sql_fate)(found - PAWL__ODBC_FATES);
+    if (*fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED)
+        return PAWL_OK;
+    pawl_code code   = *fate == PAWL__SQL_DUPLICATE ? PAWL_EDUPLICATE : PAWL_EINVAL;
+    session->is_null = *fate == PAWL__SQL_NULL;
+    if (pawl__sql_is_refusal(session, &statement->base, write, code, fate))
+        return PAWL_OK;
+    return pawl_error_set(error, code, "odbc: a row %s",
+                          code == PAWL_EINVAL ? "has null in a column that takes none"
+                                              : "has a key that is there already");
+}
+
+static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *statement,
+                           const pawl__sql_write *write, const void *const *items,
+                           pawl__sql_fate *fates, pawl_error *error)
+{
+    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
+    session->is_null                  = false;
+    pawl_code code =
+        pawl__odbc_execute_set(connection, statement, &write->parameters, items, error);
+    if (code != PAWL_OK)
+        return code;
+    const pawl__odbc_kept *kept = &statement->kept;
+    if (kept->count == 0 || kept->rows[0][0].text.size != PAWL__ODBC_SET_ROWS)
+        code = pawl__sql_not_counted("odbc", error);
+    for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
+        code =
+            take_fate(session, statement, write, kept->rows[0][0].text.data[i], &fates[i], error);
+    pawl__odbc_unkeep(&statement->kept);
+    return code;
+}
+
+/* ---- A set ------------------------------------------------------------------- */
+
+/* Whether the first items are of one saga's table. */
+static bool is_one_table(const void *const *items)
+{
+    for (size_t i = 1; i < PAWL__ODBC_SET_ROWS; i++)
+        if (!pawl__sql_saga_same(pawl__sql_saga_of(items[0]), pawl__sql_saga_of(items[i])))
+            return false;
+    return true;
+}
+
+static bool can_be_set(const pawl__sql_session *session, const pawl__sql_write *write,
+                       const void *const *items, size_t count)
+{
+    const pawl__odbc_kind *kind = pawl__odbc_kind_of(session);
+    if (count < PAWL__ODBC_SET_ROWS || kind->by_words)
+        return false;
+    return kind->append_set != NULL
+               ? session->in_transaction && (!write->is_saga || is_one_table(items))
+               : !write->is_saga && !write->is_alone && !write->is_there;
+}
+
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                const void *const *items, size_t count, pawl__sql_fate *fates,
                                size_t *taken, bool *is_done, pawl_error *error)
@@ -111,17 +168,17 @@ pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write
     pawl_code code;
     *taken   = 1;
     *is_done = false;
-    if (pawl__odbc_kind_of(session)->append_set != NULL)
-        return pawl__odbc_write_fates(session, write, items, count, fates, taken, is_done, error);
-    if (pawl__odbc_store_of(pawl__odbc_connection_of(session))->kind->by_words ||
-        count < PAWL__ODBC_SET_ROWS || write->is_saga || write->is_alone || write->is_there)
+    if (!can_be_set(session, write, items, count))
         return PAWL_OK;
-    pawl__odbc_statement *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
-        session, write->statement, NULL, &code, error);
+    const pawl_saga_table *table     = write->is_saga ? pawl__sql_saga_of(items[0]) : NULL;
+    pawl__odbc_statement  *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
+         session, write->statement, table, &write->parameters, &code, error);
     if (statement != NULL && !statement->is_looked_at)
-        code = prepare_set(pawl__odbc_connection_of(session), statement, write, error);
+        code = prepare_set(session, statement, write, table, error);
     if (code != PAWL_OK || !statement->has_set)
         return code;
-    *taken = PAWL__ODBC_SET_ROWS;
-    return run_set(session, statement, write, items, is_done, error);
+    *taken   = PAWL__ODBC_SET_ROWS;
+    *is_done = pawl__odbc_kind_of(session)->append_set != NULL;
+    return *is_done ? run_fates(session, statement, write, items, fates, error)
+                    : run_rows(session, statement, write, items, is_done, error);
 }

@@ -210,6 +210,9 @@ static inline const char *pawl__sql_limit_of(const pawl__sql_dialect *dialect)
 {
     return dialect->limit != NULL ? dialect->limit : "limit %s";
 }
+/* An insert of one row, a text or a template, as that of so many: its group of values is there so often. Returns what
+ * stands behind the values; NULL: it is no insert of values, and nothing was appended. */
+const char *pawl__sql_append_rows(pawl__sql_text *text, const char *insert, unsigned rows);
 /* Appends the pattern as far as its "%s" or "%u"; returns what stands behind that, NULL: it has none. */
 const char *pawl__sql_append_before(pawl__sql_text *text, const char *pattern);
 /* As the dialect writes the parameter of that number, from 1. */

@@ -117,7 +117,8 @@ static pawl_code look_at(pawl__sql_session *session, const pawl__sql_write *writ
     pawl_code              code;
     size_t                 found = 0;
     /* Preparing checks the table's names, too, before they stand in a text. */
-    if (pawl__sql_prepared_of(session, write->statement, table, &code, error) == NULL)
+    if (pawl__sql_prepared_of(session, write->statement, table, &write->parameters, &code, error) ==
+        NULL)
         return code;
     for (size_t i = first; i < count; i++)
         if (is_of(table, items[i]))

@@ -35,12 +35,13 @@ static void free_statement(pawl__sql_session *session, pawl__sql_prepared *state
     pawl_free(statement);
 }
 
-static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **statement, int which,
-                        const char *template_text, const pawl__sql_text *text, pawl_error *error)
+static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **statement,
+                        const pawl__field_list *fields, const char *template_text,
+                        const pawl__sql_text *text, pawl_error *error)
 {
     pawl__sql_prepared *made = *statement;
     pawl_code           code = text->is_failed ? no_memory(session, error)
-                                               : session->remote->ops->prepare(session, made, which,
+                                               : session->remote->ops->prepare(session, made, fields,
                                                                                template_text, text, error);
     made->is_made            = code == PAWL_OK;
     if (code == PAWL_OK)
@@ -51,7 +52,7 @@ static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **stateme
 }
 
 static pawl_code prepare(pawl__sql_session *session, int which, pawl__sql_prepared **statement,
-                         pawl_error *error)
+                         const pawl__field_list *fields, pawl_error *error)
 {
     const pawl__sql_remote *remote    = session->remote;
     const char             *template_ = remote->family->templates[which];
@@ -61,13 +62,14 @@ static pawl_code prepare(pawl__sql_session *session, int which, pawl__sql_prepar
         (unsigned)pawl__sql_parameter_order(template_, made->order, PAWL__SQL_MARKERS_MAX);
     made->ignores = strstr(template_, "{ignore:") != NULL && remote->dialect->ignores_failures;
     pawl__sql_expand(&text, remote->dialect, remote->sql.base.system_prefix, template_);
-    pawl_code code = finish(session, statement, which, template_, &text, error);
+    pawl_code code = finish(session, statement, fields, template_, &text, error);
     pawl__sql_text_free(&text);
     return code;
 }
 
 static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table *table, int which,
-                              pawl__sql_prepared **statement, pawl_error *error)
+                              pawl__sql_prepared **statement, const pawl__field_list *fields,
+                              pawl_error *error)
 {
     pawl__sql_text      text = {0};
     pawl__sql_prepared *made = *statement;
@@ -76,7 +78,7 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
         made->order[made->marker_count] = made->marker_count + 1;
         made->marker_count++;
     }
-    pawl_code code = finish(session, statement, which, pawl__sql_template_of(session, which, true),
+    pawl_code code = finish(session, statement, fields, pawl__sql_template_of(session, which, true),
                             &text, error);
     pawl__sql_text_free(&text);
     if (code == PAWL_OK)
@@ -126,7 +128,8 @@ static pawl__sql_prepared **place_of(pawl__sql_session *session, int statement)
 }
 
 pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statement,
-                                          const pawl_saga_table *table, pawl_code *code,
+                                          const pawl_saga_table  *table,
+                                          const pawl__field_list *fields, pawl_code *code,
                                           pawl_error *error)
 {
     pawl__sql_saga_cache *saga  = NULL;
@@ -144,8 +147,8 @@ pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statem
     if (*code == PAWL_OK && (place == NULL || *place == NULL))
         *code = no_memory(session, error);
     else if (*code == PAWL_OK && !(*place)->is_made)
-        *code = saga != NULL ? prepare_saga(session, &saga->table, statement, place, error)
-                             : prepare(session, statement, place, error);
+        *code = saga != NULL ? prepare_saga(session, &saga->table, statement, place, fields, error)
+                             : prepare(session, statement, place, fields, error);
     return *code == PAWL_OK ? *place : NULL;
 }
 

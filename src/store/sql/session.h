@@ -55,10 +55,11 @@ typedef struct pawl__sql_saga_cache {
     pawl__sql_prepared          *statements[pawl__sql_saga_statement_count];
 } pawl__sql_saga_cache;
 
-/* Prepares the statement at its first use: of the shared ones, the family's own, or one of a saga's
+/* Prepares the statement, which is run with such fields, at its first use: of the shared ones, the family's own, or one of a saga's
  * table where `table` is not NULL. NULL: see the error. */
 pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statement,
-                                          const pawl_saga_table *table, pawl_code *code,
+                                          const pawl_saga_table  *table,
+                                          const pawl__field_list *fields, pawl_code *code,
                                           pawl_error *error);
 /* The template of the statement that pawl__sql_prepared_of finds. */
 const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga);
@@ -86,8 +87,9 @@ typedef struct pawl__sql_session_ops {
     pawl_code (*ask)(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
                      void *context, pawl_error *error);
     /* `made` has its markers; `template_text` is what the text was made from. */
-    pawl_code (*prepare)(pawl__sql_session *session, pawl__sql_prepared *made, int statement,
-                         const char *template_text, const pawl__sql_text *text, pawl_error *error);
+    pawl_code (*prepare)(pawl__sql_session *session, pawl__sql_prepared *made,
+                         const pawl__field_list *fields, const char *template_text,
+                         const pawl__sql_text *text, pawl_error *error);
     void (*close)(pawl__sql_prepared *statement);
     /* Runs it with the fields of the item; NULL: without parameters. */
     pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,

@@ -202,6 +202,26 @@ const char *pawl__sql_append_before(pawl__sql_text *text, const char *pattern)
     return pattern[size] != '\0' ? pattern + size + 2 : NULL;
 }
 
+#define VALUES " values ("
+
+const char *pawl__sql_append_rows(pawl__sql_text *text, const char *insert, unsigned rows)
+{
+    const char *group = strstr(insert, VALUES);
+    if (strncmp(insert, "insert ", 7) != 0 || group == NULL)
+        return NULL;
+    group += sizeof VALUES - 2;
+    const char *end = group;
+    for (int depth = 0; depth > 0 || end == group; end++)
+        depth += (*end == '(') - (*end == ')');
+    pawl__sql_append_text(text, (pawl_text){.data = insert, .size = (size_t)(group - insert)});
+    for (unsigned i = 0; i < rows; i++) {
+        pawl__sql_append(text, i != 0 ? ", " : "");
+        pawl__sql_append_text(text, (pawl_text){.data = group, .size = (size_t)(end - group)});
+    }
+    pawl__sql_append(text, end);
+    return end;
+}
+
 /* Of "a|b" the second where an index cannot leave rows out. */
 static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text index)

@@ -69,21 +69,11 @@ static void expand(const pawl__mysql_set *s, pawl__sql_text *text, const char *p
     pawl__sql_text_free(&whole);
 }
 
-/* The group of values as often as there are rows. */
 static void write_values(const pawl__mysql_set *s, pawl__sql_text *text, const char *one,
                          unsigned rows)
 {
     pawl__sql_text whole = {0};
-    const char    *group = strstr(one, " values (") + strlen(" values ");
-    const char    *end   = group;
-    for (int depth = 0; depth > 0 || end == group; end++)
-        depth += (*end == '(') - (*end == ')');
-    pawl__sql_append_text(&whole, (pawl_text){.data = one, .size = (size_t)(group - one)});
-    for (unsigned i = 0; i < rows; i++) {
-        pawl__sql_append(&whole, i != 0 ? ", " : "");
-        pawl__sql_append_text(&whole, (pawl_text){.data = group, .size = (size_t)(end - group)});
-    }
-    pawl__sql_append(&whole, end);
+    (void)pawl__sql_append_rows(&whole, one, rows);
     expand(s, text, "?", pawl__sql_text_of(&whole));
     text->is_failed = text->is_failed || whole.is_failed;
     pawl__sql_text_free(&whole);
