@@ -182,7 +182,7 @@ struct pawl_store_ops {
      * count_max (0: all). queue: by place. timeouts: of a saga, or all when the
      * id is zero, by due time. outbox: in one state, by id. dead: of an
      * endpoint, or all when empty, by time; those of one time by endpoint and id, in the
-     * order of their bytes. */
+     * order of their bytes. Without outbox_list and dead_list the finds are asked. */
     pawl_code (*queue_list)(pawl_store *store, pawl_text queue, size_t count_max, pawl_arena *arena,
                             pawl_queue_rows *rows, pawl_error *error);
     pawl_code (*timeout_list)(pawl_store *store, pawl_saga_id saga_id, size_t count_max,

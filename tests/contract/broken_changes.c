@@ -320,17 +320,12 @@ static void a_retry_is_due_at_once(edit *e)
 /* The row of a dispatch id, or of a number when it is not 0; NULL. */
 static const pawl_outbox_row *find_outbox(edit *e, const pawl_dispatch_id *dispatch_id, int64_t id)
 {
-    static const pawl_outbox_state states[] = {PAWL_OUTBOX_PENDING, PAWL_OUTBOX_HELD,
-                                               PAWL_OUTBOX_DISPATCHED, PAWL_OUTBOX_DEAD};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        pawl_outbox_rows rows = {0};
-        SELF->outbox_list(e->store, states[i], 0, e->arena, &rows, NULL);
-        for (size_t j = 0; j < rows.count; j++)
-            if (id != 0 ? rows.items[j].id == id
-                        : pawl_uuid_compare(rows.items[j].dispatch_id.uuid, dispatch_id->uuid) == 0)
-                return &rows.items[j];
-    }
-    return NULL;
+    pawl_outbox_query query = {.id = id};
+    pawl_outbox_rows  rows  = {0};
+    if (dispatch_id != NULL)
+        query.dispatch_id = *dispatch_id;
+    SELF->outbox_find(e->store, &query, e->arena, &rows, NULL);
+    return rows.count != 0 ? rows.items : NULL;
 }
 
 static void a_known_dispatch_is_added_again(edit *e)

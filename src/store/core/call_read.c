@@ -226,13 +226,16 @@ pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_
 pawl_code pawl_store_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
                                  pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
+    const pawl_outbox_query query = {.states = 1u << (unsigned)state % 32, .count_max = count_max};
+    bool is_find   = store->ops->outbox_list == NULL && store->ops->outbox_find != NULL;
     *rows          = no_outbox;
-    pawl_code code = PAWL__CALL_BEGIN(outbox_list);
+    pawl_code code = is_find ? PAWL__CALL_BEGIN(outbox_find) : PAWL__CALL_BEGIN(outbox_list);
     if (code == PAWL_OK && (unsigned)state > PAWL_OUTBOX_DISCARDED)
         code = pawl_error_set(error, PAWL_EINVAL, "list of outbox rows: state %d is unknown",
                               (int)state);
     if (code == PAWL_OK)
-        code = store->ops->outbox_list(store, state, count_max, arena, rows, error);
+        code = is_find ? store->ops->outbox_find(store, &query, arena, rows, error)
+                       : store->ops->outbox_list(store, state, count_max, arena, rows, error);
     return PAWL__CALL_END(code, rows, no_outbox);
 }
 
@@ -259,10 +262,13 @@ pawl_code pawl_store_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *
 pawl_code pawl_store_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
 {
-    *rows          = no_letters;
-    pawl_code code = PAWL__CALL_BEGIN(dead_list);
+    const pawl_dead_query query   = {.endpoint = endpoint, .count_max = count_max};
+    bool                  is_find = store->ops->dead_list == NULL && store->ops->dead_find != NULL;
+    *rows                         = no_letters;
+    pawl_code code = is_find ? PAWL__CALL_BEGIN(dead_find) : PAWL__CALL_BEGIN(dead_list);
     if (code == PAWL_OK)
-        code = store->ops->dead_list(store, endpoint, count_max, arena, rows, error);
+        code = is_find ? store->ops->dead_find(store, &query, arena, rows, error)
+                       : store->ops->dead_list(store, endpoint, count_max, arena, rows, error);
     return PAWL__CALL_END(code, rows, no_letters);
 }
 

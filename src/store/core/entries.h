@@ -39,8 +39,6 @@ ENTRY(flush_list, pawl_text name, pawl_time due_max, size_t count_max, pawl_aren
       pawl_flush_rows *rows)
 ENTRY(outbox_claim, pawl_text endpoint, pawl_time now, size_t count_max, pawl_arena *arena,
       pawl_outbox_rows *rows)
-ENTRY(outbox_list, pawl_outbox_state state, size_t count_max, pawl_arena *arena,
-      pawl_outbox_rows *rows)
 ENTRY(outbox_attempts, int64_t id, pawl_arena *arena, pawl_attempt_rows *rows)
 ENTRY(outbox_find, const pawl_outbox_query *query, pawl_arena *arena, pawl_outbox_rows *rows)
 ENTRY(lead, pawl_text name, pawl_time now, int64_t lease, bool *is_ours)
@@ -52,7 +50,6 @@ ENTRY(next_due, pawl_text queue, const pawl_text *aggregators, size_t aggregator
 ENTRY(stats, pawl_time now, pawl_arena *arena, pawl_stats *stats)
 ENTRY(sweep, const pawl_sweep *sweep, int64_t *count, bool *more)
 ENTRY(wait, int64_t microseconds, int wake_fd)
-ENTRY(dead_list, pawl_text endpoint, size_t count_max, pawl_arena *arena, pawl_dead_rows *rows)
 ENTRY(dead_find, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows)
 ENTRY(dead_count, pawl_arena *arena, pawl_dead_counts *counts)
 ENTRY(stream_load, const pawl_stream_read *reads, size_t count, pawl_arena *arena,

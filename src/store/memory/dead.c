@@ -9,11 +9,11 @@
 /* ---- Dead letters -------------------------------------------------------- */
 
 typedef struct dead_row {
-    MEMORY_ROW(3)
+    MEMORY_ROW(2)
     pawl_dead_row fields;
 } dead_row;
 
-enum { BY_KEY, BY_TIME, BY_ENDPOINT };
+enum { BY_KEY, BY_TIME };
 
 static int by_key(const void *left, const void *right)
 {
@@ -29,13 +29,6 @@ static int by_time(const void *left, const void *right)
     return order != 0 ? order : by_key(a, b);
 }
 
-static int by_endpoint(const void *left, const void *right)
-{
-    const dead_row *a = left, *b = right;
-    int             order = pawl_text_compare(a->fields.endpoint, b->fields.endpoint);
-    return order != 0 ? order : by_time(left, right);
-}
-
 const memory_table_kind pawl__memory_dead_kind = {
     .row_size      = sizeof(dead_row),
     .fields_offset = offsetof(dead_row, fields),
@@ -48,36 +41,8 @@ const memory_table_kind pawl__memory_dead_kind = {
     .loose         = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
                       offsetof(dead_row, fields.history)},
     .index_count   = MEMORY_INDEX_COUNT(dead_row),
-    .indexes       = {[BY_KEY]      = {by_key, NULL},
-                      [BY_TIME]     = {by_time, NULL},
-                      [BY_ENDPOINT] = {by_endpoint, NULL}},
+    .indexes       = {[BY_KEY] = {by_key, NULL}, [BY_TIME] = {by_time, NULL}},
 };
-
-pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
-                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
-{
-    memory_data       *data   = pawl__memory_enter(store);
-    bool               is_all = endpoint.size == 0;
-    const memory_tree *tree   = &data->dead.trees[is_all ? BY_TIME : BY_ENDPOINT];
-    const dead_row     probe  = {.fields = {.endpoint = endpoint, .at = INT64_MIN}};
-    memory_list        list   = {0};
-    void              *items  = NULL;
-    bool               is_ok  = true;
-    dead_row          *row    = pawl__tree_at_least(tree, &probe);
-    for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
-         row = pawl__tree_next(tree, row)) {
-        if (!is_all && !pawl_text_equal(row->fields.endpoint, endpoint))
-            break;
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    }
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->dead, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of dead letters", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
-}
 
 static bool has_part(pawl_text text, pawl_text part)
 {

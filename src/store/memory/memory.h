@@ -274,12 +274,8 @@ pawl_code pawl__memory_queue_retried(pawl_store *store, const pawl_retried_query
                                      pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
                                        pawl_attempt_rows *rows, pawl_error *error);
-pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
-                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                   pawl_error *error);
 pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *query,

@@ -228,26 +228,6 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
     return PAWL_OK;
 }
 
-pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = true;
-    outbox_row  *row   = first_in_state(data, state);
-    for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
-         row = next_in_state(data, row))
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->outbox, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of the outbox", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
-}
-
 static bool is_wanted(const pawl_outbox_query *query, const pawl_outbox_row *row)
 {
     return (query->states == 0 || (query->states & (1u << row->state)) != 0) &&

@@ -75,41 +75,30 @@ pawl_code pawl__mongo_aggregator_get(pawl_store *store, pawl_text partition, paw
                             "filter: {partition: %t}, " IN_ORDER, partition);
 }
 
-static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl__mongo_list *types,
-                            pawl_time now, pawl_aggregator_counts *counts, pawl_error *error)
-{
-    pawl_code code =
-        pawl__mongo_count(store, "aggregator", &counts->all, error, "partition: %t", partition);
-    if (code == PAWL_OK)
-        code = pawl__mongo_count(store, "aggregator", &counts->resolved, error,
-                                 "partition: %t, type: {$in: %l}", partition, types);
-    if (code == PAWL_OK)
-        code = pawl__mongo_count(store, "aggregator", &counts->ready, error,
-                                 "partition: %t, type: {$in: %l}, lease_expires: {$lte: %i}",
-                                 partition, types, now);
-    return code;
-}
+#define KNOWN "{$in: ['$type', {$literal: %l}]}"
+#define COUNT(member, as) PAWL__AS(aggregator_counts, member, as)
+#define FLUSH(member, as) PAWL__MONGO_AS(pawl_aggregator_counts, flush_##member, #member, as)
+static const pawl__field_list row_counts =
+    PAWL__FIELDS(COUNT(all, INT), COUNT(resolved, INT), COUNT(ready, INT), COUNT(id_last, INT));
+static const pawl__field_list flush_counts =
+    PAWL__FIELDS(FLUSH(due, TIME), FLUSH(attempts, INT32), FLUSH(is_dead, BOOL));
 
 pawl_code pawl__mongo_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl_flush_row      flush = {.due = 0};
-    pawl_aggregator_row last  = {.id = 0};
-    pawl_code code = count_rows(store, partition, PAWL__MONGO_VALUES(types, type_count, TEXT), now,
-                                counts, error);
+    static const pawl__mongo_table rows  = {.name = "aggregator", .fields = &row_counts};
+    static const pawl__mongo_table flush = {.name = "aggregator_flush", .fields = &flush_counts};
+    pawl__mongo_list              *known = PAWL__MONGO_VALUES(types, type_count, TEXT);
+    pawl_code                      code  = pawl__mongo_read_one(
+                              store, &rows, NULL, counts, NULL, error,
+                              "pipeline: [{$match: {partition: %t}}, {$group: {_id: null, all: {$sum: 1}, "
+                                                    "id_last: {$max: '$_id'}, resolved: {$sum: {$cond: [" KNOWN ", 1, 0]}}, ready: {$sum: "
+                                                    "{$cond: [{$and: [" KNOWN ", {$lte: ['$lease_expires', %i]}]}, 1, 0]}}}}]",
+                              partition, known, known, now);
     if (code == PAWL_OK)
-        code = pawl__mongo_read_one(
-            store, &collected, NULL, &last, NULL, error,
-            "filter: {partition: %t}, sort: {_id: -1}, projection: {_id: 1}", partition);
-    if (code == PAWL_OK)
-        code = pawl__mongo_read_one(
-            store, &flushes, NULL, &flush, NULL, error,
-            "filter: {_id: %t}, projection: {_id: 0, due: 1, attempts: 1, is_dead: 1}", partition);
-    counts->id_last        = last.id;
-    counts->flush_due      = flush.due;
-    counts->flush_attempts = flush.attempts;
-    counts->flush_is_dead  = flush.is_dead;
+        code = pawl__mongo_read_one(store, &flush, NULL, counts, NULL, error, "filter: {_id: %t}",
+                                    partition);
     return code;
 }
 

@@ -10,13 +10,6 @@
 static const pawl__mongo_table letters =
     PAWL__MONGO_TABLE("dead", NULL, pawl__dead_row_fields, pawl_dead_row);
 
-pawl_code pawl__mongo_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
-                                pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
-{
-    const pawl_dead_query query = {.endpoint = endpoint, .count_max = count_max};
-    return pawl__mongo_dead_find(store, &query, arena, rows, error);
-}
-
 static bool has_part(pawl_text text, pawl_text part)
 {
     return part.size == 0 ||

@@ -111,13 +111,6 @@ pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
 
 /* ---- Reads --------------------------------------------------------------- */
 
-pawl_code pawl__mongo_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
-                                  pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    const pawl_outbox_query query = {.states = 1u << state, .count_max = count_max};
-    return pawl__mongo_outbox_find(store, &query, arena, rows, error);
-}
-
 pawl_code pawl__mongo_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {

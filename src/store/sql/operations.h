@@ -15,6 +15,11 @@
     pawl_code pawl__sql_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
 #include "store/core/entries.h"
 #undef ENTRY
+/* Beside their finds, which could not have the index of a state. */
+pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                              pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 
 /* server.c: for drivers that have a pawl__sql_server, as is the wait. */
 void pawl__sql_interrupt(pawl_store *store);
