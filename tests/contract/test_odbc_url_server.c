@@ -104,6 +104,10 @@ static void others_are_refused(void **state)
     refused("mssql://sa:secret@db/shop?driver=", PAWL_ECONFIG, "odbcinst -q -d");
     refused("mssql://sa:secret@db/shop?trust_server_certificate=yes", PAWL_ECONFIG,
             "the driver 'FreeTDS' has no option 'trust_server_certificate'");
+    refused("oracle://sa:secret@db/shop?protocol=udp", PAWL_ECONFIG,
+            "oracle: protocol is 'udp', may be tcp or tcps");
+    refused("oracle://sa:secret@db/shop?sid=maybe", PAWL_ECONFIG,
+            "sid is 'maybe', may be no or yes");
     refused("oracle://sa:secret@db", PAWL_EINVAL, "no service is named: oracle://host/service");
 }
 

@@ -3,12 +3,14 @@
  *     odbc:DSN?dialect=mysql
  *     odbc:DSN?dialect=postgres
  *     odbc:Driver={MariaDB Unicode};Server=db;Database=shop;UID=pawl;PWD=...?dialect=mysql
- *     mssql://..., oracle://...     (url_server.h)
+ *     mssql://[user[:password]@]host[:port]/database[?driver=NAME&...]
+ *     oracle://[user[:password]@]host[:port]/service[?driver=NAME&...]
  *
  * The text before the last '?' outside of braces is the name of a data source, or, where it has a '=', a
- * connection string: it goes to the driver as it stands, without any decoding.
+ * connection string: it goes to the driver as it stands, without any decoding. Each part of the URL of a server may be
+ * percent-encoded; its driver is named as odbcinst.ini has it, or by its file.
  *
- * Threads: plain data. Tests: tests/contract/test_odbc_url.c
+ * Threads: plain data. Tests: tests/contract/test_odbc_url.c, test_odbc_url_server.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
