@@ -19,6 +19,32 @@ int main(void)
 #include <time.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+
+/* In a child, where SQLite was not used before, or was. 0: as it must be. */
+static int count_in_child(ground *p, bool was_used)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pawl_store *store = NULL;
+        if (was_used && sqlite3_initialize() != SQLITE_OK)
+            _exit(2);
+        if (open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store) != PAWL_OK)
+            _exit(3);
+        _exit((sqlite3_memory_used() > 0) != was_used);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Comes first: later tests of this process have used SQLite. */
+static void memory_is_counted_where_sqlite_was_used_before(void **state)
+{
+    ground *p = *state;
+    assert_int_equal(count_in_child(p, false), 0);
+    assert_int_equal(count_in_child(p, true), 0);
+}
 
 static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code expected,
                       const char *part)
@@ -280,6 +306,7 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
+        CASE(memory_is_counted_where_sqlite_was_used_before),
         CASE(bad_urls_are_refused),
         CASE(settings_reach_the_connection),
         CASE(a_missing_file_is_made_only_by_create),

@@ -228,8 +228,17 @@ static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_e
                        error);
 }
 
+/* SQLite's count of its memory is one lock of the process that each allocation takes. An application that wants the
+ * count, or limits the memory, has used SQLite before, which refuses this then. */
+static void use_no_memory_count(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *error)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, use_no_memory_count);
     pawl_code code = check_file(store, is_made, error);
     if (code != PAWL_OK)
         return code;
