@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/queue.h"
-#include "engine/order.h"
+#include "cli/held.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -127,6 +127,9 @@ static const pawl__column queue_columns[] = {
 typedef struct message_row {
     pawl_queue_message message;
     pawl_text          waits; /* why it is not handled now */
+    /* Of an ordered queue: its key, the message that it waits for, how many wait for it. */
+    pawl_text key, behind;
+    int64_t   holds;
 } message_row;
 
 #define MESSAGE(key, kind, member, heading, level)                                \
@@ -145,6 +148,9 @@ static const pawl__column message_columns[] = {
     MESSAGE("seq", COUNT, row.seq, NULL, LIST),
     MESSAGE("placed", TIME, row.placed, NULL, LIST),
     MESSAGE("waiting_since", TIME, row.waiting_since, NULL, LIST),
+    {"key", PAWL__COLUMN_TEXT, offsetof(message_row, key), NULL, PAWL__LEVEL_LIST, NULL},
+    {"behind", PAWL__COLUMN_TEXT, offsetof(message_row, behind), NULL, PAWL__LEVEL_LIST, NULL},
+    {"holds", PAWL__COLUMN_COUNT, offsetof(message_row, holds), NULL, PAWL__LEVEL_LIST, NULL},
     MESSAGE("correlation_id", TEXT, row.message.correlation_id, NULL, LIST),
     MESSAGE("causation_id", TEXT, row.message.causation_id, NULL, LIST),
     MESSAGE("body_size", SIZE, row.message.body, NULL, LIST),
@@ -251,25 +257,68 @@ typedef struct peeking {
     pawl_queue_query query;
     pawl_queue_row   last; /* of the page before: its key */
     pawl_time        now;
+    pawl__held       held; /* once a page has a message that may hold others back */
+    bool             has_held;
+    pawl_arena      *arena; /* of the whole listing */
 } peeking;
 
-/* Out of memory: data NULL. */
-static pawl_text waits_of(const pawl_queue_message *message, pawl_time now, pawl_arena *arena)
+/* Key, and the message that it waits for or those that wait for it. */
+static void note_order(const pawl__held *held, message_row *made)
 {
-    const pawl_queue_row *row = &message->row;
+    const pawl__held_key *key = pawl__held_of_holder(held, made->message.row.message.id);
+    if (key != NULL) {
+        made->key   = key->key;
+        made->holds = key->behind;
+    } else {
+        (void)pawl__held_split(made->message.error, &made->behind, &made->key);
+    }
+}
+
+/* Out of memory: data NULL. */
+static pawl_text waits_itself(const message_row *made, pawl_time now, pawl_arena *arena)
+{
+    const pawl_queue_row *row = &made->message.row;
 
     char due[PAWL__SPAN_SIZE], since[PAWL__SPAN_SIZE];
     if (row->due <= now)
         return PAWL_TEXT("due");
     (void)pawl__age_text(row->due, now, due);
-    if (pawl__order_is_held(message->error))
-        return pawl_arena_printf(arena, "behind an earlier one, until %s", due);
+    if (made->behind.size != 0)
+        return pawl_arena_printf(arena, "behind %.*s of key '%.*s', until %s",
+                                 PAWL_TEXT_ARGS(made->behind), PAWL_TEXT_ARGS(made->key), due);
+    if (made->key.size != 0 && made->holds == 0)
+        return pawl_arena_printf(arena, "behind an earlier one of key '%.*s', until %s",
+                                 PAWL_TEXT_ARGS(made->key), due);
     if (row->waiting_since != 0)
         return pawl_arena_printf(arena, "for its saga, since %s; again %s",
                                  pawl__age_text(row->waiting_since, now, since), due);
     if (row->attempts > 0)
         return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
     return pawl_arena_printf(arena, "delayed: due %s", due);
+}
+
+static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena *arena)
+{
+    const pawl__held_key *key = pawl__held_of_holder(&it->held, made->message.row.message.id);
+    pawl_text             own = waits_itself(made, it->now, arena);
+    char                  since[PAWL__SPAN_SIZE];
+    if (own.data == NULL || key == NULL || made->message.row.due <= it->now)
+        return own;
+    return pawl_arena_printf(arena, "%.*s; %.*s%s%s", PAWL_TEXT_ARGS(own),
+                             PAWL_TEXT_ARGS(pawl__held_words(&it->held, key, arena)),
+                             key->since != 0 ? ", since " : "",
+                             key->since != 0 ? pawl__age_text(key->since, it->now, since) : "");
+}
+
+/* Is one of them tried again later, or waits? Only such a message can be of an ordered queue that holds one back. */
+static bool has_later(const pawl_queue_messages *found, pawl_time now)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->items[i].row.due > now &&
+            (found->items[i].row.attempts > 0 || found->items[i].row.waiting_since != 0 ||
+             found->items[i].error.size != 0))
+            return true;
+    return false;
 }
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
@@ -280,9 +329,14 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     it->query.count_max       = count_max;
     pawl_code    code         = pawl_store_queue_find(it->store, &it->query, arena, &found, error);
     message_row *made         = pawl_arena_take(arena, (found.count + 1) * sizeof *made);
+    if (code == PAWL_OK && !it->has_held && has_later(&found, it->now)) {
+        code = pawl__held_read(it->store, it->query.queue, it->now, it->arena, &it->held, error);
+        it->has_held = code == PAWL_OK;
+    }
     for (size_t i = 0; code == PAWL_OK && made != NULL && i < found.count; i++) {
-        made[i] = (message_row){.message = found.items[i],
-                                .waits   = waits_of(&found.items[i], it->now, arena)};
+        made[i] = (message_row){.message = found.items[i]};
+        note_order(&it->held, &made[i]);
+        made[i].waits = waits_of(it, &made[i], arena);
         if (made[i].waits.data == NULL)
             code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     }
@@ -332,9 +386,14 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
     if (code != PAWL_OK)
         return code;
     view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
-    return fields->is_revealed && !fields->is_json
+    it.arena   = pawl_arena_create(0);
+    if (it.arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = fields->is_revealed && !fields->is_json
                ? print_pages(&view, &it, fields->limit, error)
                : pawl__rows_list(&view, fields->limit, next_page, &it, error);
+    pawl_arena_destroy(it.arena);
+    return code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/held.h"
 #include "cli/why.h"
-#include "engine/order.h"
 
 #include <inttypes.h>
 
@@ -67,23 +67,59 @@ static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answe
         answer->next = pawl_arena_printf(why->arena, "a worker handles it %s", span);
 }
 
-/* A message of an ordered endpoint may be held behind an earlier one: its row says so. */
+/* The words of the message that holds it back. */
+static void say_behind(const pawl__why *why, const pawl__held *held, const pawl__held_key *key,
+                       pawl_text queue, pawl__answer *answer)
+{
+    char        span[PAWL__SPAN_SIZE];
+    pawl_arena *arena = why->arena;
+    answer->next      = PAWL_TEXT("a worker handles it behind that one");
+    if (!key->is_there) {
+        answer->waits_for = pawl_arena_printf(
+            arena, "an earlier message of its key '%.*s'%s%.*s%s", PAWL_TEXT_ARGS(key->key),
+            key->holder.size != 0 ? ": " : "", PAWL_TEXT_ARGS(key->holder),
+            key->holder.size != 0 ? ", which is gone" : "");
+        return;
+    }
+    answer->waits_for =
+        pawl_arena_printf(arena, "message %.*s of its key, tried again %s: %.*s",
+                          PAWL_TEXT_ARGS(key->holder), pawl__age_text(key->due, why->now, span),
+                          PAWL_TEXT_ARGS(pawl__held_words(held, key, arena)));
+    answer->since       = key->since != 0 ? key->since : answer->since;
+    answer->error       = key->error;
+    answer->commands[1] = pawl_arena_printf(arena, "pawl why %.*s",
+                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+    answer->commands[2] = pawl_arena_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
+                                            PAWL_TEXT_ARGS(pawl__why_word(queue, arena)),
+                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+}
+
+/* A message of an ordered endpoint may be held behind an earlier one, as its row says, or hold others back. */
 static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queue_row *row,
                           pawl__answer *answer)
 {
-    static const char      waits[] = "waits for ";
     const pawl_queue_query query = {.queue = queue, .message_id = row->message.id, .count_max = 1};
     pawl_queue_messages    found = {.count = 0};
-    if (row->due <= why->now || row->attempts > 0)
+    pawl_text              holder, name;
+    pawl__held             held;
+    if (row->due <= why->now)
         return PAWL_OK;
     pawl_code code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
-    pawl_text text = found.count > 0 ? found.items[0].error : PAWL_TEXT("");
-    size_t    size = sizeof waits - 1;
-    if (code != PAWL_OK || !pawl__order_is_held(text))
+    if (code == PAWL_OK)
+        code = pawl__held_read(why->store, queue, why->now, why->arena, &held, why->error);
+    if (code != PAWL_OK || found.count == 0 || held.count == 0)
         return code;
-    answer->waits_for =
-        pawl_arena_printf(why->arena, "%.*s", (int)(text.size - size), text.data + size);
-    answer->next = PAWL_TEXT("a worker handles it behind that one");
+    const pawl__held_key *key = pawl__held_of_holder(&held, row->message.id);
+    if (key != NULL) {
+        answer->waits_for =
+            pawl_arena_printf(why->arena, "%.*s; %.*s", PAWL_TEXT_ARGS(answer->waits_for),
+                              PAWL_TEXT_ARGS(pawl__held_words(&held, key, why->arena)));
+        answer->since = key->since != 0 ? key->since : answer->since;
+    } else if (pawl__held_split(found.items[0].error, &holder, &name)) {
+        key = pawl__held_of_key(&held, name);
+        if (key != NULL)
+            say_behind(why, &held, key, queue, answer);
+    }
     return PAWL_OK;
 }
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/held.h"
 #include "cli/queue.h"
 #include "cli/why.h"
 
@@ -114,6 +115,35 @@ pawl_code pawl__why_partition(pawl__why *why)
 
 /* ---- Queues ------------------------------------------------------------- */
 
+#define KEYS_SAID 3
+
+/* The keys of an ordered queue that are held back, those for which most messages wait by name. */
+static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, pawl__answer *answer)
+{
+    pawl__held  held;
+    pawl_arena *arena = why->arena;
+    pawl_code   code = pawl__held_read(why->store, info->queue, why->now, arena, &held, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < held.count && i < KEYS_SAID; i++) {
+        const pawl__held_key *key = &held.items[i];
+        char                  since[PAWL__SPAN_SIZE];
+        pawl_text             whose =
+            key->is_there ? pawl_arena_printf(arena, "message %.*s", PAWL_TEXT_ARGS(key->holder))
+                                      : PAWL_TEXT("a message that is gone");
+        answer->waits_for = pawl_arena_printf(
+            arena, "%.*s; %.*s holds back its key%s%s: %.*s", PAWL_TEXT_ARGS(answer->waits_for),
+            PAWL_TEXT_ARGS(whose), key->since != 0 ? " since " : "",
+            key->since != 0 ? pawl__age_text(key->since, why->now, since) : "",
+            PAWL_TEXT_ARGS(pawl__held_words(&held, key, arena)));
+        if (i == 0 && key->is_there)
+            offer(answer, 3, arena, "pawl why", key->holder);
+    }
+    if (code == PAWL_OK && held.count > KEYS_SAID)
+        answer->waits_for =
+            pawl_arena_printf(arena, "%.*s; and %s%zu more keys", PAWL_TEXT_ARGS(answer->waits_for),
+                              held.is_cut ? "at least " : "", held.count - KEYS_SAID);
+    return code;
+}
+
 static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
 {
     bool         is_paused = false;
@@ -134,7 +164,9 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     offer(&answer, 1, why->arena, "pawl queue show", info->queue);
     offer(&answer, 2, why->arena, "pawl queue peek", info->queue);
-    pawl_code code = pawl__why_pause(why, info->queue, &answer, &is_paused);
+    pawl_code code = info->delayed > 0 ? say_keys(why, info, &answer) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = pawl__why_pause(why, info->queue, &answer, &is_paused);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 

@@ -64,7 +64,7 @@ peeked 'm-1 m-2 ' --due now
 peeked 'm-1 ' --limit 1
 expect 0 '^message id +type +attempts +due +waits +last error$' pawl queue peek billing
 expect 0 '^m-3 +charge +0 .*delayed: due in ' pawl queue peek billing
-expect 0 '"attempts":0,"deaths":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
+expect 0 '"attempts":0,"deaths":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"key":null,"behind":null,"holds":0,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
     pawl queue peek billing --json --limit 1
 ! grep -q '"n"' "$work/out" || die "a body that nobody asked for"
 expect 0 '"body":"\{\\"n\\":1\}"\}$' pawl queue peek billing --json --reveal --id m-2
