@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 #ifdef PAWL_HAVE_ODBC
-#include "store/odbc/driver.h"
+#include "store/odbc/request.h"
 #include "store/odbc/url.h"
 
 #include <dlfcn.h>

@@ -171,10 +171,6 @@ pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error)
         pawl__mysql_disconnect(session);
         code = connect_to(store, connection, &store->url.parts.hosts[i], error);
     }
-    if (code == PAWL_OK)
-        code = pawl__sql_session_known(session, error);
-    if (code != PAWL_OK)
-        pawl__mysql_disconnect(session);
     return code;
 }
 
@@ -231,12 +227,7 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
     if (code == PAWL_OK)
         (void)snprintf(store->remote.database, sizeof store->remote.database, "%s",
                        store->url.parts.database);
-    if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
-        return code; /* schema() connects when it is called */
-    code = pawl__mysql_connect(&store->main.session, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_family_check(&store->remote, options, error);
-    return code;
+    return code == PAWL_OK ? pawl__sql_family_open(&store->remote, options, error) : code;
 }
 
 void pawl__mysql_close(pawl_store *base)

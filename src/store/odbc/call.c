@@ -56,11 +56,11 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
 /* ---- Texts -------------------------------------------------------------- */
 
 /* A server that cannot be asked to end a statement is left by the driver, behind the deadline. */
-SQLRETURN pawl__odbc_allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt)
+static SQLRETURN allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt)
 {
     const pawl__odbc *store   = pawl__odbc_store_of(connection);
     int64_t           seconds = store->remote.sql.base.deadline_ms / 1000 + PAWL__ODBC_SILENCE_S;
-    SQLRETURN         made    = SQLAllocHandle(SQL_HANDLE_STMT, connection->dbc, stmt);
+    SQLRETURN         made    = SQLAllocHandle(SQL_HANDLE_STMT, connection->made.dbc, stmt);
     if (!SQL_SUCCEEDED(made))
         *stmt = NULL;
     else if (store->kind->kill == NULL && !connection->session.is_callers)
@@ -75,16 +75,16 @@ void pawl__odbc_free(SQLHSTMT rows)
         (void)SQLFreeHandle(SQL_HANDLE_STMT, rows);
 }
 
-/* A driver that goes back to commit by itself commits at once what is open: nothing is, behind the end of a
+/* Whether the driver leaves it to a text to commit what comes now. A driver that goes back to commit by itself commits at once what is open: nothing is, behind the end of a
  * transaction. A caller's own mode is his. */
-void pawl__odbc_set_manual(pawl__odbc_connection *connection, bool is_manual)
+static void set_manual(pawl__odbc_connection *connection, bool is_manual)
 {
     if (!pawl__odbc_store_of(connection)->kind->by_words || connection->session.is_callers ||
         connection->is_manual == is_manual)
         return;
     uintptr_t mode        = is_manual ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
     connection->is_manual = is_manual;
-    (void)SQLSetConnectAttr(connection->dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode,
+    (void)SQLSetConnectAttr(connection->made.dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)mode,
                             SQL_IS_UINTEGER);
 }
 
@@ -94,29 +94,58 @@ static bool is_begin(const pawl__odbc_connection *connection, const char *sql)
     return words != NULL && words->begin != NULL && strcmp(sql, words->begin) == 0;
 }
 
-static pawl_code run(pawl__odbc_connection *connection, const char *sql, SQLHSTMT *rows,
-                     pawl_error *error)
+pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn *how,
+                          const char *text, SQLHSTMT *stmt, pawl_error *error)
 {
-    *rows          = NULL;
+    *stmt          = NULL;
     pawl_code code = pawl__odbc_call_begin(connection, error);
     if (code != PAWL_OK)
         return code;
-    SQLRETURN ran = pawl__odbc_allocate(connection, rows);
-    if (!SQL_SUCCEEDED(ran)) {
-        pawl__odbc_call_end(connection);
-        return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
+    SQLRETURN sent = allocate(connection, stmt);
+    if (SQL_SUCCEEDED(sent)) {
+        set_manual(connection, connection->session.in_transaction || is_begin(connection, text));
+        connection->running = *stmt;
+        sent                = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
     }
-    pawl__odbc_set_manual(connection,
-                          connection->session.in_transaction || is_begin(connection, sql));
-    connection->running = *rows;
-    ran                 = SQLExecDirect(*rows, (SQLCHAR *)(uintptr_t)sql, SQL_NTS);
+    pawl__odbc_call_end(connection);
+    if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
+        return PAWL_OK;
+    code = *stmt != NULL
+               ? pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error)
+               : pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->made.dbc, error);
+    pawl__odbc_free(*stmt);
+    *stmt = NULL;
+    return code;
+}
+
+/* The rows of a block are a result behind its own, which has none. */
+static SQLRETURN find_rows(SQLHSTMT stmt)
+{
+    SQLSMALLINT columns = 0;
+    SQLRETURN   found   = SQLNumResultCols(stmt, &columns);
+    while (SQL_SUCCEEDED(found) && columns == 0) {
+        found = SQLMoreResults(stmt);
+        if (SQL_SUCCEEDED(found))
+            found = SQLNumResultCols(stmt, &columns);
+    }
+    return found;
+}
+
+pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
+                         pawl_error *error)
+{
+    pawl_code code = pawl__odbc_call_begin(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    set_manual(connection, connection->session.in_transaction);
+    connection->running = stmt;
+    SQLRETURN ran       = SQLExecute(stmt);
+    if (SQL_SUCCEEDED(ran) && is_block)
+        ran = find_rows(stmt);
     pawl__odbc_call_end(connection);
     if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
         return PAWL_OK;
-    code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *rows, error);
-    pawl__odbc_free(*rows);
-    *rows = NULL;
-    return code;
+    return pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
 }
 
 /* The rows of one result. */
@@ -128,7 +157,9 @@ static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, paw
     pawl_code       code = pawl__odbc_keep(connection, rows, true, &kept, error);
     for (size_t i = 0; code == PAWL_OK && i < kept.count; i++) {
         for (unsigned j = 0; j < kept.width; j++)
-            columns[j] = kept.rows[i][j].is_null ? (pawl_text){.data = NULL} : kept.rows[i][j].text;
+            columns[j] = kept.cells[i * kept.width + j].is_null
+                             ? (pawl_text){.data = NULL}
+                             : kept.cells[i * kept.width + j].text;
         each(context, columns);
     }
     pawl__odbc_unkeep(&kept);
@@ -141,7 +172,7 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     SQLHSTMT               rows       = NULL;
-    pawl_code              code       = run(connection, sql, &rows, error);
+    pawl_code              code = pawl__odbc_send(connection, SQLExecDirect, sql, &rows, error);
     for (SQLRETURN next = SQL_SUCCESS; code == PAWL_OK && next != SQL_NO_DATA;) {
         if (each != NULL)
             code = give_rows(connection, rows, each, context, error);

@@ -9,7 +9,7 @@
 
 static void *native(pawl_store *base)
 {
-    return pawl__odbc_of(base)->main.dbc;
+    return pawl__odbc_of(base)->main.made.dbc;
 }
 
 /* ODBC shows no socket. */
@@ -58,7 +58,7 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
                         pawl_error *error)
 {
     pawl__odbc           *store = pawl__odbc_of(base);
-    pawl__odbc_connection own   = {.dbc = native};
+    pawl__odbc_connection own   = {.made.dbc = native};
     own.session                 = (pawl__sql_session){.remote     = &store->remote,
                                                       .is_made    = native != NULL,
                                                       .is_callers = true,
@@ -89,16 +89,7 @@ const pawl__sql_session_ops pawl__odbc_session_ops = {
     .ended          = pawl__odbc_round_forget,
 };
 
-#define OPS                                                                                      \
-    .name = "odbc", .send = pawl__sql_request_send, .next = pawl__sql_request_next,              \
-    .get = pawl__sql_request_get, .changed = pawl__sql_request_changed,                          \
-    .end = pawl__sql_request_end, .who_lives = pawl__sql_family_lives,                           \
-    .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,                          \
-    .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest, .session_fd = session_fd, \
-    .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_looking,                     \
-    .begin = pawl__sql_session_begin, .is_open = is_open, .commit = pawl__sql_session_commit,    \
-    .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check,                 \
-    .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
+#define OPS PAWL__SQL_REMOTE_OPS, .name = "odbc", .session_fd = session_fd, .is_open = is_open
 
 static const pawl__sql_ops plain_ops = {OPS};
 static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,
@@ -112,26 +103,19 @@ const pawl__sql_ops *pawl__odbc_ops_of(const pawl__odbc_kind *kind)
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
-    .ops_size   = sizeof(pawl_store_ops),
-    .scheme     = "odbc",
-    .store_size = sizeof(pawl__odbc),
-    .promises =
-        PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | PAWL_STORE_KNOWS_REFUSED,
-
-    .open         = pawl__odbc_open,
-    .close        = pawl__odbc_close,
-    .schema       = schema,
-    .commit       = pawl__sql_lock_commit,
-    .queue_claim  = pawl__sql_lock_claim,
-    .next_due     = pawl__sql_lock_next_due,
-    .wait         = pawl__sql_wait,
-    .interrupt    = pawl__odbc_interrupt,
-    .native       = native,
-    .native_type  = "SQLHDBC",
-    .enlist       = enlist,
-    .event_number = pawl__sql_event_number,
-    .ready        = pawl__odbc_ready,
-    .diagnose     = diagnose,
-    .worker_died  = pawl__sql_worker_died,
+    .ops_size    = sizeof(pawl_store_ops),
+    .scheme      = "odbc",
+    .store_size  = sizeof(pawl__odbc),
+    .open        = pawl__odbc_open,
+    .close       = pawl__odbc_close,
+    .schema      = schema,
+    .interrupt   = pawl__odbc_interrupt,
+    .native      = native,
+    .native_type = "SQLHDBC",
+    .enlist      = enlist,
+    .ready       = pawl__odbc_ready,
+    .diagnose    = diagnose,
+    .worker_died = pawl__sql_worker_died,
+    PAWL__SQL_REMOTE_OPERATIONS,
     PAWL__SQL_OPERATIONS,
 };

@@ -17,24 +17,19 @@
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-typedef struct handles {
-    SQLHENV env;
-    SQLHDBC dbc;
-} handles;
-
-static void release(handles *of)
+static void release(pawl__odbc_handles *of)
 {
     if (of->dbc != NULL)
         (void)SQLFreeHandle(SQL_HANDLE_DBC, of->dbc);
     if (of->env != NULL)
         (void)SQLFreeHandle(SQL_HANDLE_ENV, of->env);
-    *of = (handles){0};
+    *of = (pawl__odbc_handles){0};
 }
 
 /* An environment for each connection: none waits for another one's. */
-static bool make_handles(handles *to)
+static bool make_handles(pawl__odbc_handles *to)
 {
-    *to = (handles){0};
+    *to = (pawl__odbc_handles){0};
     if (SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &to->env)) &&
         SQL_SUCCEEDED(SQLSetEnvAttr(to->env, SQL_ATTR_ODBC_VERSION,
                                     (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0)) &&
@@ -111,48 +106,42 @@ static pawl_code check_server(const pawl__sql_remote *remote, pawl_error *error)
 static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connection,
                               pawl_error *error)
 {
-    handles made;
     int64_t seconds = (store->remote.sql.base.deadline_ms + 999) / 1000;
-    if (!make_handles(&made))
+    if (!make_handles(&connection->made))
         return pawl_error_set(error, PAWL_ENOMEM, "odbc: no memory for a connection");
-    SQLRETURN dialled = dial(store, made.dbc, seconds > 0 ? seconds : 1);
+    SQLRETURN dialled = dial(store, connection->made.dbc, seconds > 0 ? seconds : 1);
     if (!SQL_SUCCEEDED(dialled)) {
-        pawl_code code = refused(store, made.dbc, error);
-        release(&made);
+        pawl_code code = refused(store, connection->made.dbc, error);
+        release(&connection->made);
         return code;
     }
-    connection->env             = made.env;
-    connection->dbc             = made.dbc;
     connection->session.is_made = true;
-    return check_driver(store, made.dbc, error);
+    return check_driver(store, connection->made.dbc, error);
 }
 
 void pawl__odbc_disconnect(pawl__sql_session *session)
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    handles                made       = {connection->env, connection->dbc};
     if (connection->is_manual && !session->is_lost) /* else a goodbye may commit */
-        (void)SQLEndTran(SQL_HANDLE_DBC, connection->dbc, SQL_ROLLBACK);
+        (void)SQLEndTran(SQL_HANDLE_DBC, connection->made.dbc, SQL_ROLLBACK);
     pawl__sql_session_closed(session);
-    if (made.dbc != NULL && !session->is_callers)
-        (void)SQLDisconnect(made.dbc);
-    if (!session->is_callers)
-        release(&made);
-    if (connection->round != NULL)
-        pawl__oracle_round_clear(connection->round);
+    if (connection->made.dbc != NULL && !session->is_callers) {
+        (void)SQLDisconnect(connection->made.dbc);
+        release(&connection->made);
+    }
+    pawl__odbc_round_forget(session);
     pawl_free(connection->round);
     connection->round     = NULL;
     connection->is_manual = false;
-    connection->env       = NULL;
-    connection->dbc       = NULL;
+    connection->made      = (pawl__odbc_handles){0};
 }
 
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
 {
-    handles  made;
-    SQLHSTMT stmt    = NULL;
-    bool     is_done = false;
-    char     text[100];
+    pawl__odbc_handles made;
+    SQLHSTMT           stmt    = NULL;
+    bool               is_done = false;
+    char               text[100];
     if (store->kind->kill == NULL || session == 0 || !make_handles(&made))
         return false;
     (void)snprintf(text, sizeof text, store->kind->kill, (long long)session);
@@ -169,18 +158,10 @@ bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session)
 pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    pawl__odbc            *store      = pawl__odbc_store_of(connection);
-    pawl__odbc_disconnect(session);
-    pawl_code code = open_session(store, connection, error);
+    pawl_code              code = open_session(pawl__odbc_store_of(connection), connection, error);
     if (code == PAWL_OK)
-        code = store->kind->family->begin(session, error);
-    if (code == PAWL_OK)
-        code = check_server(&store->remote, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_session_known(session, error);
-    if (code != PAWL_OK)
-        pawl__odbc_disconnect(session);
-    return code;
+        code = session->remote->family->begin(session, error);
+    return code == PAWL_OK ? check_server(session->remote, error) : code;
 }
 
 /* ---- The handle ---------------------------------------------------------- */
@@ -222,12 +203,7 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
     }
     if (code == PAWL_OK)
         code = pawl__odbc_watch_start(store, error);
-    if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
-        return code; /* schema() connects when it is called */
-    code = pawl__odbc_connect(&store->main.session, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_family_check(&store->remote, options, error);
-    return code;
+    return code == PAWL_OK ? pawl__sql_family_open(&store->remote, options, error) : code;
 }
 
 void pawl__odbc_close(pawl_store *base)

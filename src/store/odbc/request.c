@@ -74,38 +74,18 @@ static void append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement
     }
 }
 
-static pawl_code prepare(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                         const pawl__sql_text *text, pawl_error *error)
-{
-    pawl_code code = text->is_failed ? no_memory(error) : pawl__odbc_call_begin(connection, error);
-    if (code != PAWL_OK)
-        return code;
-    SQLRETURN made = pawl__odbc_allocate(connection, stmt);
-    if (!SQL_SUCCEEDED(made)) {
-        pawl__odbc_call_end(connection);
-        return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->dbc, error);
-    }
-    made = SQLPrepare(*stmt, (SQLCHAR *)text->data, (SQLINTEGER)text->size);
-    pawl__odbc_call_end(connection);
-    if (SQL_SUCCEEDED(made))
-        return PAWL_OK;
-    code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);
-    pawl__odbc_free(*stmt);
-    *stmt = NULL;
-    return code;
-}
-
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
                                   const pawl__odbc_statement *statement,
                                   const pawl__field_list *fields, const pawl__sql_text *text,
                                   pawl_error *error)
 {
-    pawl__sql_text typed = {.is_failed = text->is_failed};
-    if (!pawl__odbc_store_of(connection)->kind->has_casts)
-        return prepare(connection, stmt, text, error);
+    const pawl__odbc_kind *kind  = pawl__odbc_store_of(connection)->kind;
+    pawl__sql_text         typed = {.is_failed = text->is_failed};
     if (!text->is_failed)
-        append_casts(&typed, &statement->base, text->data, fields);
-    pawl_code code = prepare(connection, stmt, &typed, error);
+        append_casts(&typed, &statement->base, text->data, kind->has_casts ? fields : NULL);
+    pawl_code code = typed.is_failed
+                         ? no_memory(error)
+                         : pawl__odbc_send(connection, SQLPrepare, typed.data, stmt, error);
     pawl__sql_text_free(&typed);
     return code;
 }
@@ -304,53 +284,27 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
     return PAWL_OK;
 }
 
-/* The rows of a block are a result behind its own, which has none. */
-static SQLRETURN find_rows(SQLHSTMT stmt)
+pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
+                                   pawl__odbc_statement *statement, SQLHSTMT stmt, bool is_block,
+                                   const pawl__field_list *fields, const void *const *items,
+                                   size_t count, pawl_error *error)
 {
-    SQLSMALLINT columns = 0;
-    SQLRETURN   found   = SQLNumResultCols(stmt, &columns);
-    while (SQL_SUCCEEDED(found) && columns == 0) {
-        found = SQLMoreResults(stmt);
-        if (SQL_SUCCEEDED(found))
-            found = SQLNumResultCols(stmt, &columns);
-    }
-    return found;
-}
-
-pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
-                         pawl_error *error)
-{
-    pawl_code code = pawl__odbc_call_begin(connection, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__odbc_set_manual(connection, connection->session.in_transaction);
-    connection->running = stmt;
-    SQLRETURN ran       = SQLExecute(stmt);
-    if (SQL_SUCCEEDED(ran) && is_block)
-        ran = find_rows(stmt);
-    pawl__odbc_call_end(connection);
-    if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
-        return PAWL_OK;
-    return pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
-}
-
-/* Puts, binds, runs and reads: `rows` items with `all` as their room. */
-static pawl_code execute(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                         SQLHSTMT stmt, bool is_block, const pawl__field_list *fields,
-                         const void *const *items, size_t rows, parameter *all, pawl_error *error)
-{
-    size_t width = fields != NULL ? fields->count : 0;
-    for (size_t i = 0; i < rows * width; i++)
+    size_t     width = fields != NULL ? fields->count : 0;
+    parameter *all   = pawl_allocate((count * width + 1) * sizeof *all);
+    if (all == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < count * width; i++)
         put_field(&all[i], pawl__odbc_store_of(connection)->kind, fields->items[i % width].wire,
                   (const char *)items[i / width] + fields->items[i % width].offset);
-    pawl_code code = check_size(connection, all, rows * width, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows; i++)
+    pawl_code code = check_size(connection, all, count * width, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = bind_all(connection, statement, stmt, (unsigned)i * statement->base.marker_count,
                         all + i * width, error);
     if (code == PAWL_OK)
         code = pawl__odbc_run(connection, stmt, is_block, error);
-    for (size_t i = 0; i < rows * width; i++)
+    for (size_t i = 0; i < count * width; i++)
         pawl_free(all[i].copy);
+    pawl_free(all);
     if (code == PAWL_OK)
         code = pawl__odbc_keep(connection, stmt, false, &statement->kept, error);
     if (statement->kept.width != 0)
@@ -361,28 +315,13 @@ static pawl_code execute(pawl__odbc_connection *connection, pawl__odbc_statement
 pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *base,
                              const pawl__field_list *fields, const void *item, pawl_error *error)
 {
-    parameter              all[PAWL__SQL_FIELDS_MAX];
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     pawl__odbc_statement  *statement  = (pawl__odbc_statement *)base;
     pawl_code              code       = pawl__odbc_round_send(connection, error);
     if (code == PAWL_OK)
-        code = execute(connection, statement, statement->stmt, statement->is_block, fields, &item,
-                       1, all, error);
+        code = pawl__odbc_execute_items(connection, statement, statement->stmt, statement->is_block,
+                                        fields, &item, 1, error);
     base->column_count = statement->kept.width;
-    return code;
-}
-
-pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                                 const pawl__field_list *fields, const void *const *items,
-                                 pawl_error *error)
-{
-    bool       has_rows = pawl__odbc_store_of(connection)->kind->append_set != NULL;
-    parameter *all      = pawl_allocate(PAWL__ODBC_SET_ROWS * fields->count * sizeof *all);
-    if (all == NULL)
-        return no_memory(error);
-    pawl_code code = execute(connection, statement, statement->set, has_rows, fields, items,
-                             PAWL__ODBC_SET_ROWS, all, error);
-    pawl_free(all);
     return code;
 }
 

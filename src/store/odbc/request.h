@@ -13,7 +13,7 @@
 #ifndef PAWL_STORE_ODBC_REQUEST_H
 #define PAWL_STORE_ODBC_REQUEST_H
 
-#include "store/odbc/driver.h"
+#include "store/odbc/url.h"
 #include "store/sql/dialects/oracle_round.h"
 #include "store/sql/family.h"
 
@@ -25,16 +25,42 @@
 #define PAWL__ODBC_SILENCE_S 5  /* behind the deadline a server that says nothing is given up */
 #define PAWL__ODBC_FATES "amdn" /* by pawl__sql_fate: applied, missed, duplicate, null */
 
+/* ---- Drivers (driver.c) --------------------------------------------------- */
+
+/* A driver's own word for what it can do is not asked for: the tables are. */
+
+/* The dialect of the servers of a driver that gives itself that name; -1: none of that name is known. */
+int pawl__odbc_dialect_of(const char *library);
+
+/* Advice to whoever could not connect, from the code and the state of the refusal; "": none. */
+const char *pawl__odbc_remedy(pawl_code code, const char *state);
+
+/* A failure as its driver tells it. */
+typedef struct pawl__odbc_diagnosis {
+    char     state[6];  /* SQLSTATE; "": there is no record at all */
+    unsigned number;    /* native; 0: of the driver itself, or of its manager */
+    char     text[400]; /* for people */
+} pawl__odbc_diagnosis;
+
+/* The native number decides, or the state where the servers have no numbers. Where there is none the driver, or the
+ * driver manager, failed by itself, and the state is all that is known. A failure without any record is a lost
+ * connection. */
+pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
+                             const pawl__odbc_diagnosis *diagnosis, pawl__sql_left *left);
+/* The same of a commit: where the connection was lost the outcome is not known. */
+pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
+                                    const pawl__odbc_diagnosis *diagnosis);
+
 /* ---- A connection and its statements ------------------------------------ */
 
 /* The rows of a statement that has run; without any column there is no arena. */
 typedef struct pawl__odbc_kept {
-    pawl_arena     *arena;
-    pawl__sql_got **rows;
-    size_t          count;
-    size_t          capacity;
-    size_t          next;
-    unsigned        width;
+    pawl_arena    *arena;
+    pawl__sql_got *cells; /* row by row */
+    size_t         count; /* of rows */
+    size_t         capacity;
+    size_t         next;
+    unsigned       width;
 } pawl__odbc_kept;
 
 typedef struct pawl__odbc_statement {
@@ -47,10 +73,14 @@ typedef struct pawl__odbc_statement {
     bool               is_block; /* its rows are an implicit result */
 } pawl__odbc_statement;
 
+typedef struct pawl__odbc_handles {
+    SQLHENV env;
+    SQLHDBC dbc; /* NULL: there is none */
+} pawl__odbc_handles;
+
 typedef struct pawl__sql_connection {
     pawl__sql_session   session; /* first */
-    SQLHENV             env;
-    SQLHDBC             dbc;       /* NULL: there is none */
+    pawl__odbc_handles  made;
     bool                is_manual; /* the driver commits nothing by itself */
     SQLHSTMT            running;   /* of the call under way */
     pawl__oracle_round *round;     /* owned; NULL: none yet */
@@ -73,14 +103,19 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
                             pawl_error *error);
 void      pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle,
                                      pawl__odbc_diagnosis *diagnosis);
-/* Whether the driver leaves it to a text to commit what comes now. */
-void pawl__odbc_set_manual(pawl__odbc_connection *connection, bool is_manual);
+/* SQLPrepare, or SQLExecDirect. */
+typedef SQLRETURN pawl__odbc_send_fn(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER size);
+/* Makes a statement of the text; NULL behind a failure. */
+pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn *how,
+                          const char *text, SQLHSTMT *stmt, pawl_error *error);
+/* Runs a statement whose parameters are bound. The rows of a block are an implicit result. */
+pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
+                         pawl_error *error);
+void      pawl__odbc_free(SQLHSTMT rows);
 /* Of pawl__sql_session_ops. */
 pawl_code pawl__odbc_query(pawl__sql_session *session, const char *sql, pawl_error *error);
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
                          void *context, pawl_error *error);
-SQLRETURN pawl__odbc_allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt);
-void      pawl__odbc_free(SQLHSTMT rows);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
 
@@ -98,13 +133,11 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
                                   const pawl__odbc_statement *statement,
                                   const pawl__field_list *fields, const pawl__sql_text *text,
                                   pawl_error *error);
-/* Runs statement->set with the fields of PAWL__ODBC_SET_ROWS items. */
-pawl_code pawl__odbc_execute_set(pawl__odbc_connection *connection, pawl__odbc_statement *statement,
-                                 const pawl__field_list *fields, const void *const *items,
-                                 pawl_error *error);
-/* Runs a statement whose parameters are bound. The rows of a block are an implicit result. */
-pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
-                         pawl_error *error);
+/* Runs the statement, or its set, with the fields of so many items, and keeps its rows. */
+pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
+                                   pawl__odbc_statement *statement, SQLHSTMT stmt, bool is_block,
+                                   const pawl__field_list *fields, const void *const *items,
+                                   size_t count, pawl_error *error);
 /* Of pawl__sql_session_ops (set.c). */
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                const void *const *items, size_t count, pawl__sql_fate *fates,

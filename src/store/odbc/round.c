@@ -11,7 +11,7 @@
 /* An item that is missed, though it is not to be, or an answer that is too short. */
 static bool is_like(const pawl__oracle_round *round, const pawl__odbc_kept *kept)
 {
-    pawl_text answer   = kept->count != 0 ? kept->rows[0][0].text : PAWL_TEXT("");
+    pawl_text answer   = kept->count != 0 ? kept->cells[0].text : PAWL_TEXT("");
     bool      is_right = answer.size == round->item_count;
     for (unsigned i = 0; is_right && i < round->item_count; i++)
         is_right = answer.data[i] != PAWL__ORACLE_MISSED || !round->is_wanted[i];

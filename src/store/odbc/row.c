@@ -161,34 +161,24 @@ static pawl_code read_column(const reading *r, pawl__sql_got *got)
     return SQL_SUCCEEDED(read) ? PAWL_OK : PAWL_EPERSIST;
 }
 
-static pawl__sql_got *new_row(pawl__odbc_kept *kept)
-{
-    if (kept->count == kept->capacity) {
-        size_t          capacity = kept->capacity != 0 ? kept->capacity * 2 : 16;
-        pawl__sql_got **grown    = pawl_resize(kept->rows, capacity * sizeof(pawl__sql_got *));
-        if (grown == NULL)
-            return NULL;
-        kept->rows     = grown;
-        kept->capacity = capacity;
-    }
-    return pawl_arena_take(kept->arena, kept->width * sizeof(pawl__sql_got));
-}
-
 static pawl_code read_row(SQLHSTMT stmt, const SQLSMALLINT *types, pawl__odbc_kept *kept,
                           pawl_error *error)
 {
-    pawl__sql_got *row  = new_row(kept);
-    unsigned       i    = 0;
-    pawl_code      code = row != NULL ? PAWL_OK : PAWL_ENOMEM;
+    unsigned       i     = 0;
+    pawl__sql_got *grown = pawl_arena_grow(kept->arena, kept->cells, kept->count, &kept->capacity,
+                                           kept->width * sizeof *grown);
+    pawl_code      code  = grown != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (grown != NULL)
+        kept->cells = grown;
     for (; code == PAWL_OK && i < kept->width; i++) {
         const reading r = {stmt, (SQLUSMALLINT)(i + 1), types[i], kept->arena};
-        code            = read_column(&r, &row[i]);
+        code            = read_column(&r, &kept->cells[kept->count * kept->width + i]);
     }
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "odbc: column %u: %s", i,
                               code == PAWL_ENOMEM ? "out of memory for a row"
                                                   : "could not be read whole");
-    kept->rows[kept->count++] = row;
+    kept->count++;
     return PAWL_OK;
 }
 
@@ -216,7 +206,6 @@ pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool
 void pawl__odbc_unkeep(pawl__odbc_kept *kept)
 {
     pawl_arena_destroy(kept->arena);
-    pawl_free(kept->rows);
     *kept = (pawl__odbc_kept){0};
 }
 
@@ -239,7 +228,7 @@ pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *base, 
     const pawl__odbc_kept *kept = &((pawl__odbc_statement *)base)->kept;
     if (column >= kept->width)
         return PAWL_EPERSIST;
-    *got         = kept->rows[kept->next - 1][column];
+    *got         = kept->cells[(kept->next - 1) * kept->width + column];
     bool is_text = got->text.data != NULL && !got->is_null;
     if (kind == PAWL__SQL_NUMBER && is_text)
         got->number = strtoll(got->text.data, NULL, 10);

@@ -89,8 +89,8 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
     if (code != PAWL_OK)
         return code;
     session->is_null = false;
-    code = pawl__odbc_execute_set(pawl__odbc_connection_of(session), statement, &write->parameters,
-                                  items, error);
+    code = pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, statement->set,
+                                    false, &write->parameters, items, PAWL__ODBC_SET_ROWS, error);
     *is_done = code == PAWL_OK && (!is_saved || has_all(statement));
     if (code != PAWL_OK && !is_of_row(session, is_saved, code))
         return code;
@@ -123,18 +123,17 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
                            const pawl__sql_write *write, const void *const *items,
                            pawl__sql_fate *fates, pawl_error *error)
 {
-    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    session->is_null                  = false;
+    session->is_null = false;
     pawl_code code =
-        pawl__odbc_execute_set(connection, statement, &write->parameters, items, error);
+        pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, statement->set, true,
+                                 &write->parameters, items, PAWL__ODBC_SET_ROWS, error);
     if (code != PAWL_OK)
         return code;
     const pawl__odbc_kept *kept = &statement->kept;
-    if (kept->count == 0 || kept->rows[0][0].text.size != PAWL__ODBC_SET_ROWS)
+    if (kept->count == 0 || kept->cells[0].text.size != PAWL__ODBC_SET_ROWS)
         code = pawl__sql_not_counted("odbc", error);
     for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
-        code =
-            take_fate(session, statement, write, kept->rows[0][0].text.data[i], &fates[i], error);
+        code = take_fate(session, statement, write, kept->cells[0].text.data[i], &fates[i], error);
     pawl__odbc_unkeep(&statement->kept);
     return code;
 }

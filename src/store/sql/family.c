@@ -101,7 +101,7 @@ pawl_code pawl__sql_run_connect(pawl_store *base, pawl_schema_verb verb, pawl_er
     pawl_code         code   = PAWL_OK;
     (void)verb;
     if (!remote->main->is_made)
-        code = remote->ops->connect(remote->main, error);
+        code = pawl__sql_session_connect(remote->main, error);
     return code == PAWL_OK ? on_cluster(remote, remote->family->run.join, error) : code;
 }
 
@@ -164,9 +164,8 @@ static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
                               .scheme  = "",
                               .within  = remote->database};
 }
-
-pawl_code pawl__sql_family_check(pawl__sql_remote *remote, const pawl_store_options *options,
-                                 pawl_error *error)
+static pawl_code check(pawl__sql_remote *remote, const pawl_store_options *options,
+                       pawl_error *error)
 {
     const pawl__sql_run_words *words  = &remote->family->run;
     pawl__sql_schema           schema = schema_of(remote, remote->sql.base.system_prefix);
@@ -176,6 +175,15 @@ pawl_code pawl__sql_family_check(pawl__sql_remote *remote, const pawl_store_opti
     if (code == PAWL_OK)
         code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
     return code == PAWL_OK ? on_cluster(remote, words->leave, error) : code;
+}
+
+pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_options *options,
+                                pawl_error *error)
+{
+    if (options->mode == PAWL_OPEN_SCHEMA)
+        return PAWL_OK; /* schema() connects when it is called */
+    pawl_code code = pawl__sql_session_connect(remote->main, error);
+    return code == PAWL_OK ? check(remote, options, error) : code;
 }
 
 /* A store that is not open has no family yet. */

@@ -100,9 +100,28 @@ int64_t pawl__sql_lock_number(const pawl__sql_session *session);
 /* PAWL_EBUSY: the lock of the worker is had by an older session, which does not end. */
 pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, pawl_error *error);
 
-/* Of pawl__sql_ops. */
+/* Of pawl__sql_ops, as those of session.h, session_rows.h and queue_lock.h. */
 pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error);
+
+#define PAWL__SQL_REMOTE_OPS                                                                      \
+    .send = pawl__sql_request_send, .next = pawl__sql_request_next, .get = pawl__sql_request_get, \
+    .changed = pawl__sql_request_changed, .end = pawl__sql_request_end,                           \
+    .who_lives = pawl__sql_family_lives, .own_lock = pawl__sql_own_lock,                          \
+    .own_unlock = pawl__sql_own_unlock, .claims_leave = pawl__sql_lock_leave,                     \
+    .rest = pawl__sql_lock_rest, .lock_begin = pawl__sql_session_begin,                           \
+    .write = pawl__sql_write_looking, .begin = pawl__sql_session_begin,                           \
+    .commit = pawl__sql_session_commit, .rollback = pawl__sql_session_rollback,                   \
+    .claim_check = pawl__sql_lock_check, .claims_end = pawl__sql_lock_end,                        \
+    .hold_back = pawl__sql_session_hold_back
+
+/* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */
+#define PAWL__SQL_REMOTE_OPERATIONS                                               \
+    .promises = PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | \
+                PAWL_STORE_KNOWS_REFUSED,                                         \
+    .commit = pawl__sql_lock_commit, .queue_claim = pawl__sql_lock_claim,         \
+    .next_due = pawl__sql_lock_next_due, .wait = pawl__sql_wait,                  \
+    .event_number = pawl__sql_event_number
 
 /* Of pawl__sql_schema_ops, beside what the family's catalog says. */
 #define PAWL__SQL_FAMILY_SCHEMA                                                               \
@@ -115,9 +134,10 @@ pawl_code pawl__sql_run_execute(pawl_store *store, const char *statement, pawl_e
 pawl_code pawl__sql_run_number(pawl_store *store, const char *select, int64_t *number,
                                pawl_error *error);
 
-/* The check at open: the names, the version, the tables of the sagas. */
-pawl_code pawl__sql_family_check(pawl__sql_remote *remote, const pawl_store_options *options,
-                                 pawl_error *error);
+/* The end of a driver's open, unless it is for a schema alone: the first session, and the check of the names, the
+ * version and the tables of the sagas. */
+pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_options *options,
+                                pawl_error *error);
 /* Of pawl_store_ops. A script is printed without a session where the dialect is known. */
 pawl_code pawl__sql_family_schema(pawl_store *store, pawl_schema_verb verb,
                                   const pawl_schema_spec *spec, pawl_line_fn *line, void *context,

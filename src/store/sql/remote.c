@@ -151,12 +151,24 @@ static pawl_code identify(pawl__sql_remote *remote, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__sql_session_known(pawl__sql_session *session, pawl_error *error)
+static pawl_code known(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = session->remote;
     pawl_code         code   = session == remote->main ? identify(remote, error) : PAWL_OK;
     if (code == PAWL_OK && remote->lock_number != 0)
         code = remote->family->worker_lock(session, error);
+    return code;
+}
+
+pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *error)
+{
+    const pawl__sql_session_ops *ops = session->remote->ops;
+    ops->disconnect(session);
+    pawl_code code = ops->connect(session, error);
+    if (code == PAWL_OK)
+        code = known(session, error);
+    if (code != PAWL_OK)
+        ops->disconnect(session);
     return code;
 }
 
@@ -233,7 +245,7 @@ pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
         return PAWL_OK;
     pawl__sql_lock_lost(&remote->claims);
     remote->sql.in_hold   = false;
-    pawl_code code        = remote->ops->connect(remote->main, error);
+    pawl_code code        = pawl__sql_session_connect(remote->main, error);
     remote->main->is_lost = code != PAWL_OK; /* the next operation tries again */
     if (code == PAWL_OK)
         pawl_log(PAWL_LOG_INFO, "%s: %s: connected again", store->scheme, remote->given);

@@ -133,7 +133,7 @@ pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error)
     pawl__sql_session *side   = remote->side;
     pawl_code          code   = PAWL_OK;
     if (!side->is_made || side->is_lost)
-        code = remote->ops->connect(side, error);
+        code = pawl__sql_session_connect(side, error);
     if (code == PAWL_OK)
         remote->sql.connection = (pawl__sql_connection *)(void *)side;
     return code;

@@ -72,7 +72,7 @@ typedef void pawl__sql_row_fn(void *context, const pawl_text *columns);
 
 typedef struct pawl__sql_session_ops {
     size_t statement_size; /* of the driver's statement */
-    /* Makes the session, with the settings that pawl needs; one that is made is closed before. */
+    /* Makes the session, which is closed, with the settings that pawl needs; behind a failure it is closed. */
     pawl_code (*connect)(pawl__sql_session *session, pawl_error *error);
     /* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
      * and frees its locks. */
@@ -180,8 +180,8 @@ pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
 void pawl__sql_remote_close(pawl_store *store);
 /* Makes `main` anew where it was lost. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error);
-/* The end of a `connect`: the identity of the store, and the worker's lock. */
-pawl_code pawl__sql_session_known(pawl__sql_session *session, pawl_error *error);
+/* Makes a session by the driver's `connect`, with the identity of the store and the worker's lock. */
+pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *error);
 /* The same of a `disconnect`: the statements are closed, the state is that of a new one. */
 void pawl__sql_session_closed(pawl__sql_session *session);
 /* PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
