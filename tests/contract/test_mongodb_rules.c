@@ -398,6 +398,55 @@ static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause
     pawl_store_close(store);
 }
 
+/* A state with so many objects, each in the one before; the outermost stands in the document's own. */
+static pawl_text nested(char *text, size_t levels)
+{
+    char *at = text;
+    for (size_t i = 1; i < levels; i++)
+        at = stpcpy(at, "{\"a\":");
+    at = stpcpy(at, "{");
+    memset(at, '}', levels);
+    at[levels] = '\0';
+    return pawl_text_of(text);
+}
+
+static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    char        text[1000];
+    for (size_t levels = 99; levels <= 100; levels++) {
+        pawl_queue_send  send    = {.queue = TEXT("orders"), .message = {.id = TEXT("m-1")}};
+        pawl_saga_insert insert  = {.table        = &order_table,
+                                    .id           = {uuid_of((uint8_t)levels)},
+                                    .main         = pawl_value_text(TEXT("o-1")),
+                                    .metadata     = TEXT("{}"),
+                                    .data         = nested(text, levels),
+                                    .type_version = TEXT("1.0")};
+        pawl_changes     changes = {.now         = NOW,
+                                    .unit_count  = 1,
+                                    .group_count = 1,
+                                    .queue_send  = {.items = &send, .count = 1},
+                                    .saga_insert = {.items = &insert, .count = 1}};
+        pawl_refusals    refused = {.arena = p->arena};
+        send.message.type        = TEXT("put");
+        send.message.id          = levels < 100 ? TEXT("m-1") : TEXT("m-2");
+        insert.main              = pawl_value_text(levels < 100 ? TEXT("o-1") : TEXT("o-2"));
+        pawl_code code           = pawl_store_commit(store, &changes, &refused, &p->error);
+        assert_int_equal(code, levels < 100 ? PAWL_OK : PAWL_EINVAL);
+        assert_int_equal(refused.count, 0);
+    }
+    assert_non_null(strstr(p->error.text, "saga_insert"));
+    assert_non_null(strstr(p->error.text, "limits are 16 MB and 100 levels"));
+    assert_int_equal(documents(p, "shop_Order"), 1);
+    assert_int_equal(raw_number(p->raw, p->database, BCON_NEW("count", "pawl_queue"), "n"), 1);
+    pawl_saga_row row;
+    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
+                                    pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error));
+    assert_true(pawl_text_equal(row.data, nested(text, 99)));
+    pawl_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +458,7 @@ int main(void)
         ON_SERVER(m7_batches_have_a_cap_and_reaping_is_one_update),
         ON_SERVER(m7_claims_at_once_take_each_timeout_once),
         ON_SERVER(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
+        ON_SERVER(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit),
     };
     int missing = ground_is_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_rules", tests, NULL, NULL);

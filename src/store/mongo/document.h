@@ -65,6 +65,8 @@ bool pawl__mongo_get_int(const bson_t *document, const char *key, int64_t *integ
 /* In the document's memory; empty where it has none. */
 pawl_text pawl__mongo_get_text(const bson_t *document, const char *key);
 
+#define PAWL__MONGO_DEPTH_MAX 100 /* levels of a document, by MongoDB's own limit */
+
 /* ---- The state of sagas (json.c) ------------------------------------------ */
 
 /* Appends a JSON object as a sub-document: integers as int64. False: no object, too large or too deep. */

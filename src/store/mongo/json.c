@@ -17,7 +17,7 @@
 
 #define FOREIGN "$bson"
 #define NUMBER "$number"
-#define DEPTH_MAX 100 /* of a document, by MongoDB's own limit */
+#define DEPTH_MAX PAWL__MONGO_DEPTH_MAX
 
 /* ---- From JSON ----------------------------------------------------------- */
 
