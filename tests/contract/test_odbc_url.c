@@ -1,5 +1,5 @@
-/* test_odbc_url.c - connection strings and failures of ODBC, without a server: what goes to the driver, what
- * is refused, no error text that holds a password, and codes of native numbers and of states.
+/* test_odbc_url.c - URLs and failures of ODBC, and texts as a driver takes them, without a server: what goes to the
+ * driver, what is refused, no error text that holds a password, and codes of native numbers and of states.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,7 @@
 #ifdef PAWL_HAVE_ODBC
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"
+#include "store/odbc/wide.h"
 
 #include <dlfcn.h>
 
@@ -26,6 +27,11 @@ static pawl_code (*code_of)(const pawl__sql_failures   *failures,
 static pawl_code (*commit_code_of)(const pawl__sql_failures   *failures,
                                    const pawl__odbc_diagnosis *diagnosis);
 static const pawl__sql_failures *failures[2]; /* by pawl__odbc_dialect */
+
+static uint16_t *(*to_wide)(pawl_text text, size_t *size);
+static size_t (*to_narrow)(const uint16_t *wide, size_t units, char *to);
+static pawl_text (*with_extra)(pawl__odbc_extra extra, pawl_text text, void **copy);
+static pawl_text (*without_extra)(pawl__odbc_extra extra, pawl_text text);
 
 static int load(void **state)
 {
@@ -43,21 +49,27 @@ static int load(void **state)
     failures[PAWL__ODBC_POSTGRES] = dlsym(module, "pawl__pg_failures");
     *(void **)&code_of            = dlsym(module, "pawl__odbc_code_of");
     *(void **)&commit_code_of     = dlsym(module, "pawl__odbc_commit_code_of");
-    return url_read == NULL || url_free == NULL || dialect_of == NULL || code_of == NULL ||
-                   commit_code_of == NULL
+    *(void **)&to_wide            = dlsym(module, "pawl__odbc_to_wide");
+    *(void **)&to_narrow          = dlsym(module, "pawl__odbc_to_narrow");
+    *(void **)&with_extra         = dlsym(module, "pawl__odbc_with_extra");
+    *(void **)&without_extra      = dlsym(module, "pawl__odbc_without_extra");
+    return url_read == NULL || to_wide == NULL || url_free == NULL || dialect_of == NULL ||
+                   code_of == NULL || commit_code_of == NULL
                ? -1
                : 0;
 }
 
 /* ---- URLs ----------------------------------------------------------------- */
 
-static void expect_connection(const char *text, const char *connection)
+static void goes(const char *text, pawl__odbc_dialect dialect, const char *connection)
 {
     pawl__odbc_url url;
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_code      code  = url_read(&url, text, &error);
-    if (code != PAWL_OK || strcmp(url.connection, connection) != 0)
-        fail_msg("%s: %s, '%s'", text, error.text, code == PAWL_OK ? url.connection : "");
+    if (code != PAWL_OK || strcmp(url.connection, connection) != 0 || url.dialect != (int)dialect ||
+        strstr(url.given, "secret") != NULL)
+        fail_msg("%s: %s, '%s' of '%s'", text, error.text, code == PAWL_OK ? url.connection : "",
+                 url.given);
     url_free(&url);
 }
 
@@ -76,13 +88,13 @@ static void refused(const char *text, pawl_code code, const char *words)
 static void connection_strings_go_to_the_driver_as_they_are(void **state)
 {
     (void)state;
-    expect_connection("odbc:shop?dialect=mysql", "DSN=shop");
-    expect_connection("odbc:My Shop?dialect=mysql&create=no", "DSN=My Shop");
-    expect_connection("odbc:DSN=shop;PWD=a%20b?dialect=mysql", "DSN=shop;PWD=a%20b");
-    expect_connection("odbc:Driver={A?B};PWD={x;y?dialect=z};Server=h?dialect=mysql",
-                      "Driver={A?B};PWD={x;y?dialect=z};Server=h");
-    expect_connection("odbc:shop?dialect=postgres", "DSN=shop");
-    expect_connection("odbc:DSN=shop;PWD=a?b?dialect=mysql", "DSN=shop;PWD=a?b");
+    goes("odbc:shop?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop");
+    goes("odbc:My Shop?dialect=mysql&create=no", PAWL__ODBC_MYSQL, "DSN=My Shop");
+    goes("odbc:DSN=shop;PWD=a%20b?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop;PWD=a%20b");
+    goes("odbc:Driver={A?B};PWD={x;y?dialect=z};Server=h?dialect=mysql", PAWL__ODBC_MYSQL,
+         "Driver={A?B};PWD={x;y?dialect=z};Server=h");
+    goes("odbc:shop?dialect=postgres", PAWL__ODBC_POSTGRES, "DSN=shop");
+    goes("odbc:DSN=shop;PWD=a?b?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop;PWD=a?b");
 }
 
 static void others_are_refused(void **state)
@@ -102,6 +114,149 @@ static void others_are_refused(void **state)
     memcpy(text + 4900, "?dialect=mysql", sizeof "?dialect=mysql");
     refused(text, PAWL_EINVAL, "4895 bytes, limit 4000");
     free(text);
+}
+
+static void mssql_goes_to_freetds(void **state)
+{
+    (void)state;
+    goes("mssql://sa:secret@db/shop", PAWL__ODBC_MSSQL,
+         "Driver=FreeTDS;Server=db;Port=1433;Database=shop;UID=sa;PWD=secret");
+    goes("mssql:///shop?encrypt=require&application_name=orders", PAWL__ODBC_MSSQL,
+         "Driver=FreeTDS;Server=localhost;Port=1433;Database=shop;APP=orders;Encryption=require");
+    goes(
+        "mssql://a%3Bb:secret%7D%3Bx@db:99/my%20shop?driver=/opt/libtdsodbc.so", PAWL__ODBC_MSSQL,
+        "Driver=/opt/libtdsodbc.so;Server=db;Port=99;Database={my shop};UID={a;b};PWD={secret}};x}");
+}
+
+static void mssql_goes_to_microsofts_driver(void **state)
+{
+    (void)state;
+    goes("mssql://sa:secret@db:1444/shop?driver=ODBC%20Driver%2018%20for%20SQL%20Server"
+         "&encrypt=strict&trust_server_certificate=no&hostname-in-certificate=db.example"
+         "&server_certificate=/etc/db.pem&attributes=MultiSubnetFailover%3DYes",
+         PAWL__ODBC_MSSQL,
+         "Driver={ODBC Driver 18 for SQL Server};Server=tcp:db,1444;Database=shop;UID=sa;PWD=secret"
+         ";Encrypt=strict;HostNameInCertificate=db.example;ServerCertificate=/etc/db.pem"
+         ";TrustServerCertificate=no;MultiSubnetFailover=Yes");
+}
+
+static void others_of_servers_are_refused(void **state)
+{
+    (void)state;
+    refused("mssql://sa:secret@db", PAWL_EINVAL, "no database is named: mssql://host/database");
+    refused("mssql://sa:secret@a,b/shop", PAWL_EINVAL, "one host alone");
+    refused("mssql://sa:secret@db:x/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mssql://sa:secret@db/shop?create=yes", PAWL_ECONFIG, "pawl schema apply");
+    refused("mssql://sa:secret@db/shop?encryption=yes", PAWL_ECONFIG,
+            "unknown option 'encryption', known: attributes, create, driver");
+    refused("mssql://sa:secret@db/shop?driver=", PAWL_ECONFIG, "odbcinst -q -d");
+    refused("mssql://sa:secret@db/shop?trust_server_certificate=yes", PAWL_ECONFIG,
+            "the driver 'FreeTDS' has no option 'trust_server_certificate'");
+    refused("oracle://sa:secret@db/shop?protocol=udp", PAWL_ECONFIG,
+            "oracle: protocol is 'udp', may be tcp or tcps");
+    refused("oracle://sa:secret@db/shop?sid=maybe", PAWL_ECONFIG,
+            "sid is 'maybe', may be no or yes");
+    refused("oracle://sa:secret@db", PAWL_EINVAL, "no service is named: oracle://host/service");
+}
+
+/* ---- One more character ----------------------------------------------------- */
+
+static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *taken)
+{
+    void     *copy = NULL;
+    pawl_text made = with_extra(extra, pawl_text_of(text), &copy);
+    assert_true(pawl_text_equal(made, pawl_text_of(taken)));
+    assert_true(pawl_text_equal(without_extra(extra, made), pawl_text_of(text)));
+    assert_true((copy != NULL) == (strcmp(text, taken) != 0));
+    pawl_free(copy);
+}
+
+/* 'a' and 'a ' are equal to SQL Server, under any collation. */
+static void a_text_that_ends_with_a_space_has_one_behind(void **state)
+{
+    (void)state;
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "", "");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a", "a");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a ", "a \x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, " ", " \x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a \x01", "a \x01\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "\x01", "\x01\x01");
+}
+
+/* '' is null to Oracle. */
+static void the_empty_text_has_one_before(void **state)
+{
+    (void)state;
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "", "\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "a ", "a ");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01", "\x01\x01");
+    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01z", "\x01\x01z");
+}
+
+static void other_databases_take_a_text_as_it_is(void **state)
+{
+    (void)state;
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "", "");
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "a ", "a ");
+    is_taken_as(PAWL__ODBC_NO_EXTRA, "\x01", "\x01");
+}
+
+/* ---- UTF-16 ---------------------------------------------------------------- */
+
+static void survives(const char *text, size_t units)
+{
+    size_t    size = 0;
+    char      back[100];
+    uint16_t *wide = to_wide(pawl_text_of(text), &size);
+    assert_non_null(wide);
+    assert_int_equal(size, units * 2);
+    assert_int_equal(wide[units], 0);
+    back[to_narrow(wide, units, back)] = '\0';
+    assert_string_equal(back, text);
+    pawl_free(wide);
+}
+
+static void characters_survive(void **state)
+{
+    (void)state;
+    survives("", 0);
+    survives("a ", 2);
+    survives("\xC3\xA4\xE2\x82\xAC", 2);
+    survives("\xF0\x9F\x98\x80z", 3); /* beyond the first 65,536 */
+    survives("\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 5);
+}
+
+static void becomes(const char *text, size_t count, const uint16_t *expected)
+{
+    size_t    size = 0;
+    uint16_t *wide = to_wide(pawl_text_of(text), &size);
+    assert_non_null(wide);
+    assert_int_equal(size, count * 2);
+    assert_memory_equal(wide, expected, size);
+    pawl_free(wide);
+}
+
+static void bytes_that_are_no_text_are_replaced(void **state)
+{
+    static const uint16_t none[] = {0xFFFD, 0xFFFD, 0xFFFD, 'a'};
+    char                  back[10];
+    (void)state;
+    becomes("\xFF"
+            "a",
+            2, none + 2);
+    becomes("\xC0\x80"
+            "a",
+            3, none + 1);
+    becomes("\xED\xA0\x80"
+            "a",
+            4, none);
+    becomes("\xE2\x82", 2, none);
+    const uint16_t half[] = {0xD83D, 'a'};
+    assert_int_equal(to_narrow(half, 2, back), 4);
+    assert_memory_equal(back,
+                        "\xEF\xBF\xBD"
+                        "a",
+                        4);
 }
 
 /* ---- Failures --------------------------------------------------------------- */
@@ -207,6 +362,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connection_strings_go_to_the_driver_as_they_are),
         cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(mssql_goes_to_freetds),
+        cmocka_unit_test(mssql_goes_to_microsofts_driver),
+        cmocka_unit_test(others_of_servers_are_refused),
+        cmocka_unit_test(a_text_that_ends_with_a_space_has_one_behind),
+        cmocka_unit_test(the_empty_text_has_one_before),
+        cmocka_unit_test(other_databases_take_a_text_as_it_is),
+        cmocka_unit_test(characters_survive),
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
         cmocka_unit_test(d37_the_native_number_decides),
         cmocka_unit_test(d37_without_a_number_the_state_does),
         cmocka_unit_test(d37_postgres_is_read_by_its_states),

@@ -1,5 +1,5 @@
 /* odbc.h - the handle of the driver for servers behind an ODBC driver, and the functions that its
- * files share. It speaks the dialects of MySQL, MariaDB and PostgreSQL.
+ * files share. It speaks the dialects of MySQL, MariaDB, PostgreSQL, SQL Server and Oracle.
  *
  *     odbc.c         the table of operations
  *     url.c          connection strings
@@ -13,7 +13,7 @@
  *     open.c         connecting, settings
  *
  * The rest is the generic store's (store/sql/session.h), and what any library says to such a server
- * (store/sql/dialects: mysql_family.h, postgres_family.h).
+ * (store/sql/dialects).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -69,7 +69,6 @@ typedef struct pawl__odbc_statement {
     SQLHSTMT           set;  /* the same for PAWL__ODBC_SET_ROWS items; NULL: not prepared */
     pawl__odbc_kept    kept;
     bool               is_looked_at;
-    bool               has_set;
     bool               is_block; /* its rows are an implicit result */
 } pawl__odbc_statement;
 

@@ -39,32 +39,17 @@ static pawl_code give(const reading *r, const char *data, size_t size, pawl__sql
     return PAWL_OK;
 }
 
-/* Appends the pieces behind the first one; the last one, of a driver that does not know the length before, is
- * the one that says it. */
-static pawl_code collect(const reading *r, char *piece, SQLLEN room, pawl__sql_text *all)
-{
-    for (bool is_more = true; is_more;) {
-        SQLLEN    size = 0;
-        SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, piece, PIECE_MAX, &size);
-        if (read == SQL_NO_DATA)
-            break;
-        if (!SQL_SUCCEEDED(read))
-            return PAWL_EPERSIST;
-        is_more = size == SQL_NO_TOTAL || size > room;
-        size    = is_more ? room : size < 0 ? 0 : size;
-        pawl__sql_append_text(all, (pawl_text){.data = piece, .size = (size_t)size});
-    }
-    return all->is_failed ? PAWL_ENOMEM : PAWL_OK;
-}
-
-/* Most values are whole in the first piece, which says how long they are. */
+/* Most values are whole in the first piece, which says how long they are. Of a driver that does not know the length
+ * before, the last piece is the one that says it. */
 static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
 {
     _Alignas(uint16_t) char piece[PIECE_MAX];
     SQLLEN         nul = r->type == SQL_C_WCHAR ? 2 : r->type == SQL_C_CHAR; /* behind each piece */
     SQLLEN         room = (SQLLEN)sizeof piece - nul, said = 0;
     pawl__sql_text all  = {0};
+    pawl_code      code = PAWL_OK;
     SQLRETURN      read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &said);
+    SQLLEN         size = said;
     got->is_null        = said == SQL_NULL_DATA;
     if (!SQL_SUCCEEDED(read) || (said < 0 && !got->is_null && said != SQL_NO_TOTAL))
         return PAWL_EPERSIST;
@@ -72,12 +57,18 @@ static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
         return PAWL_OK;
     if (said != SQL_NO_TOTAL && said <= room)
         return give(r, piece, (size_t)said, got);
-    pawl__sql_append_text(&all, (pawl_text){.data = piece, .size = (size_t)room});
-    pawl_code code = collect(r, piece, room, &all);
-    if (code == PAWL_OK && said != SQL_NO_TOTAL && (size_t)said != all.size)
+    for (bool is_more = true; is_more && SQL_SUCCEEDED(read);) {
+        is_more = size == SQL_NO_TOTAL || size > room;
+        size    = is_more ? room : size < 0 ? 0 : size;
+        pawl__sql_append_text(&all, (pawl_text){.data = piece, .size = (size_t)size});
+        if (is_more)
+            read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &size);
+    }
+    if ((!SQL_SUCCEEDED(read) && read != SQL_NO_DATA) ||
+        (said != SQL_NO_TOTAL && (size_t)said != all.size))
         code = PAWL_EPERSIST;
     if (code == PAWL_OK)
-        code = give(r, all.data, all.size, got);
+        code = all.is_failed ? PAWL_ENOMEM : give(r, all.data, all.size, got);
     pawl__sql_text_free(&all);
     return code;
 }

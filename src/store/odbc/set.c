@@ -54,8 +54,7 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
     pawl__sql_text one = {0}, set = {0};
     pawl_code      code = PAWL_OK;
     write_one(&one, session, write, table);
-    statement->has_set = append_set(&set, session, &one);
-    if (statement->has_set)
+    if (append_set(&set, session, &one))
         code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set,
                                        statement, &write->parameters, &set, error);
     statement->is_looked_at = code == PAWL_OK;
@@ -174,7 +173,7 @@ pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write
          session, write->statement, table, &write->parameters, &code, error);
     if (statement != NULL && !statement->is_looked_at)
         code = prepare_set(session, statement, write, table, error);
-    if (code != PAWL_OK || !statement->has_set)
+    if (code != PAWL_OK || statement->set == NULL)
         return code;
     *taken   = PAWL__ODBC_SET_ROWS;
     *is_done = pawl__odbc_kind_of(session)->append_set != NULL;

@@ -10,7 +10,7 @@
  * connection string: it goes to the driver as it stands, without any decoding. Each part of the URL of a server may be
  * percent-encoded; its driver is named as odbcinst.ini has it, or by its file.
  *
- * Threads: plain data. Tests: tests/contract/test_odbc_url.c, test_odbc_url_server.c
+ * Threads: plain data. Tests: tests/contract/test_odbc_url.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* wide.h - texts as a database, or its driver, takes them: with one more character where the database takes a text
  * for another one, and in UTF-16 where a driver's narrow texts are those of a code page.
  *
- * Threads: plain data. Tests: tests/contract/test_odbc_url_server.c
+ * Threads: plain data. Tests: tests/contract/test_odbc_url.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
