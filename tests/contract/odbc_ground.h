@@ -32,12 +32,11 @@ static inline bool odbc_driver(char *path, size_t size)
     return odbc_library("libmaodbc.so", path, size);
 }
 
-/* The server of PAWL_TEST_MARIADB; `more` is put behind its attributes. False: there is none, or no driver. */
-static inline bool odbc_url(const char *more, char url[ODBC_URL_SIZE])
+/* The database of a MariaDB's URL; `more` is put behind the attributes. False: there is none, or no driver. */
+static inline bool odbc_url_of(const char *server, const char *more, char url[ODBC_URL_SIZE])
 {
-    const char *server = getenv("PAWL_TEST_MARIADB");
-    char        driver[200], user[100], host[100], database[100];
-    unsigned    port = 0;
+    char     driver[200], user[100], host[100], database[100];
+    unsigned port = 0;
     if (!odbc_driver(driver, sizeof driver) || server == NULL ||
         sscanf(server, "%*[a-z]://%99[^@:]@%99[^:]:%u/%99[^?]", user, host, &port, database) != 4)
         return false;
@@ -45,6 +44,11 @@ static inline bool odbc_url(const char *more, char url[ODBC_URL_SIZE])
              "odbc:Driver=%s;Server=%s;Port=%u;UID=%s;Database=%s%s?dialect=mysql", driver, host,
              port, user, database, more);
     return true;
+}
+
+static inline bool odbc_url(const char *more, char url[ODBC_URL_SIZE])
+{
+    return odbc_url_of(getenv("PAWL_TEST_MARIADB"), more, url);
 }
 
 /* The same of PAWL_TEST_POSTGRES, and apt's odbc-postgresql. */

@@ -4,6 +4,7 @@
  */
 #include "support/world.h"
 
+#include "contract/odbc_ground.h"
 #include "support/required.h"
 
 #include <stdio.h>
@@ -141,17 +142,21 @@ void scenario_run(void **state)
 {
     const scenario *it      = *state;
     bool            is_long = strcmp(it->scheme, LONG_MONGODB) == 0;
-    const char     *scheme  = is_long ? "mongodb" : it->scheme;
-    char            url[1000];
+    bool            is_odbc = strcmp(it->scheme, MARIADB_ODBC) == 0;
+    const char     *scheme  = is_long ? "mongodb" : is_odbc ? "mariadb" : it->scheme;
+    char            url[1000], through[ODBC_URL_SIZE];
     if (is_long != (getenv("PAWL_TEST_LONG_ONES") != NULL))
         skip();
-    if (!scenario_url(scheme, url, sizeof url)) {
+    bool is_missing = is_odbc && (!has_driver("odbc") || !odbc_driver(through, sizeof through));
+    if (is_missing || !scenario_url(scheme, url, sizeof url)) {
         if (!server_may_be_missing(scheme))
-            fail_msg("the %s driver is not built, or its server not there", scheme);
-        print_message("the %s driver is not built, or its server not there\n", scheme);
+            fail_msg("the %s driver is not built, or its server not there", it->scheme);
+        print_message("the %s driver is not built, or its server not there\n", it->scheme);
         skip();
     }
-    it->run(url);
+    if (is_odbc)
+        assert_true(odbc_url_of(url, "", through));
+    it->run(is_odbc ? through : url);
     scenario_forget(url);
 }
 

@@ -33,7 +33,7 @@ typedef void scenario_fn(const char *url);
 
 typedef struct scenario {
     scenario_fn *run;
-    const char  *scheme; /* "memory", "sqlite", a server's, or LONG_MONGODB */
+    const char  *scheme; /* "memory", "sqlite", a server's, LONG_MONGODB, MARIADB_ODBC */
 } scenario;
 
 /* For cmocka: the state is a scenario. Skips what has no driver or no server, or
@@ -62,6 +62,9 @@ void scenario_forget(const char *url);
 #define ON_ALL_STORES(function) ON_STORES(function) SERVERS(ON_SERVER, function)
 /* On MongoDB in the long run alone, where ctest runs the program a second time. */
 #define LONG_MONGODB "mongodb, long"
+/* On a MariaDB through its ODBC driver. For scenarios that ask the store by pawl alone, and need one. */
+#define MARIADB_ODBC "mariadb, odbc"
+#define ON_ALL_STORES_AND_ODBC(function) ON_ALL_STORES(function), ON_STORE(function, MARIADB_ODBC)
 #define ON_ALL_STORES_IN_TIME(function) \
     ON_STORES(function) SQL_SERVERS(ON_SERVER, function), ON_STORE(function, LONG_MONGODB)
 

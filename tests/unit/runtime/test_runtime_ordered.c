@@ -154,6 +154,7 @@ int main(void)
         ON_STORE(e34_the_order_outlives_a_process, "postgres"),
         ON_STORE(e34_the_order_outlives_a_process, "mariadb"),
         ON_STORE(e34_the_order_outlives_a_process, "mysql"),
+        ON_STORE(e34_the_order_outlives_a_process, "mongodb"),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
