@@ -170,6 +170,7 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(void **sta
     add(p, store, "k-1", NOW + 1);
     assert_int_equal(documents(p, "pawl_aggregator"), 1);
     assert_int_equal(member(p, "pawl_aggregator", "at"), NOW);
+    assert_int_equal(type_of(p, "pawl_aggregator", "due"), BSON_TYPE_EOD); /* is the flush's */
     assert_true(raw_try(
         p->raw, p->database,
         json(
