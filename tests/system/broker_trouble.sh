@@ -52,8 +52,24 @@ poll 20 sleep_until_alarm || die "no alarm: $(cat "$work/said")"
 # What reads goes on while nobody may publish.
 is_read || die "the reader has gone"
 [ "$(grep -c "nothing is taken" "$work/reader.log")" = 1 ] || die "reading stopped with the alarm"
+# A publisher waits, says so once for each attempt, each later than the one before, and goes on by itself.
+reader=$pid
+start writer "$work/pair.so" --store "sqlite:$work/writer.db" --endpoint left --outbox-delay 2s \
+    --route "right=$rabbit_url/?timeout=1#right"
+expect 0 '' pawl send --store "sqlite:$work/writer.db" --to left --type ping --id held --body '{"n":1}'
+poll 30 says "takes no messages for now (connection.blocked), it is low on memory" writer || die "the log does not tell of the alarm"
+sleep 3
+[ "$(grep -cE ' (warning|error) ' "$work/writer.log")" -le 3 ] || die "errors in a loop: $(cat "$work/writer.log")"
+pawl outbox list --store "sqlite:$work/writer.db" --json --state pending,held >"$work/out" && lines 1
 rabbit_control set_vm_memory_high_watermark 0.6 >"$work/said" 2>&1 || die "the alarm does not end"
 is_read || die "the reader has gone with the end of the alarm"
+is_sent()
+{
+    pawl outbox list --store "sqlite:$work/writer.db" --json --state dispatched 2>/dev/null | grep -q '"right"'
+}
+poll 20 is_sent || die "the outbox does not go on: $(tail -n 2 "$work/writer.log")"
+stop "$pid" TERM 0
+pid=$reader
 
 stop "$pid" TERM 0
 echo "ok"
