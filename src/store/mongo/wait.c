@@ -20,8 +20,13 @@ static pawl_code look(pawl_store *store, bool *is_news, int *session_fd, pawl_er
     return code;
 }
 
+/* A wait of no time looks, too: the next one is for what is committed from then on. */
 pawl_code pawl__mongo_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
+    bool is_news;
+    int  session_fd;
+    if (microseconds <= 0)
+        return look(store, &is_news, &session_fd, error);
     return pawl__wait_for_news(store, &pawl__mongo_of(store)->wait, microseconds, wake_fd, look,
                                error);
 }
