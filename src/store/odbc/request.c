@@ -75,14 +75,14 @@ static void append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement
 }
 
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  const pawl__odbc_statement *statement,
+                                  const pawl__sql_prepared *statement,
                                   const pawl__field_list *fields, const pawl__sql_text *text,
                                   pawl_error *error)
 {
     const pawl__odbc_kind *kind  = pawl__odbc_store_of(connection)->kind;
     pawl__sql_text         typed = {.is_failed = text->is_failed};
     if (!text->is_failed)
-        append_casts(&typed, &statement->base, text->data, kind->has_casts ? fields : NULL);
+        append_casts(&typed, statement, text->data, kind->has_casts ? fields : NULL);
     pawl_code code = typed.is_failed
                          ? no_memory(error)
                          : pawl__odbc_send(connection, SQLPrepare, typed.data, stmt, error);
@@ -96,7 +96,7 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 {
     pawl__odbc_statement *statement = (pawl__odbc_statement *)made;
     statement->is_block             = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
-    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->stmt, statement,
+    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->stmt, made,
                                    fields, text, error);
 }
 

@@ -127,9 +127,9 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *sta
                              const pawl__field_list *fields, const void *item, pawl_error *error);
 int64_t   pawl__odbc_found(pawl__sql_prepared *statement);
 /* Prepares a text, with the types of its parameters where the server wants them: those of any number of the
- * statement's items. */
+ * statement's items. Of a text without parameters, `statement` and `fields` are NULL. */
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
-                                  const pawl__odbc_statement *statement,
+                                  const pawl__sql_prepared *statement,
                                   const pawl__field_list *fields, const pawl__sql_text *text,
                                   pawl_error *error);
 /* Runs the statement, or its set, with the fields of so many items, and keeps its rows. */

@@ -56,7 +56,7 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
     write_one(&one, session, write, table);
     if (append_set(&set, session, &one))
         code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set,
-                                       statement, &write->parameters, &set, error);
+                                       &statement->base, &write->parameters, &set, error);
     statement->is_looked_at = code == PAWL_OK;
     pawl__sql_text_free(&one);
     pawl__sql_text_free(&set);
