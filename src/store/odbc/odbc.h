@@ -47,6 +47,9 @@ typedef struct pawl__odbc_kind {
      * seconds, longer than any call may take. */
     const char *attributes;
     bool        has_casts; /* a parameter says its type in the text */
+    /* Columns are not described, and are read as texts, bytes as two digits each: psqlODBC asks the server for all
+     * columns of a table before it describes one, and loses the memory with the connection. */
+    bool as_digits;
     SQLSMALLINT
     text_type; /* as which a column's text is read; SQL_C_WCHAR: texts travel in UTF-16 */
     pawl__odbc_extra extra; /* of texts (wide.h) */

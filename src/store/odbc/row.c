@@ -5,6 +5,7 @@
  */
 #include "store/odbc/odbc.h"
 
+#include "store/core/url_read.h"
 #include "store/sql/session_rows.h"
 
 #include <stdio.h>
@@ -186,7 +187,8 @@ pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool
     kept->arena = pawl_arena_create(0);
     if (kept->arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "odbc: out of memory");
-    describe(stmt, pawl__odbc_store_of(connection)->kind, are_texts, kept->width, types);
+    const pawl__odbc_kind *kind = pawl__odbc_store_of(connection)->kind;
+    describe(stmt, kind, are_texts || kind->as_digits, kept->width, types);
     while (code == PAWL_OK && SQL_SUCCEEDED(read) && SQL_SUCCEEDED(read = SQLFetch(stmt)))
         code = read_row(stmt, types, kept, error);
     return code != PAWL_OK || read == SQL_NO_DATA
@@ -198,6 +200,15 @@ void pawl__odbc_unkeep(pawl__odbc_kept *kept)
 {
     pawl_arena_destroy(kept->arena);
     *kept = (pawl__odbc_kept){0};
+}
+
+/* Two digits each; the number of bytes. */
+static size_t from_digits(pawl_text digits, char *bytes)
+{
+    for (size_t i = 0; i + 1 < digits.size; i += 2)
+        bytes[i / 2] = (char)(pawl__url_hex_digit(digits.data[i]) << 4 |
+                              pawl__url_hex_digit(digits.data[i + 1]));
+    return digits.size / 2;
 }
 
 /* ---- Rows of a request -------------------------------------------------------- */
@@ -235,7 +246,10 @@ pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *base, 
     char     *room = pawl__sql_room_of(request, text.size + 1);
     if (room == NULL)
         return PAWL_ENOMEM;
-    memcpy(room, text.data, text.size);
+    if (wire == PAWL__WIRE_BYTES && pawl__odbc_kind_of(session)->as_digits)
+        text.size = from_digits(text, room);
+    else
+        memcpy(room, text.data, text.size);
     room[text.size] = '\0';
     got->text       = (pawl_text){.data = room, .size = text.size};
     return PAWL_OK;
