@@ -88,15 +88,17 @@ static pawl_time from_time(const SQL_TIMESTAMP_STRUCT *time)
     return pawl__sql_time_of(&date);
 }
 
-/* "2026-01-01 00:00:00.000000", of a driver that has no type for it. */
+/* "2026-01-01 00:00:00.000000", of a driver that has no type for it. The point of the fraction is one in every
+ * locale. */
 static pawl_time time_of(const char *text)
 {
-    pawl__sql_date date   = {0};
-    double         second = 0;
-    (void)sscanf(text, "%d-%u-%u%*c%u:%u:%lf", &date.year, &date.month, &date.day, &date.hour,
-                 &date.minute, &second);
-    date.second      = (unsigned)second;
-    date.microsecond = (unsigned)((second - (double)date.second) * 1e6 + 0.5);
+    pawl__sql_date date = {0};
+    int            size = 0;
+    (void)sscanf(text, "%d-%u-%u%*c%u:%u:%u.%n", &date.year, &date.month, &date.day, &date.hour,
+                 &date.minute, &date.second, &size);
+    const char *digit = text + size;
+    for (unsigned unit = 100000; size > 0 && unit > 0 && *digit >= '0' && *digit <= '9'; unit /= 10)
+        date.microsecond += unit * (unsigned)(*digit++ - '0');
     return pawl__sql_time_of(&date);
 }
 
