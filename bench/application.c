@@ -47,6 +47,24 @@ static const pawl_endpoint_spec bench = {.name  = PAWL__BENCH_QUEUE,
 const pawl_application pawl__bench_application = {PAWL_APPLICATION_INIT, .name = "bench",
                                                   .endpoints = PAWL_ENDPOINTS(&bench)};
 
+/* ---- Without a saga -------------------------------------------------------- */
+
+static pawl_code on_relay(pawl_context *ctx, const bench_step *message)
+{
+    return pawl_send(ctx, PAWL__BENCH_OUTSIDE,
+                     PAWL_MESSAGE(bench_moved, .order_id = message->order_id,
+                                  .steps = message->step, .cents = message->cents,
+                                  .customer = message->customer, .product = message->product,
+                                  .at = message->at, .note = message->note));
+}
+PAWL_MESSAGE_HANDLER(on_relay, bench_step);
+
+static const pawl_endpoint_spec relay = {.name     = PAWL__BENCH_QUEUE,
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_relay)})};
+
+static const pawl_application relay_application = {PAWL_APPLICATION_INIT, .name = "bench-relay",
+                                                   .endpoints = PAWL_ENDPOINTS(&relay)};
+
 /* The mixing step of splitmix64: one to one, so no two numbers meet. */
 static uint64_t mix(uint64_t value)
 {
@@ -90,7 +108,8 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.user                  = (void *)job;
     options.transport             = job->transport;
     options.history               = job->has_history ? PAWL_DAYS(30) : 0;
-    return pawl_endpoint_create(&pawl__bench_application, NULL, &options, endpoint, error);
+    return pawl_endpoint_create(job->is_relay ? &relay_application : &pawl__bench_application, NULL,
+                                &options, endpoint, error);
 }
 
 pawl_code pawl__bench_work_off(pawl_endpoint *endpoint, const char *what, int64_t count,

@@ -151,14 +151,16 @@ static pawl__bench_result result_of(session *s)
                     .job            = &s->job,
                     .messages_per_s = pawl__bench_median(s->pawl_rates, rounds),
     };
+    double beside_per_s = pawl__bench_median(s->beside_rates, rounds);
     if (beside != NULL) {
-        double rate = pawl__bench_median(s->beside_rates, rounds);
-        pawl__bench_note(&s->figures, beside->rate, rate);
-        pawl__bench_note(&s->figures, beside->ratio, r.messages_per_s / rate);
+        pawl__bench_note(&s->figures, beside->rate, beside_per_s);
+        pawl__bench_note(&s->figures, beside->ratio, r.messages_per_s / beside_per_s);
     }
     if (s->limit != NULL) {
         r.limit_per_s = pawl__bench_median(s->limit_rates, rounds);
         r.ratio       = r.messages_per_s / r.limit_per_s;
+        if (beside != NULL)
+            pawl__bench_note(&s->figures, beside->limit_ratio, beside_per_s / r.limit_per_s);
     } else {
         r.no_limit =
             s->workload->no_limit != NULL ? s->workload->no_limit : s->ground.kind->no_limit;

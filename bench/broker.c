@@ -1,7 +1,8 @@
-/* broker.c - messages of saga-step come from a queue of a broker, and the follow-up of each goes to another
- * queue there, confirmed. Beside it a bare loop that consumes and publishes, and does nothing else.
+/* broker.c - messages come from a queue of a broker, and the follow-up of each goes to another queue there,
+ * confirmed. Beside it a bare loop that consumes and publishes, and does nothing else.
  *
- *     queue --> endpoint: rows, steps, outbox --> queue      pawl, a store between
+ *     queue --> handler: mark, outbox --------> queue        pawl, a store between
+ *     queue --> saga: mark, state, outbox ----> queue        the steps of saga-step
  *     queue --> loop -------------------------> queue        the limit
  *
  * Afterwards: how long is one message under way that comes from the broker, and one that is in the store?
@@ -133,12 +134,13 @@ static pawl_code check_store(const pawl__bench_job *job, pawl_error *error)
     pawl__bench_handle handle;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = pawl__bench_check_steps(&handle, job, 0, error);
+        code = job->is_relay ? pawl__bench_check_relayed(&handle, job, error)
+                             : pawl__bench_check_steps(&handle, job, 0, error);
     pawl__bench_close(&handle);
     return code;
 }
 
-static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+static pawl_code run_steps(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     pawl__bench_job timed = *job;
     pawl_code       code  = fill_queue(job, error);
@@ -148,6 +150,13 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     if (code == PAWL_OK)
         code = work(&timed, microseconds, error);
     return code == PAWL_OK ? check_store(job, error) : code;
+}
+
+static pawl_code run_relay(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+{
+    pawl__bench_job relayed = *job;
+    relayed.is_relay        = true;
+    return run_steps(&relayed, microseconds, error);
 }
 
 /* After pawl and after the loop alike. */
@@ -225,10 +234,18 @@ static pawl_code measure_latency(const pawl__bench_job *job, double messages_per
                            : code;
 }
 
+static const pawl__bench_beside saga_step = {.who         = "saga-step",
+                                             .run         = run_steps,
+                                             .check       = check,
+                                             .rate        = pawl__bench_saga_step_per_s,
+                                             .ratio       = pawl__bench_ratio_to_saga_step,
+                                             .limit_ratio = pawl__bench_saga_step_ratio};
+
 const pawl__bench_workload pawl__bench_broker = {.name    = "broker",
                                                  .fill    = pawl__bench_tables_fill,
-                                                 .run     = run,
+                                                 .run     = run_relay,
                                                  .check   = check,
+                                                 .beside  = &saga_step,
                                                  .after   = measure_latency,
                                                  .limit   = run_bare,
                                                  .begin   = begin,

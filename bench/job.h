@@ -55,6 +55,7 @@ typedef struct pawl__bench_job {
     pawl__bench_figures           *figures;     /* notes of a run beside its time */
     bool                           has_history; /* the endpoint keeps one */
     const char                    *transport;   /* URL#QUEUE that the endpoint reads, or NULL */
+    bool                           is_relay;    /* handled without a saga: sent on, and no more */
     /* Told of each step as its handler begins, on the endpoint's thread; or NULL. */
     void (*on_step)(int64_t number);
 } pawl__bench_job;
@@ -73,6 +74,8 @@ typedef struct pawl__bench_beside {
     pawl__bench_fn       *check;
     pawl__bench_figure    rate;  /* of this one */
     pawl__bench_figure    ratio; /* the first one's rate by this one's */
+    /* This one's rate by the loop's, of a workload with a loop. */
+    pawl__bench_figure limit_ratio;
 } pawl__bench_beside;
 
 typedef struct pawl__bench_workload {

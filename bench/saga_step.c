@@ -184,6 +184,12 @@ pawl_code pawl__bench_check_steps(const pawl__bench_handle *handle, const pawl__
     return code;
 }
 
+pawl_code pawl__bench_check_relayed(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                                    pawl_error *error)
+{
+    return check_rows(handle, job->messages, 0, 0, error);
+}
+
 pawl_code pawl__bench_saga_step_check(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;

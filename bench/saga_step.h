@@ -42,6 +42,9 @@ pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t mes
 /* The same, with that many outbox rows that are left, and each saga has as many steps as its order has. */
 pawl_code pawl__bench_check_steps(const pawl__bench_handle *handle, const pawl__bench_job *job,
                                   int64_t pending, pawl_error *error);
+/* Messages that were handled without a saga, and what they sent has left. */
+pawl_code pawl__bench_check_relayed(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                                    pawl_error *error);
 int64_t   pawl__bench_queued(const pawl_stats *stats); /* messages, of all queues */
 
 #endif

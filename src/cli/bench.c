@@ -18,7 +18,7 @@ static const char *const       workloads[] = {"append",  "broker",       "histor
                                               "steady",  "timeouts",     NULL};
 static const pawl__choice_line workload_lines[] = {
     {"", "a commit of events and rows of the outbox, without an endpoint"},
-    {"", "saga-step from a queue of RabbitMQ into another, beside a bare loop"},
+    {"", "from a queue of RabbitMQ into another, beside a bare loop"},
     {"", "saga-step with a history, beside the same without"},
     {"", "many workers that all want one saga"},
     {"", "from a message's commit to its handler, and to the handler's commit"},
@@ -143,7 +143,7 @@ const pawl__report pawl__bench_verb_reports[] = {
     {"each workload", NULL,
      "workload store messages batch rounds seed messages_per_s limit_per_s ratio no_limit"},
     {"some of them", NULL,
-     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
+     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step saga_step_ratio unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
     {.what = NULL},
 };
 

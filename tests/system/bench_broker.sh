@@ -24,7 +24,7 @@ for arguments in "--messages 500 --batch 64 --rounds 2" "--messages 1 --rounds 1
     pawl bench broker --store "$store" --transport "$rabbit_url/" $arguments --json \
         >"$work/out" 2>"$work/err" </dev/null || code=$?
     [ $code = 0 ] || grep -q "the limit is broken" "$work/err" || die "exit code $code: $arguments"
-    for name in messages_per_s limit_per_s ratio broker_handler_p50_ms broker_handler_p99_ms \
+    for name in messages_per_s limit_per_s ratio saga_step_per_s saga_step_ratio broker_handler_p50_ms broker_handler_p99_ms \
         broker_commit_p50_ms broker_commit_p99_ms handler_p50_ms commit_p99_ms; do
         number "$name"
     done
