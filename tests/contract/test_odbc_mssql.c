@@ -226,6 +226,33 @@ static void a_length_may_be_told_at_the_end(void **state)
     claims_body(*state, "lie:5000:3000", 0, PAWL_EPERSIST);
 }
 
+static void find_retried(scripted *p, pawl_time after)
+{
+    pawl_queue_rows          rows;
+    const pawl_retried_query query = {PAWL_TEXT("orders"), PAWL_TEXT("t"), after, 1000, 9};
+    scripted_mark(p);
+    scripted_code(p, pawl_store_queue_retried(p->store, &query, p->arena, &rows, &p->error),
+                  PAWL_OK);
+}
+
+/* FreeTDS makes another day of a day before March 1600, and of the first one a number below zero. A column of the type
+ * datetime, from before this store, takes three decimals and no more. */
+static void d13_times_are_sent_as_texts(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "on select [Seq], [Due]*) looked where*\n columns 13\n", DEADLINE_MS);
+    find_retried(p, PAWL_TIME_MIN);
+    assert_int_equal(scripted_count(p, "1 run select*<- 'orders' '0001-01-01T00:00:00.000' *"), 1);
+    find_retried(p, SCRIPTED_NOW + 120000);
+    assert_int_equal(scripted_count(p, "1 run select*<- 'orders' '2026-01-01T00:00:00.120' *"), 1);
+    find_retried(p, SCRIPTED_NOW + 120001);
+    assert_int_equal(scripted_count(p, "1 run select*<- 'orders' '2026-01-01T00:00:00.120001' *"),
+                     1);
+    find_retried(p, PAWL_TIME_MAX);
+    assert_int_equal(scripted_count(p, "1 run select*<- 'orders' '9999-12-31T23:59:59.999999' *"),
+                     1);
+}
+
 /* A second statement while a result is open would be refused (24000): rows are read at once. */
 static void rows_are_read_at_once(void **state)
 {
@@ -298,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
         SCRIPTED(d37_a_claim_that_another_took_is_gone),
+        SCRIPTED(d13_times_are_sent_as_texts),
         SCRIPTED(d37_claims_go_with_the_connection),
         SCRIPTED(a_commit_of_another_transaction_is_none),
         SCRIPTED(a_failure_behind_a_result_is_a_failure),

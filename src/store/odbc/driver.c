@@ -44,12 +44,13 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
         },
     [PAWL__ODBC_MSSQL] =
         {
-            .family     = &pawl__mssql_family,
-            .attributes = ";ClientCharset=UTF-8;TDS_Version=7.4",
-            .text_type  = SQL_C_WCHAR,
-            .extra      = PAWL__ODBC_EXTRA_BEHIND,
-            .append_set = pawl__mssql_append_set,
-            .rest       = "select 1",
+            .family         = &pawl__mssql_family,
+            .attributes     = ";ClientCharset=UTF-8;TDS_Version=7.4",
+            .times_as_texts = true,
+            .text_type      = SQL_C_WCHAR,
+            .extra          = PAWL__ODBC_EXTRA_BEHIND,
+            .append_set     = pawl__mssql_append_set,
+            .rest           = "select 1",
         },
     [PAWL__ODBC_ORACLE] =
         {

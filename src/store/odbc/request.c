@@ -115,6 +115,7 @@ typedef struct parameter {
         SQL_TIMESTAMP_STRUCT time;
         char                 uuid[PAWL_UUID_TEXT_SIZE + 1];
         char                 digits[NUMBER_DIGITS + 3];
+        char                 text[PAWL_TIME_TEXT_SIZE + 1];
     } as;
     void *copy; /* of a text that had to be another one, or in UTF-16; or NULL */
 } parameter;
@@ -159,19 +160,36 @@ static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t numbe
     to->indicator = snprintf(to->as.digits, sizeof to->as.digits, "%lld", (long long)number);
 }
 
+/* "2024-01-01T12:00:00.123", for a server that makes a time of it where it meets one; with six decimals only where
+ * they say more, as a column of the older type datetime refuses them. */
+static void put_time_text(parameter *to, const pawl__odbc_kind *kind, pawl_time time)
+{
+    pawl_time_format(time, to->as.text);
+    put_text(to, kind,
+             (pawl_text){.data = to->as.text, .size = time % 1000 != 0 ? TIME_SIZE : TIME_SIZE - 3},
+             false);
+}
+
+static void put_time(parameter *to, const pawl__odbc_kind *kind, pawl_time time)
+{
+    if (kind->times_as_texts) {
+        put_time_text(to, kind, time);
+        return;
+    }
+    to->as.time   = to_time(time);
+    to->c_type    = SQL_C_TYPE_TIMESTAMP;
+    to->sql_type  = SQL_TYPE_TIMESTAMP;
+    to->size      = TIME_SIZE;
+    to->digits    = TIME_DIGITS;
+    to->data      = &to->as.time;
+    to->indicator = sizeof to->as.time;
+}
+
 static void put_value(parameter *to, const pawl__odbc_kind *kind, const pawl_value *value)
 {
     switch (value->type) {
     case PAWL_VALUE_INT: put_number(to, kind, value->as.integer); return;
-    case PAWL_VALUE_TIME:
-        to->as.time   = to_time(value->as.time);
-        to->c_type    = SQL_C_TYPE_TIMESTAMP;
-        to->sql_type  = SQL_TYPE_TIMESTAMP;
-        to->size      = TIME_SIZE;
-        to->digits    = TIME_DIGITS;
-        to->data      = &to->as.time;
-        to->indicator = sizeof to->as.time;
-        return;
+    case PAWL_VALUE_TIME: put_time(to, kind, value->as.time); return;
     case PAWL_VALUE_TEXT: put_text(to, kind, value->as.text, false); return;
     case PAWL_VALUE_UUID:
         pawl_uuid_format(value->as.uuid, to->as.uuid);
