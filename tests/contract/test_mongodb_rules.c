@@ -175,7 +175,7 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(void **sta
         p->raw, p->database,
         json(
             "{\"insert\": \"pawl_aggregator\", \"documents\": [{\"_id\": 99, \"partition\": \"sum\", "
-            "\"key\": \"k-1\"}]}"),
+            "\"key\": \"k-1\", \"name\": \"sum\", \"message_id\": \"m\", \"type\": \"t\", \"at\": 1}]}"),
         NULL, &reply));
     bson_iter_t at, code;
     assert_true(bson_iter_init(&at, &reply) &&
@@ -254,6 +254,32 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(void **sta
                  "data.who", BCON_BIN(BSON_SUBTYPE_UUID, who, 16), "data.small", BCON_INT64(7),
                  "data.inner.list", BCON_DATE_TIME(5), "}");
     assert_int_equal(raw_number(p->raw, p->database, same, "n"), 1);
+    pawl_store_close(store);
+}
+
+/* Another program may have written what JSON calls a number in 32 bits. */
+static void a_number_is_found_whatever_its_width(void **state)
+{
+    static const pawl_saga_table table = {
+        .type = PAWL_TEXT_INIT("Invoice"),
+        .name = PAWL_TEXT_INIT("shop_Invoice"),
+        .main = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    pawl_uuid   id    = uuid_of(8);
+    bson_t     *insert =
+        BCON_NEW("insert", "shop_Invoice", "documents", "[", "{", "_id",
+                 BCON_BIN(BSON_SUBTYPE_UUID, id.bytes, 16), "version", BCON_INT32(1), "correlation",
+                 "{", "number", BCON_INT32(7), "}", "data", "{", "}", "}", "]");
+    bson_t        reply;
+    pawl_saga_row row;
+    assert_true(raw_try(p->raw, p->database, insert, NULL, &reply));
+    bson_destroy(&reply);
+    succeed(p, pawl_store_saga_find(store, &table, PAWL_SAGA_BY_MAIN, pawl_value_integer(7),
+                                    p->arena, &row, &p->error));
+    assert_int_equal(row.presence, PAWL_SAGA_THERE);
+    assert_int_equal(row.version, 1);
+    assert_int_equal(row.main.as.integer, 7);
     pawl_store_close(store);
 }
 
@@ -455,6 +481,7 @@ int main(void)
         ON_SERVER(m10_a_second_insert_is_known_and_a_second_saga_is_refused),
         ON_SERVER(m4_an_update_finds_id_and_version_and_leaves_the_id),
         ON_SERVER(members_that_json_does_not_know_survive_a_load_and_a_save),
+        ON_SERVER(a_number_is_found_whatever_its_width),
         ON_SERVER(m5_rows_come_in_order_and_a_release_is_of_one_session),
         ON_SERVER(m7_batches_have_a_cap_and_reaping_is_one_update),
         ON_SERVER(m7_claims_at_once_take_each_timeout_once),

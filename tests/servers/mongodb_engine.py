@@ -104,8 +104,11 @@ def count(connection, command, cursors):
 
 
 def write(function):
-    # The procedures of the same names commit on their own; the functions join the caller's transaction.
-    return call(f"SELECT p_result::bytea FROM documentdb_api.{function}(%s, %s::bytea::documentdb_core.bson)")
+    # The procedures of the same names commit on their own; the functions join the caller's transaction. Validators are
+    # for inserts alone: an update of many under one does not look again at a document that it waited for.
+    validates = "on" if function == "insert" else "off"
+    return call(f"SET LOCAL documentdb.enableSchemaValidation = {validates}; SELECT p_result::bytea "
+                f"FROM documentdb_api.{function}(%s, %s::bytea::documentdb_core.bson)")
 
 
 def create_indexes(connection, command, _cursors):
@@ -128,8 +131,9 @@ def drop_database(connection, command, _cursors):
 
 
 def drop_indexes(connection, command, _cursors):
-    return reply_of(execute(connection, "CALL documentdb_api.drop_indexes(%s, %s::bytea::documentdb_core.bson)",
-                            command.database, command.body))
+    execute(connection, "CALL documentdb_api.drop_indexes(%s, %s::bytea::documentdb_core.bson)", command.database,
+            command.body)
+    return {"ok": 1.0}
 
 
 def collection_statistics(connection, command, _cursors):
@@ -159,6 +163,7 @@ class Cursor:
 
 
 def close_cursor(number):
+    ChangeStream.open.pop(number, None)
     with Engine.lock:
         cursor = Cursor.open.pop(number, None)
     if cursor is not None and cursor.connection is not None:
@@ -202,7 +207,6 @@ def kill_cursors(_connection, command, cursors):
     for number in numbers:
         close_cursor(number)
         cursors.discard(number)
-        ChangeStream.open.pop(number, None)
     return {"cursorsKilled": numbers, "cursorsNotFound": [], "cursorsAlive": [], "cursorsUnknown": [], "ok": 1.0}
 
 
@@ -299,11 +303,11 @@ def end(command):
 # --- change streams ----------------------------------------------------------------------------------------------
 
 class Changes:
-    """The namespaces that were written, in order. A change stream is told of these, of no document."""
+    """What was written, in order. A change stream is told of these, of no document."""
 
     def __init__(self):
         self.condition = threading.Condition()
-        self.events = []  # (database, collection, verb)
+        self.events = []  # (database, collection, operation)
 
     def publish(self, changed):
         if changed:
@@ -313,39 +317,73 @@ class Changes:
 
 
 CHANGES = Changes()
-OPERATIONS = {"insert": "insert", "update": "update", "delete": "delete", "findAndModify": "update"}
+OPERATIONS = {"update": "update", "findAndModify": "update", "findandmodify": "update"}
+MATCHES = ("SELECT %s::bytea::documentdb_core.bson OPERATOR(documentdb_api_catalog.@@) "
+           "%s::bytea::documentdb_core.bson")
+
+
+def change(command, reply):
+    """What a stream is told of the command: an update that had to insert is an insert."""
+    upserted = b"upserted\0" in reply
+    return command.database, command.target, "insert" if upserted else OPERATIONS.get(command.verb, command.verb)
 
 
 class ChangeStream:
+    """Its stages behind the first: $match, which the engine decides, and $project of whole members."""
     open = {}
     last = 1 << 40
 
-    def __init__(self, database, collection, at):
+    def __init__(self, database, collection, at, stages):
         self.database, self.collection, self.at = database, collection, at
+        self.matches = [stage["$match"] for stage in stages if "$match" in stage]
+        self.kept = [stage["$project"] for stage in stages if "$project" in stage]
+
+    def is_ended_by(self, event):
+        database, collection, operation = event
+        return database == self.database and (operation == "dropDatabase" or (operation, collection) == (
+            "drop", self.collection))
 
     def wants(self, event):
-        return event[0] == self.database and self.collection in (1, event[1])
+        if event["ns"]["db"] != self.database or self.collection not in (1, event["ns"]["coll"]):
+            return False
+        connection = borrow()
+        try:
+            return all(execute(connection, MATCHES, wire.encode(event), wire.encode(match))[0]
+                       for match in self.matches)
+        finally:
+            give_back(connection)
+
+    def take(self, deadline):
+        """(place, event) of what is new; none when nothing comes until the deadline."""
+        with CHANGES.condition:
+            if self.at == len(CHANGES.events):
+                CHANGES.condition.wait(max(0, deadline - time.monotonic()))
+            first, fresh = self.at, CHANGES.events[self.at:]
+            self.at += len(fresh)
+            return list(enumerate(fresh, first))
 
     def page(self, number, name, seconds):
-        deadline, found = time.monotonic() + seconds, []
-        with CHANGES.condition:
-            while not found:
-                found = [(i, event) for i, event in enumerate(CHANGES.events[self.at:], self.at) if self.wants(event)]
-                self.at = len(CHANGES.events)
-                if found or not CHANGES.condition.wait(max(0, deadline - time.monotonic())):
-                    break
-        events = [{"_id": {"_data": f"{i + 1:016x}"}, "operationType": OPERATIONS.get(verb, verb),
-                   "ns": {"db": database, "coll": collection}, "documentKey": {"_id": i}}
-                  for i, (database, collection, verb) in found]
-        return {"cursor": {"id": bson.Int64(number), "ns": f"{self.database}.{self.collection}", name: events,
-                           "postBatchResumeToken": {"_data": f"{self.at:016x}"}}, "ok": 1.0}
+        deadline, events, fresh, is_ended = time.monotonic() + seconds, [], [None], False
+        while fresh and not events and not is_ended:
+            fresh = self.take(deadline)
+            is_ended = any(self.is_ended_by(event) for _, event in fresh)
+            told = [{"_id": {"_data": f"{i + 1:016x}"}, "operationType": operation,
+                     "ns": {"db": database, "coll": collection}, "documentKey": {"_id": i}}
+                    for i, (database, collection, operation) in fresh]
+            events = [event for event in told if self.wants(event)]
+        for kept in self.kept:
+            events = [{member: event[member] for member in event if member in kept} for event in events]
+        if is_ended:
+            ChangeStream.open.pop(number, None)
+        return {"cursor": {"id": bson.Int64(0 if is_ended else number), "ns": f"{self.database}.{self.collection}",
+                           name: events, "postBatchResumeToken": {"_data": f"{self.at:016x}"}}, "ok": 1.0}
 
 
 def is_change_stream(command):
     return command.verb == "aggregate" and b"$changeStream\0" in command.body
 
 
-def watch(command):
+def watch(command, cursors):
     fields = command.fields()
     stage = fields["pipeline"][0]["$changeStream"]
     token = stage.get("resumeAfter") or stage.get("startAfter")
@@ -356,7 +394,8 @@ def watch(command):
     with Engine.lock:
         ChangeStream.last += 1
         number = ChangeStream.last
-    ChangeStream.open[number] = ChangeStream(command.database, command.target, at)
+    ChangeStream.open[number] = ChangeStream(command.database, command.target, at, fields["pipeline"][1:])
+    cursors.add(number)
     return ChangeStream.open[number].page(number, "firstBatch", 0)
 
 
@@ -419,7 +458,7 @@ def in_transaction(command, cursors):
     if met:
         return {"ok": 0.0, "code": 112, "codeName": "WriteConflict", "errmsg": "WriteConflict error",
                 "errorLabels": [TRANSIENT]}
-    transaction.changed.append((command.database, command.target, command.verb))
+    transaction.changed.append(change(command, reply))
     return reply
 
 
@@ -428,10 +467,13 @@ def alone(command, cursors):
     handler = READS.get(command.verb) or WRITES.get(command.verb)
     if handler is None:
         with Engine.definitions:
-            return attempts(DEFINITIONS[command.verb], command, cursors)
+            reply = attempts(DEFINITIONS[command.verb], command, cursors)
+        if not isinstance(reply, bytes) and reply["ok"]:
+            CHANGES.publish([(command.database, command.target, command.verb)])
+        return reply
     reply = attempts(handler, command, cursors)
     if command.verb in WRITES and isinstance(reply, bytes):
-        CHANGES.publish([(command.database, command.target, command.verb)])
+        CHANGES.publish([change(command, reply)])
     return reply
 
 
@@ -470,7 +512,7 @@ def run(command, cursors):
     if command.control.get("autocommit") is False:
         return in_transaction(command, cursors)
     if is_change_stream(command):
-        return watch(command)
+        return watch(command, cursors)
     if command.verb == "getMore":
         reply = watch_more(command)
         if reply is not None:

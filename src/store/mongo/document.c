@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/mongo/document.h"
+#include "store/mongo/template.h"
 
 #include <assert.h>
 #include <string.h>
@@ -112,6 +112,54 @@ bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const 
             is_ok &= pawl__mongo_put_value(document, key_of(field->name), -1, field->wire, at);
     }
     return is_ok && document->len < BSON_MAX_SIZE;
+}
+
+/* The type of a member that each document has; NULL: it may be without. */
+static const char *type_of(const pawl__field *field, bool is_keyed)
+{
+    switch (field->form) {
+    case PAWL__FORM_ANY:
+        if (field->wire == PAWL__WIRE_BOOL || field->wire == PAWL__WIRE_FLAG)
+            return "boolean";
+        return field->wire <= PAWL__WIRE_TIME ? "number" : NULL;
+    case PAWL__FORM_NAME:
+    case PAWL__FORM_ID:
+    case PAWL__FORM_PARTITION:
+    case PAWL__FORM_STREAM: return is_keyed ? NULL : "string";
+    default: return NULL;
+    }
+}
+
+bool pawl__mongo_put_rule(bson_t *command, const pawl__field_list *fields, bool is_keyed)
+{
+    bson_t   names = BSON_INITIALIZER, types = BSON_INITIALIZER;
+    uint32_t count = 0;
+    bool     is_ok = true;
+    for (size_t i = 0; i < fields->count; i++) {
+        const char *type = type_of(&fields->items[i], is_keyed);
+        if (type != NULL)
+            is_ok &= pawl__mongo_push(&names, &count, "%c", key_of(fields->items[i].name)) &&
+                     pawl__mongo_put(&types, "%k: {type: %c}", key_of(fields->items[i].name), type);
+    }
+    is_ok &= pawl__mongo_put(command,
+                             "validator: {$jsonSchema: {required: %a, properties: %d}}, "
+                             "validationLevel: 'moderate', validationAction: 'error'",
+                             &names, &types);
+    bson_destroy(&types);
+    bson_destroy(&names);
+    return is_ok;
+}
+
+bool pawl__mongo_named(const bson_t *listed, const char *name, bson_t *found)
+{
+    bson_iter_t at;
+    for (bson_iter_init(&at, listed); bson_iter_next(&at);) {
+        pawl__mongo_part(listed, bson_iter_key(&at), found);
+        if (pawl_text_equal(pawl__mongo_get_text(found, "name"), pawl_text_of(name)))
+            return true;
+    }
+    bson_init(found);
+    return false;
 }
 
 const pawl__field *pawl__mongo_field_in(const pawl__mongo_table *table, pawl_text key)

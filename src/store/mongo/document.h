@@ -42,6 +42,12 @@ typedef struct pawl__mongo_table {
 
 /* Appends the members of the row. False when out of memory, too long, or of a JSON text that is no object. */
 bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const void *row);
+/* Appends the validator of documents that are written from such rows, as members of a command: numbers, truths and names
+ * that none of them is without, with their types. Other members, bodies and states among them, are free. `is_keyed`: the
+ * names are in _id. */
+bool pawl__mongo_put_rule(bson_t *command, const pawl__field_list *fields, bool is_keyed);
+/* The document of that name in an array of such, without a copy; empty where there is none. */
+bool pawl__mongo_named(const bson_t *listed, const char *name, bson_t *found);
 /* Sets the members that the document has; texts are the arena's. False when out of memory. */
 bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_table *table, pawl_arena *arena,
                         void *row);

@@ -47,11 +47,14 @@ typedef struct pawl__mongo {
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
     pawl__wait wait;
-    int64_t    beat_ms;   /* monotonic: of the last heartbeat */
-    int64_t    news;      /* number that the last wait saw */
-    int64_t    claim;     /* number of the last claim of a queue */
-    int64_t    part;      /* of the commit under way, or in doubt */
-    bool       has_stray; /* rows that nobody knows of may have the stamp of that claim */
+    int64_t    beat_ms; /* monotonic: of the last heartbeat */
+    int64_t    news;    /* number that the last wait saw */
+    int64_t    stream;  /* cursor of the change stream; 0: none is open */
+    uint32_t   stream_server;
+    bool       has_no_streams; /* the server has none, or not for this user */
+    int64_t    claim;          /* number of the last claim of a queue */
+    int64_t    part;           /* of the commit under way, or in doubt */
+    bool       has_stray;      /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
@@ -149,6 +152,9 @@ pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_err
  * none. */
 pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
                               bson_t *reply, pawl_error *error);
+/* The first batch of one that lists, in the reply, the caller's to destroy; takes the command. */
+pawl_code pawl__mongo_batch(pawl_store *store, bson_t *command, bson_t *reply, bson_t *listed,
+                            pawl_error *error);
 /* "q: {...}, u: {...}": changes a document, or makes it, and reads what it then is: numbers and ids alone. */
 pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
                              void *row, bool *is_there, pawl_error *error, const char *text, ...);

@@ -329,6 +329,17 @@ pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t
     return code;
 }
 
+pawl_code pawl__mongo_batch(pawl_store *store, bson_t *command, bson_t *reply, bson_t *listed,
+                            pawl_error *error)
+{
+    bson_t    cursor;
+    pawl_code code = pawl__mongo_command(store, command, 0, reply, error);
+    pawl__mongo_part(reply, "cursor", &cursor);
+    pawl__mongo_part(&cursor, "firstBatch", listed);
+    bson_destroy(command);
+    return code;
+}
+
 static const pawl__field_list last_field = PAWL__MONGO_NUMBER("last");
 
 pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,

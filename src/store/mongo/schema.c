@@ -1,13 +1,14 @@
-/* schema.c - collections and their indexes: made, checked, dropped and printed.
+/* schema.c - collections, their indexes and validators: made, checked, dropped and printed.
  *
  * The collection `schema` has a document for each collection whose indexes are there: so an open asks
  * one find whether anything is missing. A document is written when its indexes were made, not before
- * (M8).
+ * (M8). Validators are no part of that: an open neither sets nor asks for them, since a commit needs none; apply and
+ * verify list the collections.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/reach.h"
-#include "store/mongo/mongo.h"
+#include "store/mongo/commit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,66 +25,78 @@ typedef struct index_spec {
     bool        is_sparse;
 } index_spec;
 
+#define NO_KIND pawl_change_kind_count
+
 typedef struct collection_spec {
-    const char *name;
-    index_spec  indexes[INDEXES_MAX];
+    const char      *name;
+    pawl_change_kind kind; /* whose fields its documents have; NO_KIND: they have no validator */
+    index_spec       indexes[INDEXES_MAX];
 } collection_spec;
 
 static const collection_spec collections[] = {
     {"queue",
+     pawl_change_queue_send,
      {{"queue,message_id", true, false},
       {"queue,due,_id", false, false},
       {"queue,placed,_id", false, false},
       {"claimed_by", false, true}}},
-    {"inbox", {{"at", false, false}}},
-    {"dead", {{"endpoint,message_id", true, false}, {"at", false, false}}},
+    {"inbox", pawl_change_inbox_mark, {{"at", false, false}}},
+    {"dead", pawl_change_dead_set, {{"endpoint,message_id", true, false}, {"at", false, false}}},
     {"outbox",
+     pawl_change_outbox_add,
      {{"dispatch_id", true, false},
       {"state,_id", false, false},
       {"source,version,index", false, false},
       {"ended", false, true}}},
     {"events",
+     pawl_change_event_append,
      {{"stream,version", true, false},
       {"position", true, true},
       {"unnumbered", false, true},
       {"message_id", false, true},
       {"correlation_id", false, true}}},
-    {"bodies", {{0}}},
-    {"folds", {{0}}},
-    {"checkpoints", {{0}}},
+    {"bodies", NO_KIND, {{0}}},
+    {"folds", pawl_change_fold_set, {{0}}},
+    {"checkpoints", NO_KIND, {{0}}},
     {"timeouts",
+     pawl_change_timeout_set,
      {{"armed", true, true},
       {"saga_id", false, true},
       {"destination,due,_id", false, false},
       {"due,_id", false, false},
       {"worker", false, true}}},
     {"aggregator",
+     pawl_change_aggregator_add,
      {{"partition,key", true, false}, {"partition,at,_id", false, false}, {"worker", false, true}}},
-    {"aggregator_flush", {{"name,is_dead,due", false, false}}},
-    {"subscriptions", {{0}}},
-    {"workers", {{0}}},
-    {"leases", {{0}}},
-    {"history", {{"source,_id", false, true}, {"message_id,_id", false, false}}},
+    {"aggregator_flush", pawl_change_flush_set, {{"name,is_dead,due", false, false}}},
+    {"subscriptions", pawl_change_subscription_set, {{0}}},
+    {"workers", NO_KIND, {{0}}},
+    {"leases", NO_KIND, {{0}}},
+    {"history",
+     pawl_change_history_add,
+     {{"source,_id", false, true}, {"message_id,_id", false, false}}},
 };
 #define COLLECTIONS_COUNT (sizeof collections / sizeof collections[0])
 
 /* ---- Commands ------------------------------------------------------------ */
 
 /* "queue,due,_id" as {queue: 1, due: 1, _id: 1}, named queue_due__id. */
-static void push_index(bson_t *list, uint32_t *count, const index_spec *spec)
+static void put_indexes(bson_t *list, const index_spec *spec)
 {
-    char   name[PAWL__MONGO_PATH_SIZE * 2];
-    bson_t keys = BSON_INITIALIZER;
-    (void)snprintf(name, sizeof name, "%s", spec->keys);
-    for (char *at = strtok(name, ","); at != NULL; at = strtok(NULL, ","))
-        (void)pawl__mongo_put(&keys, "%k: 1", at);
-    (void)snprintf(name, sizeof name, "%s", spec->keys);
-    for (char *at = name; *at != '\0'; at++)
-        if (*at == ',')
-            *at = '_';
-    (void)pawl__mongo_push(list, count, "{key: %d, name: %c, unique?: %b, sparse?: %b}", &keys,
-                           name, (int)spec->is_unique, (int)spec->is_sparse);
-    bson_destroy(&keys);
+    char name[PAWL__MONGO_PATH_SIZE * 2];
+    for (uint32_t count = 0; count < INDEXES_MAX && spec->keys != NULL; spec++) {
+        bson_t keys = BSON_INITIALIZER;
+        (void)snprintf(name, sizeof name, "%s", spec->keys);
+        for (char *at = strtok(name, ","); at != NULL; at = strtok(NULL, ","))
+            (void)pawl__mongo_put(&keys, "%k: 1", at);
+        (void)snprintf(name, sizeof name, "%s", spec->keys);
+        for (char *at = name; *at != '\0'; at++)
+            if (*at == ',')
+                *at = '_';
+        (void)pawl__mongo_push(list, &count, "{key: %d, name: %c, unique?: %b, sparse?: %b}", &keys,
+                               name, (int)spec->is_unique, (int)spec->is_sparse);
+        bson_destroy(&keys);
+    }
 }
 
 /* Makes a schema, takes it away, or tells both as a script for mongosh, which may run again. */
@@ -117,24 +130,35 @@ static pawl_code put_command(const builder *b, const char *guard, uint32_t allow
     return code;
 }
 
-/* A collection with its indexes, or one without any, which a script makes where it is not there. */
-static pawl_code put_collection(const builder *b, const char *name, const index_spec *specs)
+static pawl_code set_rule(const builder *b, const char *name, const bson_t *rule)
 {
-    char     guard[PAWL__MONGO_NAME_SIZE + 80] = "";
-    bson_t   command = BSON_INITIALIZER, list = BSON_INITIALIZER;
-    uint32_t count = 0;
-    while (count < INDEXES_MAX && specs[count].keys != NULL)
-        push_index(&list, &count, &specs[count]);
-    if (count == 0) {
+    bson_t command = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&command, "collMod: %c, %m", name, rule);
+    pawl_code code = put_command(b, "", 0, &command);
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(b->error, code, "validator of collection %s", name);
+}
+
+/* A collection with its indexes, or one without any, which a script makes where it is not there; a script sets its
+ * validator, too. */
+static pawl_code put_collection(const builder *b, const char *name, const index_spec *specs,
+                                const bson_t *rule)
+{
+    char   guard[PAWL__MONGO_NAME_SIZE + 80] = "";
+    bson_t command = BSON_INITIALIZER, list = BSON_INITIALIZER;
+    put_indexes(&list, specs);
+    bool is_bare = bson_empty(&list);
+    if (is_bare) {
         (void)snprintf(guard, sizeof guard, "db.getCollectionNames().includes(\"%s\") || ", name);
         (void)pawl__mongo_put(&command, "create: %c", name);
     } else {
         (void)pawl__mongo_put(&command, "createIndexes: %c, indexes: %a", name, &list);
     }
     bson_destroy(&list);
-    pawl_code code = put_command(b, guard, count == 0 ? NAMESPACE_EXISTS : 0, &command);
-    return code == PAWL_OK ? code
-                           : pawl_error_wrap(b->error, code, "indexes of collection %s", name);
+    pawl_code code = put_command(b, guard, is_bare ? NAMESPACE_EXISTS : 0, &command);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(b->error, code, "indexes of collection %s", name);
+    return b->line != NULL && !bson_empty(rule) ? set_rule(b, name, rule) : PAWL_OK;
 }
 
 static pawl_code drop_collection(const builder *b, const char *name)
@@ -275,9 +299,12 @@ static pawl_code put_saga(const builder *b, const pawl_saga_table *table)
     char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
     char       paths[2][PAWL__MONGO_PATH_SIZE];
     index_spec specs[INDEXES_MAX];
-    const mark own = mark_of(table, name, id);
+    const mark own  = mark_of(table, name, id);
+    bson_t     rule = BSON_INITIALIZER;
     saga_indexes(table, paths, specs);
-    pawl_code code = put_collection(b, name, specs);
+    (void)pawl__mongo_put_rule(&rule, &pawl__mongo_saga_fields, true);
+    pawl_code code = put_collection(b, name, specs, &rule);
+    bson_destroy(&rule);
     return code == PAWL_OK ? put_mark(b, &own) : code;
 }
 
@@ -319,16 +346,28 @@ static pawl_code check_version(const mark *known, pawl_error *error)
                           (long long)known->version, VERSION);
 }
 
+static void put_rule(bson_t *rule, const collection_spec *spec)
+{
+    bool is_keyed = spec->kind == pawl_change_inbox_mark || spec->kind == pawl_change_fold_set ||
+                    spec->kind == pawl_change_flush_set;
+    if (spec->kind != NO_KIND)
+        (void)pawl__mongo_put_rule(rule, &pawl__change_fields[spec->kind], is_keyed);
+}
+
 /* The mark comes behind what it says is there. */
 static pawl_code put_shared(const builder *b)
 {
     static const index_spec none[INDEXES_MAX] = {{0}};
+    static const bson_t     no_rule           = BSON_INITIALIZER;
     char                    name[PAWL__MONGO_NAME_SIZE];
     pawl__mongo_name(b->store, "schema", name);
-    pawl_code code = put_collection(b, name, none);
+    pawl_code code = put_collection(b, name, none, &no_rule);
     for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT; i++) {
+        bson_t rule = BSON_INITIALIZER;
+        put_rule(&rule, &collections[i]);
         pawl__mongo_name(b->store, collections[i].name, name);
-        code = put_collection(b, name, collections[i].indexes);
+        code = put_collection(b, name, collections[i].indexes, &rule);
+        bson_destroy(&rule);
     }
     return code == PAWL_OK ? put_mark(b, &(mark){.id = PAWL_TEXT("version"), .version = VERSION})
                            : code;
@@ -372,6 +411,12 @@ static void add_difference(verifier *v, pawl_code code, const pawl_error *found)
         v->line(pawl_text_of(found->text), v->context);
 }
 
+static void say(verifier *v, const char *text, const char *name, const char *keys)
+{
+    pawl_error why = PAWL_ERROR_INIT;
+    add_difference(v, pawl_error_set(&why, PAWL_ESCHEMA, text, name, keys), &why);
+}
+
 static void check_saga(pawl_store *store, const found_marks *marks, const pawl_saga_table *table,
                        verifier *v)
 {
@@ -381,13 +426,13 @@ static void check_saga(pawl_store *store, const found_marks *marks, const pawl_s
     const mark *known = find_mark(marks, id);
     bool        is_done;
     pawl_code   code = check_mark(store, known, table, &is_done, &why);
-    if (code == PAWL_OK && !is_done)
-        code = pawl_error_set(&why, PAWL_ESCHEMA,
-                              known == NULL ? "collection %s is missing"
-                                            : "collection %s lacks the index of a property",
-                              name);
     if (code != PAWL_OK)
         add_difference(v, code, &why);
+    else if (!is_done)
+        say(v,
+            known == NULL ? "collection %s is missing"
+                          : "collection %s lacks the index of a property",
+            name, NULL);
 }
 
 static void check_shared(const pawl_store *store, const mark *version, verifier *v)
@@ -396,11 +441,79 @@ static void check_shared(const pawl_store *store, const mark *version, verifier 
     pawl_error why = PAWL_ERROR_INIT;
     for (size_t i = 0; version == NULL && i < COLLECTIONS_COUNT; i++) {
         pawl__mongo_name(store, collections[i].name, name);
-        (void)pawl_error_set(&why, PAWL_ESCHEMA, "collection %s is missing", name);
-        add_difference(v, PAWL_ESCHEMA, &why);
+        say(v, "collection %s is missing", name, NULL);
     }
     if (version != NULL && check_version(version, &why) != PAWL_OK)
         add_difference(v, PAWL_ESCHEMA, &why);
+}
+
+static pawl_code check_indexes(const builder *b, verifier *v, const char *name,
+                               const index_spec *specs)
+{
+    bson_iter_t at;
+    bson_t      reply, listed, ought, found, command = BSON_INITIALIZER, list = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&command, "listIndexes: %c, cursor: {batchSize: 1000}", name);
+    pawl_code code = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
+    put_indexes(&list, specs);
+    for (bson_iter_init(&at, &list); code == PAWL_OK && bson_iter_next(&at);) {
+        pawl__mongo_part(&list, bson_iter_key(&at), &ought);
+        const char *index = pawl__mongo_get_text(&ought, "name").data;
+        if (!pawl__mongo_named(&listed, index, &found))
+            say(v, "collection %s lacks its index %s", name, index);
+    }
+    bson_destroy(&list);
+    bson_destroy(&reply);
+    return code;
+}
+
+/* Tells how a collection that was made differs; without a verifier it gets its validator. */
+static pawl_code check_collection(const builder *b, verifier *v, const bson_t *listed,
+                                  const char *name, const index_spec *specs, const bson_t *rule)
+{
+    bson_t found, options, is, ought;
+    bool   is_there = pawl__mongo_named(listed, name, &found);
+    pawl__mongo_part(&found, "options", &options);
+    pawl__mongo_part(&options, "validator", &is);
+    pawl__mongo_part(rule, "validator", &ought);
+    bool is_same = bson_empty(rule) || bson_equal(&is, &ought);
+    if (v == NULL)
+        return is_same ? PAWL_OK : set_rule(b, name, rule);
+    if (!is_there)
+        say(v, "collection %s is missing", name, NULL);
+    else if (!is_same)
+        say(v, "collection %s lacks its validator, or has another one", name, NULL);
+    return is_there ? check_indexes(b, v, name, specs) : PAWL_OK;
+}
+
+/* Of those that have a mark: the others are told already. */
+static pawl_code check_collections(const builder *b, verifier *v, const found_marks *marks,
+                                   const pawl_saga_table *const *tables, size_t table_count)
+{
+    char   name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8] = "version";
+    char   paths[2][PAWL__MONGO_PATH_SIZE];
+    bson_t reply, listed, command = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&command, "listCollections: 1, cursor: {batchSize: 100000}");
+    pawl_code code = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
+    for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT + table_count; i++) {
+        index_spec        own[INDEXES_MAX];
+        const index_spec *specs = own;
+        bson_t            rule  = BSON_INITIALIZER;
+        if (i < COLLECTIONS_COUNT) {
+            specs = collections[i].indexes;
+            put_rule(&rule, &collections[i]);
+            pawl__mongo_name(b->store, collections[i].name, name);
+        } else {
+            const pawl_saga_table *table = tables[i - COLLECTIONS_COUNT];
+            saga_indexes(table, paths, own);
+            (void)pawl__mongo_put_rule(&rule, &pawl__mongo_saga_fields, true);
+            (void)mark_of(table, name, id);
+        }
+        if (v == NULL || find_mark(marks, id) != NULL)
+            code = check_collection(b, v, &listed, name, specs, &rule);
+        bson_destroy(&rule);
+    }
+    bson_destroy(&reply);
+    return code;
 }
 
 pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *const *tables,
@@ -415,11 +528,15 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
         check_shared(store, find_mark(&marks, "version"), &all);
         for (size_t i = 0; i < count; i++)
             check_saga(store, &marks, tables[i], &all);
+        if (line != NULL)
+            code = check_collections(&(builder){.store = store, .error = error}, &all, &marks,
+                                     tables, count);
+    }
+    if (code == PAWL_OK) {
         code = all.code;
         if (code != PAWL_OK)
             (void)pawl_error_set(error, code,
-                                 "mongodb: %s; 'pawl schema apply' makes what is "
-                                 "missing",
+                                 "mongodb: %s; 'pawl schema apply' makes what is missing",
                                  all.first.text);
     }
     pawl_arena_destroy(arena);
@@ -452,14 +569,23 @@ static pawl_code put_all(const builder *b, const pawl_schema_spec *spec)
     return code;
 }
 
+/* Makes what is missing, then once more what somebody took away since it was made, which no mark tells. */
+static pawl_code apply(const builder *b, const pawl_schema_spec *spec)
+{
+    pawl_code code = pawl__mongo_schema_make(b->store, spec->tables, spec->table_count, b->error);
+    if (code == PAWL_OK)
+        code = put_all(b, spec);
+    return code == PAWL_OK ? check_collections(b, NULL, NULL, spec->tables, spec->table_count)
+                           : code;
+}
+
 pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
     const builder doing   = {.store = store, .error = error};
     const builder telling = {.store = store, .line = line, .context = context, .error = error};
     switch (verb) {
-    case PAWL_SCHEMA_APPLY:
-        return pawl__mongo_schema_make(store, spec->tables, spec->table_count, error);
+    case PAWL_SCHEMA_APPLY: return apply(&doing, spec);
     case PAWL_SCHEMA_VERIFY:
         return pawl__mongo_schema_check(store, spec->tables, spec->table_count, line, context,
                                         error);

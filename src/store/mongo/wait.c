@@ -1,9 +1,117 @@
-/* wait.c - news by polling: a wait looks at the counter of numbers, which each commit that adds rows raises. A change in
- * place shows in no number.
+/* wait.c - news by a change stream, and by polling where the server has none.
+ *
+ * The stream is told when rows are added to the collections that somebody waits for, after their commit, and of nothing
+ * else: the ids of the events come, no document. It is a bell: rows are read from the collections. So a stream that failed
+ * is not resumed: another one is opened, and the wait that opens it is over at once, since rows may have come between the
+ * two. No oplog can be too short for that.
+ *
+ *     no stream --ask: aggregate--> open (news) --ask: getMore--> open (news when an event came)
+ *         ^                                           |
+ *         +---- any failure, or its end --------------+      not_here: no stream from then on
+ *
+ * Each getMore lasts a slice at most, behind which interrupts and the caller's descriptor are looked at: a call of
+ * libmongoc that blocks cannot be ended from outside without losing its connection. After a failure the rest of the wait
+ * is polled: it looks at the counter of numbers, which each commit that adds rows raises. A change in place shows in
+ * neither.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mongo/mongo.h"
+
+#define SLICE_MS 200     /* a deadline of calls below it leaves no stream open */
+#define WAIT_MS_MAX 1000 /* as of one that polls (store/core/wait.h) */
+
+/* ---- The stream ---------------------------------------------------------- */
+
+/* Errors of a server that has no change streams, or of a user who may not open one. */
+static bool is_not_here(const bson_error_t *why)
+{
+    static const uint32_t codes[] = {
+        13,    /* Unauthorized */
+        59,    /* CommandNotFound */
+        115,   /* CommandNotSupported */
+        303,   /* feature not supported: of hosted services */
+        40324, /* unrecognized pipeline stage */
+        40573, /* the stage is only supported on replica sets */
+    };
+    bool is_there = false;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        is_there |= why->domain == MONGOC_ERROR_SERVER && why->code == codes[i];
+    return is_there;
+}
+
+/* The server that a stream was opened on has it, beside others only behind the routers of a cluster. */
+static bool choose_server(pawl__mongo *self, bson_error_t *why)
+{
+    mongoc_server_description_t *server =
+        mongoc_client_select_server(self->client, true, NULL, why);
+    if (server == NULL)
+        return false;
+    self->stream_server = mongoc_server_description_id(server);
+    mongoc_server_description_destroy(server);
+    return true;
+}
+
+static bool put_opening(pawl_store *store, bson_t *command, bson_t *options)
+{
+    static const char *const waited_for[] = {"queue", "outbox", "timeouts", "aggregator", "events"};
+    bson_t                   names        = BSON_INITIALIZER;
+    uint32_t                 count        = 0;
+    bool                     is_ok        = true;
+    while (count < sizeof waited_for / sizeof waited_for[0]) {
+        char name[PAWL__MONGO_NAME_SIZE];
+        pawl__mongo_name(store, waited_for[count], name);
+        is_ok &= pawl__mongo_push(&names, &count, "%c", name);
+    }
+    is_ok &= pawl__mongo_put(command,
+                             "aggregate: 1, pipeline: [{$changeStream: {}}, {$match: "
+                             "{operationType: 'insert', ns.coll: {$in: %a}}}, "
+                             "{$project: {_id: 1}}], cursor: {}",
+                             &names);
+    bson_destroy(&names);
+    return is_ok && pawl__mongo_put(options, "readConcern: {level: 'majority'}");
+}
+
+/* Notes the cursor of the reply; true when it has events. */
+static bool take_reply(pawl__mongo *self, const bson_t *reply)
+{
+    bson_t cursor, events;
+    pawl__mongo_part(reply, "cursor", &cursor);
+    pawl__mongo_part(&cursor, "nextBatch", &events);
+    self->stream = 0;
+    (void)pawl__mongo_get_int(&cursor, "id", &self->stream);
+    return !bson_empty(&events);
+}
+
+/* True with news: an event within the time, or a stream that was opened. A failure leaves none open. */
+static bool ask(pawl_store *store, int64_t milliseconds)
+{
+    pawl__mongo *self    = pawl__mongo_of(store);
+    bson_t       command = BSON_INITIALIZER, options = BSON_INITIALIZER, reply = BSON_INITIALIZER;
+    bson_error_t why      = {0};
+    bool         was_open = self->stream != 0;
+    bool         is_ok    = was_open || choose_server(self, &why);
+    if (was_open)
+        is_ok =
+            pawl__mongo_put(&command, "getMore: %i, collection: '$cmd.aggregate', maxTimeMS: %i",
+                            self->stream, milliseconds);
+    else
+        is_ok = is_ok && put_opening(store, &command, &options);
+    if (is_ok) {
+        is_ok = pawl__mongo_put(&options, "serverId: %n", (int)self->stream_server) &&
+                mongoc_client_session_append(self->session, &options, &why) &&
+                mongoc_client_command_with_opts(self->client, self->database, &command, NULL,
+                                                &options, &reply, &why);
+        self->has_no_streams = !is_ok && is_not_here(&why);
+    }
+    bool is_news = take_reply(self, &reply) || (is_ok && !was_open);
+    bson_destroy(&reply);
+    bson_destroy(&options);
+    bson_destroy(&command);
+    return is_news;
+}
+
+/* ---- Polling ------------------------------------------------------------- */
 
 static const pawl__field_list fields = PAWL__MONGO_NUMBER("last");
 
@@ -20,15 +128,41 @@ static pawl_code look(pawl_store *store, bool *is_news, int *session_fd, pawl_er
     return code;
 }
 
+/* ---- The entries --------------------------------------------------------- */
+
+/* Until the time is over, or there is news, or no stream: *rest_ms is then what is left. */
+static pawl_code watch(pawl_store *store, int64_t *rest_ms, int wake_fd, pawl_error *error)
+{
+    pawl__mongo *self    = pawl__mongo_of(store);
+    int64_t      now     = pawl__clock_ms();
+    int64_t      end     = now + (*rest_ms < WAIT_MS_MAX ? *rest_ms : WAIT_MS_MAX);
+    bool         is_over = false, is_woken = false, is_polled = self->has_no_streams;
+    for (;;) {
+        pawl_code code = pawl__wait_pause(&self->wait, 0, wake_fd, -1, &is_woken, error);
+        *rest_ms       = code != PAWL_OK || is_over || is_woken ? 0 : end - now;
+        if (*rest_ms <= 0 || is_polled)
+            return code;
+        is_over   = ask(store, *rest_ms < SLICE_MS ? *rest_ms : SLICE_MS);
+        is_polled = self->stream == 0;
+        now       = pawl__clock_ms();
+    }
+}
+
 /* A wait of no time looks, too: the next one is for what is committed from then on. */
 pawl_code pawl__mongo_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
-    bool is_news;
-    int  session_fd;
-    if (microseconds <= 0)
-        return look(store, &is_news, &session_fd, error);
-    return pawl__wait_for_news(store, &pawl__mongo_of(store)->wait, microseconds, wake_fd, look,
-                               error);
+    pawl__mongo *self    = pawl__mongo_of(store);
+    int64_t      rest_ms = microseconds > 0 ? (microseconds + 999) / 1000 : 0;
+    bool         is_news;
+    int          session_fd;
+    if (rest_ms == 0 && !self->has_no_streams)
+        (void)ask(store, 1);
+    if (rest_ms == 0)
+        return self->stream != 0 ? PAWL_OK : look(store, &is_news, &session_fd, error);
+    pawl_code code = watch(store, &rest_ms, wake_fd, error);
+    return code != PAWL_OK || rest_ms <= 0
+               ? code
+               : pawl__wait_for_news(store, &self->wait, rest_ms * 1000, wake_fd, look, error);
 }
 
 void pawl__mongo_interrupt(pawl_store *store)

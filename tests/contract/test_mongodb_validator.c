@@ -1,0 +1,298 @@
+/* test_mongodb_validator.c - validators of the collections, and what somebody took away: told by verify, mended by apply.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+static const pawl_saga_table order = {
+    .type = PAWL_TEXT_INIT("Order"),
+    .name = PAWL_TEXT_INIT("shop_Order"),
+    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT}};
+static const pawl_saga_table *const tables[] = {&order};
+static const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
+
+static void open_as(ground *p, pawl_open_mode mode)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = mode;
+    options.tables             = tables;
+    options.table_count        = 1;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    pawl_store_close(store);
+}
+
+static void run(const ground *p, const char *command)
+{
+    assert_int_equal(raw_number(p->raw, p->database, json(command), "ok"), 1);
+}
+
+/* MongoDB's error of a document that a validator refuses; -1: it was taken. */
+static int64_t insert(const ground *p, const char *collection, const char *document)
+{
+    char text[1000];
+    snprintf(text, sizeof text, "{\"insert\": \"%s\", \"documents\": [%s]}", collection, document);
+    return raw_number(p->raw, p->database, json(text), "writeErrors.0.code");
+}
+
+typedef struct told {
+    char   text[2000];
+    size_t count;
+} told;
+
+static void note(pawl_text line, void *context)
+{
+    told  *t    = context;
+    size_t size = strlen(t->text);
+    snprintf(t->text + size, sizeof t->text - size, "%.*s\n", PAWL_TEXT_ARGS(line));
+    t->count++;
+}
+
+static told verify(ground *p, pawl_code expected)
+{
+    told      t    = {.count = 0};
+    pawl_code code = pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, note, &t, &p->error);
+    if (code != expected)
+        fail_msg("is %s: %s", pawl_code_name(code), p->error.text);
+    return t;
+}
+
+static pawl_code apply(ground *p)
+{
+    told t = {.count = 0};
+    return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, note, &t, &p->error);
+}
+
+static void make(ground *p)
+{
+    if (apply(p) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+}
+
+#define MESSAGE \
+    "\"queue\": \"q\", \"due\": 1, \"attempts\": 0, \"message_id\": \"m\", \"type\": \"t\""
+
+static void documents_of_another_shape_are_refused(void **state)
+{
+    ground *p = *state;
+    make(p);
+    assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 1, " MESSAGE "}"), -1);
+    assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 2, \"queue\": \"q\"}"), 121);
+    assert_int_equal(insert(p, "pawl_inbox", "{\"_id\": 1, \"at\": \"now\"}"), 121);
+    assert_int_equal(insert(p, "pawl_aggregator_flush",
+                            "{\"_id\": \"p\", \"due\": 1, \"attempts\": 0, \"is_dead\": 0}"),
+                     121);
+    assert_int_equal(insert(p, "shop_Order", "{\"_id\": 1, \"version\": \"1\"}"), 121);
+}
+
+/* A newer pawl writes more members, a body is bytes as well, and the state of a saga is the program's. */
+static void whatever_else_a_document_has_is_free(void **state)
+{
+    ground *p = *state;
+    make(p);
+    assert_int_equal(insert(p, "pawl_queue",
+                            "{\"_id\": 1, " MESSAGE ", \"urgency\": {\"x\": [1]}, \"body\": "
+                            "{\"$binary\": {\"base64\": \"AP8=\", \"subType\": \"00\"}}}"),
+                     -1);
+    assert_int_equal(insert(p, "shop_Order",
+                            "{\"_id\": 1, \"version\": 1, \"data\": [1], \"metadata\": 7, "
+                            "\"seen_by\": {\"$date\": 1}}"),
+                     -1);
+    assert_int_equal(insert(p, "pawl_workers", "{\"_id\": 1}"), -1);
+}
+
+static void verify_names_them_and_apply_sets_them(void **state)
+{
+    ground *p = *state;
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+    run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
+    run(p, "{\"collMod\": \"shop_Order\", \"validator\": {\"version\": {\"$gt\": 0}}}");
+    told t = verify(p, PAWL_ESCHEMA);
+    assert_int_equal(t.count, 2);
+    assert_non_null(strstr(t.text, "collection pawl_outbox lacks its validator"));
+    assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
+    assert_non_null(strstr(p->error.text, "pawl schema apply"));
+    open_as(p, PAWL_OPEN_CHECK); /* has no need of them, and may have no right */
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+    assert_int_equal(insert(p, "shop_Order", "{\"_id\": 1, \"version\": \"1\"}"), 121);
+}
+
+/* Marks say that they were made. */
+static void verify_names_what_was_dropped_and_apply_makes_it(void **state)
+{
+    ground *p = *state;
+    make(p);
+    run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": \"queue_message_id\"}");
+    run(p, "{\"dropIndexes\": \"shop_Order\", \"index\": \"correlation.order_id\"}");
+    run(p, "{\"drop\": \"pawl_outbox\"}");
+    told t = verify(p, PAWL_ESCHEMA);
+    assert_int_equal(t.count, 3);
+    assert_non_null(strstr(t.text, "collection pawl_queue lacks its index queue_message_id"));
+    assert_non_null(strstr(t.text, "collection shop_Order lacks its index correlation.order_id"));
+    assert_non_null(strstr(t.text, "collection pawl_outbox is missing"));
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
+static void who_may_set_none_is_told_of_which(void **state)
+{
+    ground *p = *state;
+    make(p);
+    run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
+    fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"collMod\"], \"errorCode\": 13");
+    assert_int_equal(apply(p), PAWL_EDENIED);
+    assert_int_equal(fault_off(p), 1);
+    assert_non_null(strstr(p->error.text, "validator of collection pawl_outbox"));
+}
+
+/* An open may not have the right, and sets none. */
+static void an_open_makes_collections_without(void **state)
+{
+    ground *p = *state;
+    fault_on(p, "\"alwaysOn\"",
+             "\"failCommands\": [\"collMod\", \"listCollections\"], \"errorCode\": 13");
+    open_as(p, PAWL_OPEN_CREATE);
+    open_as(p, PAWL_OPEN_CREATE);
+    assert_int_equal(fault_off(p), 0);
+    told t = verify(p, PAWL_ESCHEMA);
+    assert_non_null(strstr(t.text, "collection pawl_queue lacks its validator"));
+    assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
+    assert_null(strstr(t.text, "pawl_workers"));
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
+/* ---- What pawl writes ----------------------------------------------------- */
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define ONE(kind, ...) .kind = {.items = (pawl_##kind[]){{__VA_ARGS__}}, .count = 1}
+#define A_MESSAGE .message = {.id = TEXT("m-1"), .type = TEXT("t")}
+
+static void commit(ground *p, pawl_store *store, pawl_changes *changes)
+{
+    pawl_refusals refused = {.arena = p->arena};
+    changes->now          = NOW;
+    changes->unit_count = changes->group_count = 1;
+    if (pawl_store_commit(store, changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
+        fail_msg("%s", p->error.text);
+}
+
+/* No validator would refuse a document that is there; so many collections have both. */
+static void expect_fits(const ground *p, size_t collections)
+{
+    bson_error_t       why;
+    size_t             found    = 0;
+    const bson_t      *info     = NULL;
+    mongoc_database_t *database = mongoc_client_get_database(p->raw, p->database);
+    mongoc_cursor_t   *listed   = mongoc_database_find_collections_with_opts(database, NULL);
+    while (mongoc_cursor_next(listed, &info)) {
+        bson_iter_t    at, name, rule;
+        const uint8_t *data = NULL;
+        uint32_t       size = 0;
+        bson_t         validator;
+        assert_true(bson_iter_init_find(&name, info, "name") && bson_iter_init(&at, info));
+        if (!bson_iter_find_descendant(&at, "options.validator", &rule))
+            continue;
+        bson_iter_document(&rule, &size, &data);
+        assert_true(bson_init_static(&validator, data, size));
+        mongoc_collection_t *of =
+            mongoc_database_get_collection(database, bson_iter_utf8(&name, NULL));
+        bson_t *not_so = BCON_NEW("$nor", "[", BCON_DOCUMENT(&validator), "]");
+        int64_t count  = mongoc_collection_count_documents(of, not_so, NULL, NULL, NULL, &why);
+        if (count != 0)
+            fail_msg("%s: %lld: %s", bson_iter_utf8(&name, NULL), (long long)count, why.message);
+        bson_destroy(not_so);
+        bson_t all = BSON_INITIALIZER;
+        found += mongoc_collection_count_documents(of, &all, NULL, NULL, NULL, &why) > 0;
+        mongoc_collection_destroy(of);
+    }
+    mongoc_cursor_destroy(listed);
+    mongoc_database_destroy(database);
+    assert_int_equal(found, collections);
+}
+static void pawl_writes_what_its_validators_ask_for(void **state)
+{
+    ground            *p       = *state;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    pawl_saga_id       saga    = {.uuid = {.bytes = {7}}};
+    pawl_timeout_id    timeout = {.uuid = {.bytes = {8}}};
+    make(p);
+    options.tables      = tables;
+    options.table_count = 1;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    pawl_changes set = {
+        ONE(queue_send, .queue = TEXT("orders"), .due = NOW, A_MESSAGE),
+        ONE(inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW),
+        ONE(saga_insert, .table = &order, .id = saga, .metadata = TEXT("{}"), .data = TEXT("{}"),
+            .main = pawl_value_text(TEXT("o-1"))),
+        ONE(event_append, .stream = TEXT("Order/1"), .version = 1, .is_first = true,
+            .event = {.type = TEXT("Placed"), .type_version = 1, .at = NOW}),
+        ONE(timeout_set, .id = timeout, .destination = TEXT("orders"), .due = NOW, .is_new = true),
+        ONE(outbox_add, .dispatch_id = {.uuid = {.bytes = {9}}}, .destination = TEXT("far"),
+            .at = NOW, A_MESSAGE),
+        ONE(fold_set, .stream = TEXT("Order/1"), .version = 1, .type_version = 1,
+            .state = TEXT("{}"), .dispatches = TEXT("{}"), .at = NOW),
+        ONE(aggregator_add, .name = TEXT("sum"), .partition = TEXT("sum"), .key = TEXT("k"),
+            .at = NOW, .due = NOW, A_MESSAGE),
+        ONE(dead_set, .endpoint = TEXT("orders"), .at = NOW, .message = {.id = TEXT("m-2")}),
+        ONE(subscription_set, .type = TEXT("t"), .queue = TEXT("orders")),
+        ONE(history_add, .entry = {.endpoint = TEXT("orders"),
+                                   .kind     = TEXT("message"),
+                                   .outcome  = TEXT("handled"),
+                                   .at       = NOW}),
+    };
+    commit(p, store, &set);
+    pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1};
+    pawl_queue_rows  rows  = {.count = 0};
+    assert_int_equal(pawl_store_queue_claim(store, &asked, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    pawl_changes more = {
+        ONE(queue_settle, .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY,
+            .queue = TEXT("orders"), .due = NOW, .attempts = 1, .error = TEXT("e")),
+        ONE(saga_update, .table = &order, .id = saga, .version = 1, .metadata = TEXT("{}"),
+            .data = TEXT("{}")),
+        ONE(timeout_set, .id = timeout, .destination = TEXT("orders"), .due = NOW + 1),
+        ONE(fold_set, .stream = TEXT("Order/1"), .version = 2, .type_version = 1,
+            .state = TEXT("{}"), .dispatches = TEXT("{}"), .at = NOW),
+        ONE(flush_set, .partition = TEXT("sum"), .due = NOW, .attempts = 1, .is_dead = true),
+    };
+    expect_fits(p, 12); /* all that have a validator, the saga's among them */
+    commit(p, store, &more);
+    expect_fits(p, 12);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(documents_of_another_shape_are_refused),
+        ON_SERVER(whatever_else_a_document_has_is_free),
+        ON_SERVER(verify_names_them_and_apply_sets_them),
+        ON_SERVER(verify_names_what_was_dropped_and_apply_makes_it),
+        ON_SERVER(who_may_set_none_is_told_of_which),
+        ON_SERVER(an_open_makes_collections_without),
+        ON_SERVER(pawl_writes_what_its_validators_ask_for),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing
+                        : cmocka_run_group_tests_name("mongodb_validator", tests, NULL, NULL);
+}
+
+#endif

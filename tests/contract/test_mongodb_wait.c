@@ -1,0 +1,253 @@
+/* test_mongodb_wait.c - waits on MongoDB end by a change stream, or by a look at the counter where there is none.
+ *
+ * The commands that a wait sends are counted, which no load of the machine changes: one that has news to tell takes one,
+ * one that has none takes several.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "pawl/store_calls.h"
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define STREAMED "\"failCommands\": [\"getMore\"]"
+#define OPENED "\"failCommands\": [\"aggregate\"]"
+#define POLLED "\"failCommands\": [\"find\"]"
+
+/* The one that waits has the application's name, which the faults strike; the one that sends has not. */
+typedef struct pair {
+    ground     *p;
+    pawl_store *waits, *sends;
+} pair;
+
+static pawl_store *open_worker(ground *p, const char *url)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    if (pawl_store_open(url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+static pair open_pair(ground *p)
+{
+    char url[500];
+    ground_url(p->database, "other", 0, url, sizeof url);
+    return (pair){p, open_worker(p, p->url), open_worker(p, url)};
+}
+
+static void close_pair(pair *t)
+{
+    pawl_store_close(t->waits);
+    pawl_store_close(t->sends);
+}
+
+static void commit(const pair *t, pawl_changes *changes)
+{
+    pawl_refusals refused = {.arena = t->p->arena};
+    changes->now          = NOW;
+    changes->unit_count = changes->group_count = 1;
+    if (pawl_store_commit(t->sends, changes, &refused, &t->p->error) != PAWL_OK ||
+        refused.count != 0)
+        fail_msg("%s", t->p->error.text);
+}
+
+/* As many of one commit, whose events come together. */
+static void send_messages(const pair *t, const char *name)
+{
+    pawl_queue_send sends[40];
+    char            ids[40][30];
+    for (size_t i = 0; i < 40; i++) {
+        snprintf(ids[i], sizeof ids[i], "%s-%zu", name, i);
+        sends[i] = (pawl_queue_send){.queue   = TEXT("orders"),
+                                     .due     = NOW,
+                                     .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t")}};
+    }
+    pawl_changes changes = {.queue_send = {.items = sends, .count = 40}};
+    commit(t, &changes);
+}
+
+static void wait_for(const pair *t, int64_t milliseconds)
+{
+    if (pawl_store_wait(t->waits, PAWL_MILLISECONDS(milliseconds), -1, &t->p->error) != PAWL_OK)
+        fail_msg("%s", t->p->error.text);
+}
+
+/* How many of these commands a wait takes. */
+static int64_t wait_counted(const pair *t, int64_t milliseconds, const char *commands)
+{
+    fault_on(t->p, "\"alwaysOn\"", commands);
+    wait_for(t, milliseconds);
+    return fault_off(t->p);
+}
+
+static void what_was_committed_before_a_wait_ends_it(void **state)
+{
+    pair t = open_pair(*state);
+    wait_for(&t, 0);
+    send_messages(&t, "a");
+    assert_int_equal(wait_counted(&t, 9000, STREAMED), 1);
+    assert_true(wait_counted(&t, 900, STREAMED) > 1); /* nothing is new */
+    send_messages(&t, "b");
+    send_messages(&t, "c");
+    assert_int_equal(wait_counted(&t, 9000, STREAMED), 1);
+    assert_int_equal(wait_counted(&t, 300, POLLED), 0);
+    close_pair(&t);
+}
+
+/* The stream is opened before the caller looks: so the wait that opens it is over, and a wait of no time takes what
+ * there is. */
+static void the_wait_that_opens_the_stream_is_over(void **state)
+{
+    pair t = open_pair(*state);
+    send_messages(&t, "a");
+    assert_int_equal(wait_counted(&t, 9000, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 1);
+    send_messages(&t, "b");
+    assert_int_equal(wait_counted(&t, 0, STREAMED), 1);
+    assert_true(wait_counted(&t, 900, STREAMED) > 1);
+    close_pair(&t);
+}
+
+static void what_nobody_waits_for_ends_none(void **state)
+{
+    pair            t    = open_pair(*state);
+    pawl_inbox_mark mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_changes    set  = {.inbox_mark = {.items = &mark, .count = 1}};
+    wait_for(&t, 0);
+    commit(&t, &set);
+    assert_true(wait_counted(&t, 900, STREAMED) > 1);
+    close_pair(&t);
+}
+
+/* Timeouts are set outside of the counter that polling looks at. */
+static void a_timeout_ends_a_wait(void **state)
+{
+    pair             t       = open_pair(*state);
+    pawl_timeout_set timeout = {
+        .saga_type = TEXT("Order"), .destination = TEXT("orders"), .due = NOW, .is_new = true};
+    pawl_changes set = {.timeout_set = {.items = &timeout, .count = 1}};
+    memset(&timeout.id, 7, sizeof timeout.id);
+    wait_for(&t, 0);
+    commit(&t, &set);
+    assert_int_equal(wait_counted(&t, 9000, STREAMED), 1);
+    close_pair(&t);
+}
+
+/* Of another transaction than pawl's: there is no worker in it. */
+static void what_is_enlisted_ends_a_wait(void **state)
+{
+    pair                     t       = open_pair(*state);
+    mongoc_client_session_t *session = mongoc_client_start_session(t.p->raw, NULL, NULL);
+    pawl_queue_send          send    = {
+                    .queue = TEXT("orders"), .due = NOW, .message = {.id = TEXT("m-1"), .type = TEXT("t")}};
+    pawl_changes set = {.queue_send = {.items = &send, .count = 1}, .now = NOW};
+    set.unit_count = set.group_count = 1;
+    wait_for(&t, 0);
+    assert_true(mongoc_client_session_start_transaction(session, NULL, NULL));
+    assert_int_equal(t.sends->ops->enlist(t.sends, session, &set, &t.p->error), PAWL_OK);
+    assert_true(wait_counted(&t, 900, STREAMED) > 1);
+    assert_true(mongoc_client_session_commit_transaction(session, NULL, NULL));
+    assert_int_equal(wait_counted(&t, 9000, STREAMED), 1);
+    mongoc_client_session_destroy(session);
+    close_pair(&t);
+}
+
+/* Errors that say so for good: the stream is asked for once, and the counter looked at from then on. */
+static void a_server_without_change_streams_is_polled(void **state)
+{
+    static const int codes[] = {13, 59, 115, 303, 40324, 40573};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        pair t = open_pair(*state);
+        char fault[100], name[20];
+        snprintf(fault, sizeof fault, OPENED ", \"errorCode\": %d", codes[i]);
+        snprintf(name, sizeof name, "%d", codes[i]);
+        assert_int_equal(wait_counted(&t, 0, fault), 1);
+        assert_true(wait_counted(&t, 300, POLLED) > 1);
+        assert_int_equal(wait_counted(&t, 20, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 0);
+        send_messages(&t, name);
+        assert_int_equal(wait_counted(&t, 9000, POLLED), 1);
+        close_pair(&t);
+    }
+}
+
+/* A failure that may pass: this wait polls, the next one asks for the stream again. */
+static void a_stream_that_cannot_be_opened_now_is_asked_for_again(void **state)
+{
+    pair t = open_pair(*state);
+    assert_int_equal(wait_counted(&t, 300, OPENED ", \"errorCode\": 8"), 1);
+    assert_int_equal(wait_counted(&t, 9000, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 1);
+    assert_true(wait_counted(&t, 900, STREAMED) > 1);
+    close_pair(&t);
+}
+
+/* Lost with its connection, its primary, its history or its cursor. This wait polls, so it is no longer than it was to
+ * be; the next one opens another stream and is over. */
+static void a_stream_that_ends_is_opened_again(void **state)
+{
+    static const char *const faults[] = {
+        STREAMED ", \"closeConnection\": true",
+        STREAMED ", \"closeConnection\": true, \"afterwards\": true",
+        STREAMED ", \"errorCode\": 10107",
+        STREAMED ", \"errorCode\": 11600",
+        STREAMED ", \"errorCode\": 43",
+        STREAMED ", \"errorCode\": 286",
+        STREAMED ", \"errorCode\": 280",
+    };
+    pair t = open_pair(*state);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "%zu", i);
+        wait_for(&t, 0);
+        send_messages(&t, name);
+        fault_on(t.p, "{\"times\": 1}", faults[i]);
+        wait_for(&t, 9000);
+        assert_int_equal(fault_off(t.p), 1);
+        assert_int_equal(wait_counted(&t, 9000, "\"failCommands\": [\"aggregate\", \"getMore\"]"),
+                         1);
+        assert_true(wait_counted(&t, 900, STREAMED) > 1);
+    }
+    close_pair(&t);
+}
+
+/* MongoDB ends the stream of a database that is dropped, without an event for who asks for inserts alone. */
+static void a_stream_whose_database_is_dropped_is_opened_again(void **state)
+{
+    pair t = open_pair(*state);
+    wait_for(&t, 0);
+    (void)raw_number(t.p->raw, t.p->database, json("{\"dropDatabase\": 1}"), "ok");
+    assert_int_equal(wait_counted(&t, 300, STREAMED), 1);
+    assert_int_equal(wait_counted(&t, 9000, OPENED), 1);
+    close_pair(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(what_was_committed_before_a_wait_ends_it),
+        ON_SERVER(the_wait_that_opens_the_stream_is_over),
+        ON_SERVER(what_nobody_waits_for_ends_none),
+        ON_SERVER(a_timeout_ends_a_wait),
+        ON_SERVER(what_is_enlisted_ends_a_wait),
+        ON_SERVER(a_server_without_change_streams_is_polled),
+        ON_SERVER(a_stream_that_cannot_be_opened_now_is_asked_for_again),
+        ON_SERVER(a_stream_that_ends_is_opened_again),
+        ON_SERVER(a_stream_whose_database_is_dropped_is_opened_again),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_wait", tests, NULL, NULL);
+}
+
+#endif
