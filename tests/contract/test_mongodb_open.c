@@ -15,6 +15,11 @@ int main(void)
 
 #include "contract/mongodb_ground.h"
 
+#include "contract/at_once.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
 static pawl_saga_table table_named(pawl_text type, pawl_text name)
 {
     return (pawl_saga_table){
@@ -99,13 +104,119 @@ static void m3_names_that_mongodb_writes_alike_are_refused(void **state)
         raw_number(p->raw, p->database, json("{\"listIndexes\": \"shop_A__B\"}"), "ok"), 1);
 }
 
+typedef struct lines {
+    const ground *ground;
+    int           count, drops; /* but for those that set validators */
+} lines;
+
+/* The script's commands are run here as mongosh would run them. */
+static void run_line(pawl_text line, void *context)
+{
+    static const char call[] = "db.runCommand(";
+    lines            *l      = context;
+    char              text[2000];
+    assert_true(line.size < sizeof text);
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(line));
+    l->drops += strstr(text, ").drop();") != NULL;
+    l->count += strstr(text, "{ \"collMod\"") == NULL && strstr(text, call) != NULL;
+    char *command = strstr(text, call);
+    char *end     = strrchr(text, ')');
+    if (command == NULL)
+        return;
+    assert_non_null(end);
+    *end = '\0';
+    (void)raw_number(l->ground->raw, l->ground->database, json(command + sizeof call - 1), "ok");
+}
+
+/* Before either has a mark that would tell. */
+static void m3_names_of_one_program_that_become_one_are_refused(void **state)
+{
+    ground               *p              = *state;
+    const pawl_saga_table plus           = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
+    const pawl_saga_table line           = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
+    pawl_saga_table       dots           = table_named(PAWL_TEXT("C"), PAWL_TEXT("shop_C"));
+    dots.main.property                   = PAWL_TEXT("order.id");
+    dots.transitional                    = table_named(PAWL_TEXT("C"), PAWL_TEXT("shop_C")).main;
+    const pawl_saga_table *const both[]  = {&plus, &line};
+    pawl_store_options           options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store                  *store   = NULL;
+    options.tables                       = both;
+    options.table_count                  = 2;
+    for (pawl_open_mode mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_CHECK; mode++) {
+        options.mode = mode;
+        assert_int_equal(pawl_store_open(p->url, &options, &store, &p->error), PAWL_ECONFIG);
+        assert_non_null(strstr(p->error.text, "'shop_A_B' of a saga has the same name"));
+        assert_non_null(strstr(p->error.text, "'shop_A+B'"));
+        refuse(p, p->url, mode, &dots, PAWL_ECONFIG, "'order.id' and 'order_id'");
+    }
+    const pawl_schema_spec spec = {.tables = both, .table_count = 2};
+    lines                  l    = {.ground = p};
+    for (pawl_schema_verb verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_VERIFY; verb++)
+        assert_int_equal(pawl_store_schema(p->url, verb, &spec, run_line, &l, &p->error),
+                         PAWL_ECONFIG);
+    assert_int_equal(l.count, 0);
+}
+
+static int64_t marks(const ground *p, const char *table)
+{
+    return raw_number(p->raw, p->database,
+                      BCON_NEW("count", "pawl_schema", "query", "{", "table", table, "}"), "n");
+}
+
+/* A script of another program takes no mark away, whatever was there when it was printed. */
+static void m3_a_script_leaves_the_mark_of_another_name(void **state)
+{
+    ground                      *p        = *state;
+    const pawl_saga_table        plus     = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
+    const pawl_saga_table        line     = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
+    const pawl_saga_table *const tables[] = {&line};
+    const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
+    lines                        l        = {.ground = p};
+    create(p, p->url, &plus);
+    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
+                     PAWL_OK);
+    assert_int_equal(marks(p, "shop_A+B"), 1);
+    assert_int_equal(marks(p, "shop_A_B"), 0);
+    refuse(p, p->url, PAWL_OPEN_CREATE, &line, PAWL_ECONFIG, "'shop_A+B'");
+}
+
+/* Counts of children of one process. */
+typedef struct tally {
+    ground    *ground;
+    atomic_int turn, opened[2];
+} tally;
+
+static pawl_code open_one_of_two(void *context, pawl_error *error)
+{
+    tally                *t    = context;
+    int                   turn = atomic_fetch_add(&t->turn, 1) % 2;
+    const pawl_saga_table of[] = {table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B")),
+                                  table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"))};
+    pawl_code             code = open_as(t->ground, t->ground->url, PAWL_OPEN_CREATE, &of[turn]);
+    *error                     = t->ground->error;
+    atomic_fetch_add(&t->opened[turn], code == PAWL_OK);
+    return code == PAWL_ECONFIG ? PAWL_OK : code;
+}
+
+static void m3_of_processes_at_once_those_of_one_name_open(void **state)
+{
+    tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(t != MAP_FAILED);
+    t->ground = *state;
+    create(*state, t->ground->url, NULL); /* so that they meet at the saga's mark */
+    run_at_once(open_one_of_two, t);
+    assert_int_equal(t->opened[0] + t->opened[1], 2);
+    assert_int_equal(t->opened[0] * t->opened[1], 0);
+    assert_int_equal(munmap(t, sizeof *t), 0);
+}
+
 static void m3_an_older_collection_is_reported_with_the_command(void **state)
 {
     ground               *p    = *state;
     const pawl_saga_table plus = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
     refuse(p, p->url, PAWL_OPEN_CREATE, &plus, PAWL_ESCHEMA,
-           "db.getCollection('shop_A+B').renameCollection('shop_A_B')");
+           "db.getCollection(\"shop_A+B\").renameCollection(\"shop_A_B\")");
     char from[100], to[100];
     snprintf(from, sizeof from, "%s.shop_A+B", p->database);
     snprintf(to, sizeof to, "%s.shop_A_B", p->database);
@@ -157,30 +268,6 @@ static void m8_a_failed_set_up_is_made_again(void **state)
     assert_int_equal(fault_off(p), 0);
 }
 
-typedef struct lines {
-    const ground *ground;
-    int           count, drops; /* but for those that set validators */
-} lines;
-
-/* The script's commands are run here as mongosh would run them. */
-static void run_line(pawl_text line, void *context)
-{
-    static const char call[] = "db.runCommand(";
-    lines            *l      = context;
-    char              text[2000];
-    assert_true(line.size < sizeof text);
-    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(line));
-    l->drops += strstr(text, ").drop();") != NULL;
-    l->count += strstr(text, "{ \"collMod\"") == NULL && strstr(text, call) != NULL;
-    char *command = strstr(text, call);
-    char *end     = strrchr(text, ')');
-    if (command == NULL)
-        return;
-    assert_non_null(end);
-    *end = '\0';
-    (void)raw_number(l->ground->raw, l->ground->database, json(command + sizeof call - 1), "ok");
-}
-
 static void the_printed_script_makes_what_verify_asks_for(void **state)
 {
     ground                      *p     = *state;
@@ -224,6 +311,9 @@ int main(void)
         ON_SERVER(m1_writes_without_an_answer_are_refused),
         ON_SERVER(m9_a_server_without_transactions_is_refused),
         ON_SERVER(m3_names_that_mongodb_writes_alike_are_refused),
+        ON_SERVER(m3_names_of_one_program_that_become_one_are_refused),
+        ON_SERVER(m3_a_script_leaves_the_mark_of_another_name),
+        ON_SERVER(m3_of_processes_at_once_those_of_one_name_open),
         ON_SERVER(m3_an_older_collection_is_reported_with_the_command),
         ON_SERVER(m2_a_second_saga_of_a_value_is_refused_by_the_index),
         ON_SERVER(open_creates_unless_it_is_told_not_to),

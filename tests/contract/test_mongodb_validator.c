@@ -147,6 +147,19 @@ static void verify_names_what_was_dropped_and_apply_makes_it(void **state)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
+/* More of others than one answer holds. */
+static void verify_finds_its_collections_among_others(void **state)
+{
+    ground *p = *state;
+    for (int i = 0; i < 110; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "a%03d", i);
+        assert_int_equal(raw_number(p->raw, p->database, BCON_NEW("create", name), "ok"), 1);
+    }
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
 static void who_may_set_none_is_told_of_which(void **state)
 {
     ground *p = *state;
@@ -286,6 +299,7 @@ int main(void)
         ON_SERVER(whatever_else_a_document_has_is_free),
         ON_SERVER(verify_names_them_and_apply_sets_them),
         ON_SERVER(verify_names_what_was_dropped_and_apply_makes_it),
+        ON_SERVER(verify_finds_its_collections_among_others),
         ON_SERVER(who_may_set_none_is_told_of_which),
         ON_SERVER(an_open_makes_collections_without),
         ON_SERVER(pawl_writes_what_its_validators_ask_for),

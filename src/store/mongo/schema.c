@@ -3,101 +3,22 @@
  * The collection `schema` has a document for each collection whose indexes are there: so an open asks
  * one find whether anything is missing. A document is written when its indexes were made, not before
  * (M8). Validators are no part of that: an open neither sets nor asks for them, since a commit needs none; apply and
- * verify list the collections.
+ * verify list the collections. The mark of a saga's collection has the saga's name for it: of two names that become one
+ * in MongoDB the second one is refused (M3), also where both are made at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/reach.h"
-#include "store/mongo/commit.h"
+#include "store/mongo/shape.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define VERSION 1
-#define INDEXES_MAX 5
 #define NAMESPACE_EXISTS 48
 #define NAMESPACE_NOT_FOUND 26
 
-/* `keys` as a sort: "queue,due,_id". A unique index is sparse when it has one key alone. */
-typedef struct index_spec {
-    const char *keys;
-    bool        is_unique;
-    bool        is_sparse;
-} index_spec;
-
-#define NO_KIND pawl_change_kind_count
-
-typedef struct collection_spec {
-    const char      *name;
-    pawl_change_kind kind; /* whose fields its documents have; NO_KIND: they have no validator */
-    index_spec       indexes[INDEXES_MAX];
-} collection_spec;
-
-static const collection_spec collections[] = {
-    {"queue",
-     pawl_change_queue_send,
-     {{"queue,message_id", true, false},
-      {"queue,due,_id", false, false},
-      {"queue,placed,_id", false, false},
-      {"claimed_by", false, true}}},
-    {"inbox", pawl_change_inbox_mark, {{"at", false, false}}},
-    {"dead", pawl_change_dead_set, {{"endpoint,message_id", true, false}, {"at", false, false}}},
-    {"outbox",
-     pawl_change_outbox_add,
-     {{"dispatch_id", true, false},
-      {"state,_id", false, false},
-      {"source,version,index", false, false},
-      {"ended", false, true}}},
-    {"events",
-     pawl_change_event_append,
-     {{"stream,version", true, false},
-      {"position", true, true},
-      {"unnumbered", false, true},
-      {"message_id", false, true},
-      {"correlation_id", false, true}}},
-    {"bodies", NO_KIND, {{0}}},
-    {"folds", pawl_change_fold_set, {{0}}},
-    {"checkpoints", NO_KIND, {{0}}},
-    {"timeouts",
-     pawl_change_timeout_set,
-     {{"armed", true, true},
-      {"saga_id", false, true},
-      {"destination,due,_id", false, false},
-      {"due,_id", false, false},
-      {"worker", false, true}}},
-    {"aggregator",
-     pawl_change_aggregator_add,
-     {{"partition,key", true, false}, {"partition,at,_id", false, false}, {"worker", false, true}}},
-    {"aggregator_flush", pawl_change_flush_set, {{"name,is_dead,due", false, false}}},
-    {"subscriptions", pawl_change_subscription_set, {{0}}},
-    {"workers", NO_KIND, {{0}}},
-    {"leases", NO_KIND, {{0}}},
-    {"history",
-     pawl_change_history_add,
-     {{"source,_id", false, true}, {"message_id,_id", false, false}}},
-};
-#define COLLECTIONS_COUNT (sizeof collections / sizeof collections[0])
-
 /* ---- Commands ------------------------------------------------------------ */
-
-/* "queue,due,_id" as {queue: 1, due: 1, _id: 1}, named queue_due__id. */
-static void put_indexes(bson_t *list, const index_spec *spec)
-{
-    char name[PAWL__MONGO_PATH_SIZE * 2];
-    for (uint32_t count = 0; count < INDEXES_MAX && spec->keys != NULL; spec++) {
-        bson_t keys = BSON_INITIALIZER;
-        (void)snprintf(name, sizeof name, "%s", spec->keys);
-        for (char *at = strtok(name, ","); at != NULL; at = strtok(NULL, ","))
-            (void)pawl__mongo_put(&keys, "%k: 1", at);
-        (void)snprintf(name, sizeof name, "%s", spec->keys);
-        for (char *at = name; *at != '\0'; at++)
-            if (*at == ',')
-                *at = '_';
-        (void)pawl__mongo_push(list, &count, "{key: %d, name: %c, unique?: %b, sparse?: %b}", &keys,
-                               name, (int)spec->is_unique, (int)spec->is_sparse);
-        bson_destroy(&keys);
-    }
-}
 
 /* Makes a schema, takes it away, or tells both as a script for mongosh, which may run again. */
 typedef struct builder {
@@ -140,25 +61,28 @@ static pawl_code set_rule(const builder *b, const char *name, const bson_t *rule
 }
 
 /* A collection with its indexes, or one without any, which a script makes where it is not there; a script sets its
- * validator, too. */
-static pawl_code put_collection(const builder *b, const char *name, const index_spec *specs,
-                                const bson_t *rule)
+ * validator, too. Takes the shape. */
+static pawl_code put_collection(const builder *b, pawl__mongo_shape *shape)
 {
     char   guard[PAWL__MONGO_NAME_SIZE + 80] = "";
     bson_t command = BSON_INITIALIZER, list = BSON_INITIALIZER;
-    put_indexes(&list, specs);
+    pawl__mongo_put_indexes(&list, shape);
     bool is_bare = bson_empty(&list);
     if (is_bare) {
-        (void)snprintf(guard, sizeof guard, "db.getCollectionNames().includes(\"%s\") || ", name);
-        (void)pawl__mongo_put(&command, "create: %c", name);
+        (void)snprintf(guard, sizeof guard, "db.getCollectionNames().includes(\"%s\") || ",
+                       shape->name);
+        (void)pawl__mongo_put(&command, "create: %c", shape->name);
     } else {
-        (void)pawl__mongo_put(&command, "createIndexes: %c, indexes: %a", name, &list);
+        (void)pawl__mongo_put(&command, "createIndexes: %c, indexes: %a", shape->name, &list);
     }
     bson_destroy(&list);
     pawl_code code = put_command(b, guard, is_bare ? NAMESPACE_EXISTS : 0, &command);
     if (code != PAWL_OK)
-        return pawl_error_wrap(b->error, code, "indexes of collection %s", name);
-    return b->line != NULL && !bson_empty(rule) ? set_rule(b, name, rule) : PAWL_OK;
+        (void)pawl_error_wrap(b->error, code, "indexes of collection %s", shape->name);
+    else if (b->line != NULL && !bson_empty(&shape->rule))
+        code = set_rule(b, shape->name, &shape->rule);
+    bson_destroy(&shape->rule);
+    return code;
 }
 
 static pawl_code drop_collection(const builder *b, const char *name)
@@ -209,68 +133,54 @@ static const mark *find_mark(const found_marks *marks, const char *id)
     return NULL;
 }
 
-#define MARK "q: {_id: %t}, u: {$set: {%r}}"
-
-/* Two programs that make it at once: the other one's mark says the same. */
-static pawl_code put_mark(const builder *b, const mark *written)
+static mark mark_of(const pawl_saga_table *table, const pawl__mongo_shape *shape)
 {
-    char   name[PAWL__MONGO_NAME_SIZE];
-    bson_t command = BSON_INITIALIZER;
-    if (b->line == NULL) {
-        pawl_code code = pawl__mongo_write(b->store, "schema", PAWL__MONGO_UPSERT, NULL, b->error,
-                                           MARK, written->id, &mark_fields, written);
-        return code == PAWL_EDUPLICATE ? PAWL_OK : code;
-    }
-    pawl__mongo_name(b->store, "schema", name);
-    (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", name,
-                          written->id, &mark_fields, written);
-    return put_command(b, "", 0, &command);
-}
-
-/* Of a saga's collection, whose names the others are. */
-static mark mark_of(const pawl_saga_table *table, char name[PAWL__MONGO_NAME_SIZE],
-                    char id[PAWL__MONGO_NAME_SIZE + 8])
-{
-    pawl__mongo_table_name(table->name, name);
-    (void)snprintf(id, PAWL__MONGO_NAME_SIZE + 8, "saga:%s", name);
-    return (mark){.id           = pawl_text_of(id),
+    return (mark){.id           = pawl_text_of(shape->id),
                   .version      = VERSION,
                   .table        = table->name,
                   .main         = table->main.property,
                   .transitional = table->transitional.property};
 }
 
-/* ---- Saga collections ---------------------------------------------------- */
+#define MARK "q: {_id: %t, table?: %t}, u: {$set: {%r}}"
 
-/* The members of the two correlation values, which `paths` holds. */
-static void saga_indexes(const pawl_saga_table *table, char paths[2][PAWL__MONGO_PATH_SIZE],
-                         index_spec specs[INDEXES_MAX])
+/* The mark was there already: another program's that made the same at once, or that of another name (M3). */
+static pawl_code check_known(const builder *b, const mark *written)
 {
-    const pawl_correlation *correlations[] = {&table->main, &table->transitional};
-    size_t                  count          = 0;
-    memset(specs, 0, INDEXES_MAX * sizeof *specs);
-    for (size_t i = 0; i < 2; i++) {
-        if (correlations[i]->type == PAWL_VALUE_NONE)
-            continue;
-        pawl__mongo_correlation_path(correlations[i], paths[i]);
-        specs[count++] = (index_spec){paths[i], true, true};
-    }
+    pawl_arena *arena = pawl_arena_create(0);
+    found_marks marks = {.count = 0};
+    pawl_code   code  = read_marks(b->store, arena, &marks, b->error);
+    const mark *known = find_mark(&marks, written->id.data);
+    if (code == PAWL_OK && known != NULL && !pawl_text_equal(known->table, written->table))
+        code = pawl__mongo_refuse_alike(written->table, known->table, b->error);
+    pawl_arena_destroy(arena);
+    return code;
 }
+
+/* A mark of another name is not found, and its id refuses this one. */
+static pawl_code put_mark(const builder *b, const mark *written)
+{
+    char   name[PAWL__MONGO_NAME_SIZE];
+    bson_t command = BSON_INITIALIZER;
+    if (b->line == NULL) {
+        pawl_code code =
+            pawl__mongo_write(b->store, "schema", PAWL__MONGO_UPSERT, NULL, b->error, MARK,
+                              written->id, written->table, &mark_fields, written);
+        return code == PAWL_EDUPLICATE ? check_known(b, written) : code;
+    }
+    pawl__mongo_name(b->store, "schema", name);
+    (void)pawl__mongo_put(&command, "update: %c, updates: [{" MARK ", upsert: true}]", name,
+                          written->id, written->table, &mark_fields, written);
+    return put_command(b, "", 0, &command);
+}
+
+/* ---- Saga collections ---------------------------------------------------- */
 
 static bool is_marked(const mark *known, const pawl_correlation *correlation)
 {
     return correlation->type == PAWL_VALUE_NONE ||
            pawl_text_equal(known->main, correlation->property) ||
            pawl_text_equal(known->transitional, correlation->property);
-}
-
-static pawl_code refuse_alike(const pawl_saga_table *table, const mark *known, pawl_error *error)
-{
-    return pawl_error_set(
-        error, PAWL_ECONFIG,
-        "saga %.*s: its collection '%.*s' has the same name in MongoDB as '%.*s': "
-        "blanks and + ` [ ] , become _; give one of them another name",
-        PAWL_TEXT_ARGS(table->type), PAWL_TEXT_ARGS(table->name), PAWL_TEXT_ARGS(known->table));
 }
 
 /* M3: what an earlier program wrote under the unsanitised name is not picked up. */
@@ -288,23 +198,19 @@ static pawl_code check_old_name(pawl_store *store, const pawl_saga_table *table,
     mongoc_database_destroy(database);
     if (!is_there)
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_ESCHEMA,
-                          "saga %.*s: there is a collection '%s' of an older program, which is "
-                          "named %s now; rename it: db.getCollection('%s').renameCollection('%s')",
-                          PAWL_TEXT_ARGS(table->type), old, name, old, name);
+    return pawl_error_set(
+        error, PAWL_ESCHEMA,
+        "saga %.*s: there is a collection '%s' of an older program, which is "
+        "named %s now; rename it: db.getCollection(\"%s\").renameCollection(\"%s\")",
+        PAWL_TEXT_ARGS(table->type), old, name, old, name);
 }
 
 static pawl_code put_saga(const builder *b, const pawl_saga_table *table)
 {
-    char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    char       paths[2][PAWL__MONGO_PATH_SIZE];
-    index_spec specs[INDEXES_MAX];
-    const mark own  = mark_of(table, name, id);
-    bson_t     rule = BSON_INITIALIZER;
-    saga_indexes(table, paths, specs);
-    (void)pawl__mongo_put_rule(&rule, &pawl__mongo_saga_fields, true);
-    pawl_code code = put_collection(b, name, specs, &rule);
-    bson_destroy(&rule);
+    pawl__mongo_shape shape;
+    pawl__mongo_saga_shape(&shape, table);
+    const mark own  = mark_of(table, &shape);
+    pawl_code  code = put_collection(b, &shape);
     return code == PAWL_OK ? put_mark(b, &own) : code;
 }
 
@@ -315,7 +221,7 @@ static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_sag
     *is_done =
         known != NULL && is_marked(known, &table->main) && is_marked(known, &table->transitional);
     if (known != NULL && !pawl_text_equal(known->table, table->name))
-        return refuse_alike(table, known, error);
+        return pawl__mongo_refuse_alike(table->name, known->table, error);
     bool is_same =
         known == NULL || (pawl_text_equal(known->main, table->main.property) &&
                           pawl_text_equal(known->transitional, table->transitional.property));
@@ -326,12 +232,13 @@ static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_sag
 static pawl_code ensure_saga(const builder *b, const found_marks *marks,
                              const pawl_saga_table *table)
 {
-    char name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    bool is_done = false;
-    (void)mark_of(table, name, id);
-    pawl_code code = check_mark(b->store, find_mark(marks, id), table, &is_done, b->error);
+    pawl__mongo_shape shape;
+    bool              is_done = false;
+    pawl__mongo_saga_shape(&shape, table);
+    bson_destroy(&shape.rule);
+    pawl_code code = check_mark(b->store, find_mark(marks, shape.id), table, &is_done, b->error);
     if (code == PAWL_OK)
-        code = check_old_name(b->store, table, name, b->error);
+        code = check_old_name(b->store, table, shape.name, b->error);
     return code != PAWL_OK || is_done ? code : put_saga(b, table);
 }
 
@@ -346,28 +253,14 @@ static pawl_code check_version(const mark *known, pawl_error *error)
                           (long long)known->version, VERSION);
 }
 
-static void put_rule(bson_t *rule, const collection_spec *spec)
-{
-    bool is_keyed = spec->kind == pawl_change_inbox_mark || spec->kind == pawl_change_fold_set ||
-                    spec->kind == pawl_change_flush_set;
-    if (spec->kind != NO_KIND)
-        (void)pawl__mongo_put_rule(rule, &pawl__change_fields[spec->kind], is_keyed);
-}
-
 /* The mark comes behind what it says is there. */
 static pawl_code put_shared(const builder *b)
 {
-    static const index_spec none[INDEXES_MAX] = {{0}};
-    static const bson_t     no_rule           = BSON_INITIALIZER;
-    char                    name[PAWL__MONGO_NAME_SIZE];
-    pawl__mongo_name(b->store, "schema", name);
-    pawl_code code = put_collection(b, name, none, &no_rule);
-    for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT; i++) {
-        bson_t rule = BSON_INITIALIZER;
-        put_rule(&rule, &collections[i]);
-        pawl__mongo_name(b->store, collections[i].name, name);
-        code = put_collection(b, name, collections[i].indexes, &rule);
-        bson_destroy(&rule);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < PAWL__MONGO_SHAPES; i++) {
+        pawl__mongo_shape shape;
+        pawl__mongo_shape_make(&shape, b->store, NULL, i);
+        code = put_collection(b, &shape);
     }
     return code == PAWL_OK ? put_mark(b, &(mark){.id = PAWL_TEXT("version"), .version = VERSION})
                            : code;
@@ -376,12 +269,14 @@ static pawl_code put_shared(const builder *b)
 pawl_code pawl__mongo_schema_make(pawl_store *store, const pawl_saga_table *const *tables,
                                   size_t count, pawl_error *error)
 {
-    const builder b       = {.store = store, .error = error};
-    pawl_arena   *arena   = pawl_arena_create(0);
-    found_marks   marks   = {.count = 0};
-    int64_t       first   = 0;
-    pawl_code     code    = read_marks(store, arena, &marks, error);
-    const mark   *version = code == PAWL_OK ? find_mark(&marks, "version") : NULL;
+    const builder b     = {.store = store, .error = error};
+    pawl_arena   *arena = pawl_arena_create(0);
+    found_marks   marks = {.count = 0};
+    int64_t       first = 0;
+    pawl_code     code  = pawl__mongo_names_check(tables, count, error);
+    if (code == PAWL_OK)
+        code = read_marks(store, arena, &marks, error);
+    const mark *version = code == PAWL_OK ? find_mark(&marks, "version") : NULL;
     if (code == PAWL_OK && version == NULL)
         code = pawl__mongo_numbers(store, 1, &first, error);
     if (code == PAWL_OK)
@@ -420,99 +315,87 @@ static void say(verifier *v, const char *text, const char *name, const char *key
 static void check_saga(pawl_store *store, const found_marks *marks, const pawl_saga_table *table,
                        verifier *v)
 {
-    char       name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8];
-    pawl_error why = PAWL_ERROR_INIT;
-    (void)mark_of(table, name, id);
-    const mark *known = find_mark(marks, id);
-    bool        is_done;
-    pawl_code   code = check_mark(store, known, table, &is_done, &why);
+    pawl__mongo_shape shape;
+    bool              is_done;
+    pawl_error        why = PAWL_ERROR_INIT;
+    pawl__mongo_saga_shape(&shape, table);
+    bson_destroy(&shape.rule);
+    const mark *known = find_mark(marks, shape.id);
+    pawl_code   code  = check_mark(store, known, table, &is_done, &why);
     if (code != PAWL_OK)
         add_difference(v, code, &why);
     else if (!is_done)
         say(v,
             known == NULL ? "collection %s is missing"
                           : "collection %s lacks the index of a property",
-            name, NULL);
+            shape.name, NULL);
 }
 
 static void check_shared(const pawl_store *store, const mark *version, verifier *v)
 {
-    char       name[PAWL__MONGO_NAME_SIZE];
     pawl_error why = PAWL_ERROR_INIT;
-    for (size_t i = 0; version == NULL && i < COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(store, collections[i].name, name);
-        say(v, "collection %s is missing", name, NULL);
+    for (size_t i = 0; version == NULL && i < PAWL__MONGO_SHAPES; i++) {
+        pawl__mongo_shape shape;
+        pawl__mongo_shape_make(&shape, store, NULL, i);
+        bson_destroy(&shape.rule);
+        say(v, "collection %s is missing", shape.name, NULL);
     }
     if (version != NULL && check_version(version, &why) != PAWL_OK)
         add_difference(v, PAWL_ESCHEMA, &why);
 }
 
-static pawl_code check_indexes(const builder *b, verifier *v, const char *name,
-                               const index_spec *specs)
+static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_shape *shape)
 {
     bson_iter_t at;
     bson_t      reply, listed, ought, found, command = BSON_INITIALIZER, list = BSON_INITIALIZER;
-    (void)pawl__mongo_put(&command, "listIndexes: %c, cursor: {batchSize: 1000}", name);
+    (void)pawl__mongo_put(&command, "listIndexes: %c, cursor: {batchSize: 1000}", shape->name);
     pawl_code code = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
-    put_indexes(&list, specs);
+    pawl__mongo_put_indexes(&list, shape);
     for (bson_iter_init(&at, &list); code == PAWL_OK && bson_iter_next(&at);) {
         pawl__mongo_part(&list, bson_iter_key(&at), &ought);
         const char *index = pawl__mongo_get_text(&ought, "name").data;
         if (!pawl__mongo_named(&listed, index, &found))
-            say(v, "collection %s lacks its index %s", name, index);
+            say(v, "collection %s lacks its index %s", shape->name, index);
     }
     bson_destroy(&list);
     bson_destroy(&reply);
     return code;
 }
 
-/* Tells how a collection that was made differs; without a verifier it gets its validator. */
-static pawl_code check_collection(const builder *b, verifier *v, const bson_t *listed,
-                                  const char *name, const index_spec *specs, const bson_t *rule)
+/* Tells how a collection that was made differs; without a verifier it gets its validator. Lists it alone: the database
+ * may have more than one answer holds. */
+static pawl_code check_collection(const builder *b, verifier *v, const pawl__mongo_shape *shape)
 {
-    bson_t found, options, is, ought;
-    bool   is_there = pawl__mongo_named(listed, name, &found);
+    bson_t reply, listed, found, options, is, ought, command = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&command, "listCollections: 1, filter: {name: %c}", shape->name);
+    pawl_code code     = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
+    bool      is_there = pawl__mongo_named(&listed, shape->name, &found);
     pawl__mongo_part(&found, "options", &options);
     pawl__mongo_part(&options, "validator", &is);
-    pawl__mongo_part(rule, "validator", &ought);
-    bool is_same = bson_empty(rule) || bson_equal(&is, &ought);
-    if (v == NULL)
-        return is_same ? PAWL_OK : set_rule(b, name, rule);
-    if (!is_there)
-        say(v, "collection %s is missing", name, NULL);
-    else if (!is_same)
-        say(v, "collection %s lacks its validator, or has another one", name, NULL);
-    return is_there ? check_indexes(b, v, name, specs) : PAWL_OK;
+    pawl__mongo_part(&shape->rule, "validator", &ought);
+    bool is_same = bson_empty(&shape->rule) || bson_equal(&is, &ought);
+    if (code == PAWL_OK && v == NULL && !is_same)
+        code = set_rule(b, shape->name, &shape->rule);
+    if (code == PAWL_OK && v != NULL && !is_there)
+        say(v, "collection %s is missing", shape->name, NULL);
+    else if (code == PAWL_OK && v != NULL && !is_same)
+        say(v, "collection %s lacks its validator, or has another one", shape->name, NULL);
+    bson_destroy(&reply);
+    return code == PAWL_OK && v != NULL && is_there ? check_indexes(b, v, shape) : code;
 }
 
 /* Of those that have a mark: the others are told already. */
 static pawl_code check_collections(const builder *b, verifier *v, const found_marks *marks,
                                    const pawl_saga_table *const *tables, size_t table_count)
 {
-    char   name[PAWL__MONGO_NAME_SIZE], id[PAWL__MONGO_NAME_SIZE + 8] = "version";
-    char   paths[2][PAWL__MONGO_PATH_SIZE];
-    bson_t reply, listed, command = BSON_INITIALIZER;
-    (void)pawl__mongo_put(&command, "listCollections: 1, cursor: {batchSize: 100000}");
-    pawl_code code = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
-    for (size_t i = 0; code == PAWL_OK && i < COLLECTIONS_COUNT + table_count; i++) {
-        index_spec        own[INDEXES_MAX];
-        const index_spec *specs = own;
-        bson_t            rule  = BSON_INITIALIZER;
-        if (i < COLLECTIONS_COUNT) {
-            specs = collections[i].indexes;
-            put_rule(&rule, &collections[i]);
-            pawl__mongo_name(b->store, collections[i].name, name);
-        } else {
-            const pawl_saga_table *table = tables[i - COLLECTIONS_COUNT];
-            saga_indexes(table, paths, own);
-            (void)pawl__mongo_put_rule(&rule, &pawl__mongo_saga_fields, true);
-            (void)mark_of(table, name, id);
-        }
-        if (v == NULL || find_mark(marks, id) != NULL)
-            code = check_collection(b, v, &listed, name, specs, &rule);
-        bson_destroy(&rule);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < PAWL__MONGO_SHAPES + table_count; i++) {
+        pawl__mongo_shape shape;
+        pawl__mongo_shape_make(&shape, b->store, tables, i);
+        if (v == NULL || find_mark(marks, shape.id) != NULL)
+            code = check_collection(b, v, &shape);
+        bson_destroy(&shape.rule);
     }
-    bson_destroy(&reply);
     return code;
 }
 
@@ -523,7 +406,9 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
     pawl_arena *arena = pawl_arena_create(0);
     found_marks marks = {.count = 0};
     verifier    all   = {.line = line, .context = context};
-    pawl_code   code  = read_marks(store, arena, &marks, error);
+    pawl_code   code  = pawl__mongo_names_check(tables, count, error);
+    if (code == PAWL_OK)
+        code = read_marks(store, arena, &marks, error);
     if (code == PAWL_OK) {
         check_shared(store, find_mark(&marks, "version"), &all);
         for (size_t i = 0; i < count; i++)
@@ -545,25 +430,23 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-/* When no other of the prefix is left their version and counter go. */
 static pawl_code drop_all(const builder *b, const pawl_schema_spec *spec)
 {
-    char      name[PAWL__MONGO_NAME_SIZE];
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++) {
-        pawl__mongo_table_name(spec->tables[i]->name, name);
-        code = drop_collection(b, name);
-    }
-    for (size_t i = 0; code == PAWL_OK && i <= COLLECTIONS_COUNT; i++) {
-        pawl__mongo_name(b->store, i < COLLECTIONS_COUNT ? collections[i].name : "schema", name);
-        code = drop_collection(b, name);
+    for (size_t i = 0; code == PAWL_OK && i < PAWL__MONGO_SHAPES + spec->table_count; i++) {
+        pawl__mongo_shape shape;
+        pawl__mongo_shape_make(&shape, b->store, spec->tables, i);
+        bson_destroy(&shape.rule);
+        code = drop_collection(b, shape.name);
     }
     return code;
 }
 
 static pawl_code put_all(const builder *b, const pawl_schema_spec *spec)
 {
-    pawl_code code = put_shared(b);
+    pawl_code code = pawl__mongo_names_check(spec->tables, spec->table_count, b->error);
+    if (code == PAWL_OK)
+        code = put_shared(b);
     for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
         code = put_saga(b, spec->tables[i]);
     return code;
