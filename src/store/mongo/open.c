@@ -81,16 +81,16 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
 {
     pawl__mongo *self = pawl__mongo_of(store);
     const char  *name = mongoc_uri_get_database(uri);
+    const char  *host = mongoc_uri_get_srv_hostname(uri);
     size_t       size;
     (void)snprintf(self->database, sizeof self->database, "%s",
                    name != NULL && *name != '\0' ? name : DATABASE_DEFAULT);
-    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s ", self->database,
-                   store->system_prefix);
-    for (const mongoc_host_list_t *host = mongoc_uri_get_hosts(uri); host != NULL;
-         host                           = host->next) {
+    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s %.100s",
+                   self->database, store->system_prefix, host != NULL ? host : "");
+    for (const mongoc_host_list_t *at = mongoc_uri_get_hosts(uri); at != NULL; at = at->next) {
         size = strlen(store->identity);
         (void)snprintf(store->identity + size, sizeof store->identity - size, "%.60s,",
-                       host->host_and_port);
+                       at->host_and_port);
     }
 }
 
@@ -152,16 +152,22 @@ static pawl_code check_server(pawl_store *store, pawl_error *error)
     return code;
 }
 
+/* Names of `mongodb+srv:` that the DNS does not tell now, or what this libmongoc was built without. */
+static pawl_code refuse_uri(const bson_error_t *why, pawl_error *error)
+{
+    bool is_of_dns = why->domain == MONGOC_ERROR_STREAM;
+    return pawl_error_set(error, is_of_dns ? PAWL_EUNREACHABLE : PAWL_ECONFIG,
+                          "mongodb: the URL cannot be followed: %s", why->message);
+}
+
 static pawl_code connect_client(pawl_store *store, const mongoc_uri_t *uri, pawl_error *error)
 {
     pawl__mongo *self = pawl__mongo_of(store);
     bson_error_t why;
-    self->client    = mongoc_client_new_from_uri(uri);
+    self->client    = mongoc_client_new_from_uri_with_error(uri, &why);
     self->at_client = self->client;
     if (self->client == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "mongodb: the URL asks for what this libmongoc was built without "
-                              "(TLS, or SRV records)");
+        return refuse_uri(&why, error);
     (void)mongoc_client_set_error_api(self->client, MONGOC_ERROR_API_VERSION_2);
     pawl_code code = check_server(store, error);
     if (code != PAWL_OK)
