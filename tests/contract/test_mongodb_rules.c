@@ -425,6 +425,28 @@ static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause
     pawl_store_close(store);
 }
 
+/* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
+static void m6_a_lost_server_is_told_from_what_it_does_not_understand(void **state)
+{
+    static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
+    ground          *p       = *state;
+    pawl_store      *store   = open_worker(p);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        char          fault[100];
+        pawl_saga_row row;
+        snprintf(fault, sizeof fault, "\"failCommands\": [\"find\"], \"errorCode\": %d", codes[i]);
+        fault_on(p, "\"alwaysOn\"", fault);
+        pawl_code code =
+            pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
+                                 pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error);
+        assert_true(fault_off(p) > 0);
+        if (code != PAWL_ELOST)
+            fail_msg("%d is %s", codes[i], pawl_code_name(code));
+        assert_non_null(strstr(p->error.text, "failpoint: find"));
+    }
+    pawl_store_close(store);
+}
+
 /* A state with so many objects, each in the one before; the outermost stands in the document's own. */
 static pawl_text nested(char *text, size_t levels)
 {
@@ -486,6 +508,7 @@ int main(void)
         ON_SERVER(m7_batches_have_a_cap_and_reaping_is_one_update),
         ON_SERVER(m7_claims_at_once_take_each_timeout_once),
         ON_SERVER(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
+        ON_SERVER(m6_a_lost_server_is_told_from_what_it_does_not_understand),
         ON_SERVER(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit),
     };
     int missing = ground_is_missing();

@@ -193,6 +193,20 @@ static void a_stream_that_cannot_be_opened_now_is_asked_for_again(void **state)
     close_pair(&t);
 }
 
+/* Whose cursor is over with its first answer: opened in each wait, which is as long as it was to be. */
+static void a_stream_that_is_over_at_once_is_no_news(void **state)
+{
+    pair t = open_pair(*state);
+    assert_int_equal(wait_counted(&t, 0, OPENED ", \"closeCursor\": true"), 1);
+    for (int i = 0; i < 2; i++) {
+        fault_on(t.p, "\"alwaysOn\"",
+                 "\"failCommands\": [\"aggregate\", \"find\"], \"closeCursor\": true");
+        wait_for(&t, 300);
+        assert_true(fault_off(t.p) > 1); /* the counter, too */
+    }
+    close_pair(&t);
+}
+
 /* Lost with its connection, its primary, its history or its cursor. This wait polls, so it is no longer than it was to
  * be; the next one opens another stream and is over. */
 static void a_stream_that_ends_is_opened_again(void **state)
@@ -243,6 +257,7 @@ int main(void)
         ON_SERVER(what_is_enlisted_ends_a_wait),
         ON_SERVER(a_server_without_change_streams_is_polled),
         ON_SERVER(a_stream_that_cannot_be_opened_now_is_asked_for_again),
+        ON_SERVER(a_stream_that_is_over_at_once_is_no_news),
         ON_SERVER(a_stream_that_ends_is_opened_again),
         ON_SERVER(a_stream_whose_database_is_dropped_is_opened_again),
     };

@@ -16,6 +16,7 @@ class Fault:
         self.code = data.get("errorCode")
         self.labels = data.get("errorLabels")
         self.concern = data.get("writeConcernError")
+        self.ends = bool(data.get("closeCursor"))
         self.cuts = bool(data.get("closeConnection"))
         self.delay = data.get("blockTimeMS", 0) / 1000 if data.get("blockConnection") else 0
         self.breaks = self.cuts or self.code is not None
@@ -55,12 +56,14 @@ class Fault:
         return True
 
     def mark(self, reply):
-        """The reply of a command that was run, with the trouble of its write concern."""
-        if self.concern is None:
+        """The reply of a command that was run, with the trouble of its write concern, or with a cursor that is over."""
+        if self.concern is None and not self.ends:
             return reply
         if isinstance(reply, bytes):
             import mongodb_wire
             reply = mongodb_wire.decode(reply)
+        if self.ends:
+            return dict(reply, cursor=dict(reply["cursor"], id=0))
         reply = dict(reply, writeConcernError=self.concern)
         return dict(reply, errorLabels=list(self.labels)) if self.labels else reply
 

@@ -28,6 +28,7 @@ While it runs, tests use MongoDB's configureFailPoint: failCommand. Beside Mongo
     mode {skip: N, times: M}        both together
     data.afterwards true            the command is run, then the fault comes: {closeConnection: true,
                                     afterwards: true} is a lost answer
+    data.closeCursor true           the reply's cursor is over with it
     data.appName                    each name has a failpoint of its own, so tests at the same time do not meet
 
 The reply's `count` is how often the failpoint that is replaced was entered.

@@ -11,14 +11,18 @@ typedef struct server_code {
 
 /* Numbers of MongoDB's error codes. */
 static const server_code server_codes[] = {
+    {6, PAWL_ELOST},          /* HostUnreachable: what a router says of a shard */
+    {7, PAWL_ELOST},          /* HostNotFound */
     {13, PAWL_EDENIED},       /* Unauthorized */
     {18, PAWL_EDENIED},       /* AuthenticationFailed */
     {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
+    {89, PAWL_ELOST},         /* NetworkTimeout */
     {91, PAWL_ELOST},         /* ShutdownInProgress */
     {112, PAWL_EBUSY},        /* WriteConflict */
     {189, PAWL_ELOST},        /* PrimarySteppedDown */
     {251, PAWL_EBUSY},        /* NoSuchTransaction */
     {262, PAWL_ETIMEOUT},     /* ExceededTimeLimit */
+    {9001, PAWL_ELOST},       /* SocketException */
     {10107, PAWL_ELOST},      /* NotWritablePrimary */
     {10334, PAWL_ELIMIT},     /* BSONObjectTooLarge */
     {11000, PAWL_EDUPLICATE}, /* DuplicateKey */

@@ -104,7 +104,7 @@ static bool ask(pawl_store *store, int64_t milliseconds)
                                                 &options, &reply, &why);
         self->has_no_streams = !is_ok && is_not_here(&why);
     }
-    bool is_news = take_reply(self, &reply) || (is_ok && !was_open);
+    bool is_news = take_reply(self, &reply) || (self->stream != 0 && !was_open);
     bson_destroy(&reply);
     bson_destroy(&options);
     bson_destroy(&command);
