@@ -64,6 +64,7 @@ typedef struct pawl_message {
 typedef struct pawl_correlation {
     pawl_text       property;
     pawl_value_type type;
+    bool            with_offset; /* a time: its column has an offset (PAWL_STORE_HAS_OFFSETS) */
 } pawl_correlation;
 
 /* The table of a saga type. Lives as long as any store handle that was given it. */

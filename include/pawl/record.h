@@ -15,7 +15,8 @@
  *         F(RECORD, address, address)                 \
  *         F(LIST_RECORD, lines, order_line)           \
  *         F(TEXT, iban, .secret = true)               \
- *         F(TEXT, note, .json = "Note")
+ *         F(TEXT, note, .json = "Note")               \
+ *         F(TIME, rings_at, .with_offset = true)
  *     PAWL_RECORD(order_state, ORDER_STATE)
  *
  * Kinds: BOOL INT16 INT32 INT64 UINT16 UINT32 UINT64 DOUBLE TEXT FIXED BYTES
@@ -95,7 +96,10 @@ typedef struct pawl_field {
     pawl_enum_fn   *enumeration;  /* ENUM */
     bool            secret;       /* masked wherever people look */
     bool            required;     /* JSON without it, or with null, is refused */
-    int             reserved;     /* keeps the "..." of the macros from being empty */
+    /* TIME, that a saga is found by: its column is a datetimeoffset, which SQL Server alone has; any
+     * other store refuses the saga. Values are in UTC; a row of another program may have any offset. */
+    bool with_offset;
+    int  reserved; /* keeps the "..." of the macros from being empty */
 } pawl_field;
 
 /* Turns JSON of an older version into JSON of the record's own version. PAWL_EVERSION: it does not

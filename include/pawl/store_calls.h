@@ -52,6 +52,9 @@ extern "C" {
  * a caller may wait twice without a claim between. For servers, where a claim saved is a
  * statement saved. */
 #define PAWL_STORE_KEEPS_WAKE 64u
+/* Columns of times with an offset, or the driver refuses them itself; of any other one sagas that ask
+ * for such a column are refused before it is called. */
+#define PAWL_STORE_HAS_OFFSETS 128u
 
 /* Bits of the driver's promises. */
 PAWL_API unsigned pawl_store_promises(const pawl_store *store);

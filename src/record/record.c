@@ -132,6 +132,9 @@ static pawl_code check_field(const pawl_record *record, const pawl_field *field,
         field->offset + extent_of(field) > record->size)
         return refuse(record, error, "field %s: does not lie in the struct of %zu bytes",
                       field->name, record->size);
+    if (field->with_offset && (field->kind != PAWL_KIND_TIME || field->shape == PAWL_LIST))
+        return refuse(record, error, "field %s: with_offset is for a TIME or an OPT_TIME",
+                      field->name);
     return field->kind == PAWL_KIND_ENUM ? check_enum(record, field, error) : PAWL_OK;
 }
 

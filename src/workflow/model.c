@@ -8,7 +8,6 @@
 #include "workflow/model.h"
 
 #include "pawl/endpoint.h"
-
 #include "pawl/process.h"
 #include "workflow/names.h"
 
@@ -37,8 +36,9 @@ static pawl_code correlation_of(const pawl_saga *saga, const pawl_record *state,
                                   ? "; a saga has one, while it is replaced a .transitional one "
                                     "beside it, and .find looks by any other"
                                   : "");
-    correlation->property = pawl_text_of(pawl_field_json(field));
-    pawl_code code        = pawl_field_value_type(field, &correlation->type, error);
+    correlation->property    = pawl_text_of(pawl_field_json(field));
+    correlation->with_offset = field->with_offset;
+    pawl_code code           = pawl_field_value_type(field, &correlation->type, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s: correlation property '%s'",
                                saga->name, property);

@@ -116,7 +116,7 @@ static pawl_code build_shared(pawl__model *model, pawl__saga_model *made,
     made->index      = model->saga_count;
     made->state      = process->state();
     made->table.type = pawl_text_of(process->name);
-    made->table.main = (pawl_correlation){PAWL_TEXT("key"), PAWL_VALUE_TEXT};
+    made->table.main = (pawl_correlation){.property = PAWL_TEXT("key"), .type = PAWL_VALUE_TEXT};
     pawl_code code   = pawl_record_check(made->state, error);
     return code == PAWL_OK ? PAWL_OK : pawl_error_wrap(error, PAWL_ECONFIG, "%s", process->name);
 }

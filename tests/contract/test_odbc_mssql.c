@@ -315,6 +315,79 @@ static void others_are_refused(void **state)
     scripted_text(p, "make the database");
 }
 
+/* ---- Times that sagas are found by ------------------------------------------- */
+
+#define COLUMN(name, type, is_required) "  row 't' '" name "' '" type "' '' '" is_required "' '0'\n"
+#define INDEX(name, columns, is_key, has_filter) \
+    "  row 't' '" name "' '" columns "' '" is_key "' '1' '1' '" has_filter "'\n"
+
+static pawl_saga_table alarm_of(bool with_offset)
+{
+    return (pawl_saga_table){.type = PAWL_TEXT("Alarm"),
+                             .name = PAWL_TEXT("shop_Alarm"),
+                             .main = {PAWL_TEXT("RingsAt"), PAWL_VALUE_TIME, with_offset}};
+}
+
+/* The catalog has a table for the version and a saga's in one. */
+static pawl_code open_alarm(scripted *p, const char *type, bool with_offset, const char *more)
+{
+    pawl_saga_table        alarm   = alarm_of(with_offset);
+    const pawl_saga_table *sagas[] = {&alarm};
+    pawl_store_options     options = PAWL_STORE_OPTIONS_INIT;
+    char                   rules[3000];
+    options.mode        = PAWL_OPEN_CHECK;
+    options.tables      = sagas;
+    options.table_count = 1;
+    scripted_close(p);
+    snprintf(
+        rules, sizeof rules,
+        "on select t.name, c.name*\n" COLUMN("Part", "nvarchar(201)", "1") COLUMN("Version",
+                                                                                  "bigint", "1")
+            COLUMN("Id", "uniqueidentifier", "1") COLUMN("Metadata", "nvarchar(max)", "1") COLUMN(
+                "Data", "nvarchar(max)", "1") COLUMN("PersistenceVersion", "varchar(23)", "1")
+                COLUMN("SagaTypeVersion", "varchar(23)", "1") COLUMN("Concurrency", "bigint", "1")
+                    COLUMN("Correlation_RingsAt", "%s", "0") "on select t.name, i.name*\n" INDEX(
+                        "Index_Correlation_RingsAt", "[Correlation_RingsAt]", "0", "1")
+                        INDEX("pk", "[Id]", "1", "0") "%s",
+        type, more);
+    scripted_write(p, rules, "");
+    pawl_code code = pawl_store_open(p->url, &options, &p->store, &p->error);
+    scripted_mark(p);
+    return code;
+}
+
+static void load_alarm(scripted *p, bool with_offset, pawl_time at, pawl_saga_row *row)
+{
+    const pawl_saga_table alarm = alarm_of(with_offset);
+    const pawl_value      value = pawl_value_time(at);
+    scripted_code(p,
+                  pawl_store_saga_load(p->store, &alarm, PAWL_SAGA_BY_MAIN, &value, 1,
+                                       PAWL_SAGA_UNLOCKED, p->arena, row, &p->error),
+                  PAWL_OK);
+}
+
+#define UTC "cast(switchoffset([Correlation_RingsAt], '+00:00') as datetime2(6))"
+
+/* Looked up by the instant, whatever the offset of the row is, and read in UTC. */
+static void d17_times_with_an_offset_are_looked_up_and_read(void **state)
+{
+    scripted     *p = *state;
+    pawl_saga_row row;
+    scripted_code(p,
+                  open_alarm(p, "datetimeoffset(7)", true,
+                             "on select 0, [Id], *from [dbo].[shop_Alarm] *\n"
+                             "  row '0' '00000000-0000-0000-0000-000000000007' '1' '{}' '{}' '1.0' "
+                             "'2026-01-01 00:00:00.120001'\n"),
+                  PAWL_OK);
+    load_alarm(p, true, SCRIPTED_NOW + 120001, &row);
+    assert_int_equal(row.presence, PAWL_SAGA_THERE);
+    assert_int_equal(row.main.as.time, SCRIPTED_NOW + 120001);
+    assert_int_equal(scripted_count(p, "1 run select 0, [Id], *, " UTC " from [dbo].[shop_Alarm] "
+                                       "where [Correlation_RingsAt] = ?*"
+                                       "<- '2026-01-01T00:00:00.120001'*"),
+                     1);
+}
+
 #define SCRIPTED(function)                                                      \
     {                                                                           \
 #function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
@@ -337,6 +410,7 @@ int main(void)
         SCRIPTED(rows_are_read_at_once),
         SCRIPTED(a_deadline_cancels_a_call),
         SCRIPTED(others_are_refused),
+        SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
     };
     return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);
 }

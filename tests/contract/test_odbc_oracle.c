@@ -326,6 +326,18 @@ static void d6_names_of_128_bytes_are_whole(void **state)
     scripted_code(p, open_with(p, "pawl_567890", &long_alike), PAWL_ESCHEMA);
 }
 
+static void d17_a_time_with_an_offset_is_refused(void **state)
+{
+    static const pawl_saga_table alarm = {
+        .type = PAWL_TEXT_INIT("Alarm"),
+        .name = PAWL_TEXT_INIT("shop_Alarm"),
+        .main = {PAWL_TEXT_INIT("At"), PAWL_VALUE_TIME, true},
+    };
+    scripted *p = *state;
+    scripted_code(p, open_with(p, "pawl_", &alarm), PAWL_ECONFIG);
+    scripted_text(p, "saga Alarm: property 'At' asks for a time with an offset, which oracle has");
+}
+
 /* ---- At open ------------------------------------------------------------------ */
 
 typedef struct refusal {
@@ -451,6 +463,7 @@ int main(void)
         SCRIPTED(a_url_is_a_connect_descriptor),
         SCRIPTED(bad_options_of_a_url_are_named),
         SCRIPTED(d6_names_of_128_bytes_are_whole),
+        SCRIPTED(d17_a_time_with_an_offset_is_refused),
         {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
          (void *)"oracle&names=30"},
         SCRIPTED(open_says_what_is_wrong),

@@ -44,6 +44,10 @@ static const pawl_saga_table order_table = {
     .main         = {.property = PAWL_TEXT_INIT("OrderId"), .type = PAWL_VALUE_TEXT},
     .transitional = {.property = PAWL_TEXT_INIT("OldId"), .type = PAWL_VALUE_INT},
 };
+static const pawl_saga_table offset_table = {
+    .type = PAWL_TEXT_INIT("Offset"),
+    .name = PAWL_TEXT_INIT("shop_Offset"),
+    .main = {.property = PAWL_TEXT_INIT("At"), .type = PAWL_VALUE_TIME, .with_offset = true}};
 static const pawl_saga_table plain_table = {.type = PAWL_TEXT_INIT("Plain"),
                                             .name = PAWL_TEXT_INIT("shop_Plain")};
 
@@ -417,6 +421,18 @@ static void put_rounds(page *p, const statement_row *rows)
 #endif
 
 #ifdef PAWL_HAVE_ODBC
+/* A saga that is found by a time with an offset, which is read in UTC. */
+static void put_offset(page *p)
+{
+    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
+                      pawl__sql_saga_statement);
+    pawl__sql_text text  = {0};
+    *(void **)&saga_text = find(p, "pawl__sql_saga_text");
+    saga_text(&text, p->dialect, &offset_table, PAWL__SQL_SAGA_BY_MAIN);
+    put_statement(p, "saga Offset 1", text.data);
+    pawl_free(text.data);
+}
+
 /* Two runs of a write as one text. */
 static void put_mssql(page *p)
 {
@@ -427,8 +443,8 @@ static void put_mssql(page *p)
     assert_false(text.is_failed);
     put_statement(p, "a round of two", text.data);
     pawl_free(text.data);
+    put_offset(p);
 }
-
 #endif
 
 /* ---- Families ------------------------------------------------------------- */

@@ -36,7 +36,9 @@ static pawl_code column_of(const pawl_saga_table *table, pawl_saga_key key,
 {
     char text[PATH_SIZE];
     switch (key) {
-    case PAWL_SAGA_BY_ID: *column = (pawl_correlation){PAWL_TEXT("id"), PAWL_VALUE_UUID}; break;
+    case PAWL_SAGA_BY_ID:
+        *column = (pawl_correlation){.property = PAWL_TEXT("id"), .type = PAWL_VALUE_UUID};
+        break;
     case PAWL_SAGA_BY_MAIN: *column = table->main; break;
     case PAWL_SAGA_BY_TRANSITIONAL: *column = table->transitional; break;
     default:

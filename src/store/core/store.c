@@ -17,6 +17,7 @@
 
 #include "store/core/call.h"
 #include "store/core/core.h"
+#include "store/core/offset.h"
 #include "store/core/operation.h"
 #include "store/core/wake.h"
 
@@ -165,7 +166,9 @@ pawl_code pawl_store_open(const char *url, const pawl_store_options *options, pa
         code = make_handle(url, &settled, &made, error);
     if (code != PAWL_OK)
         return code;
-    code = made->ops->open(made, url, &settled, error);
+    code = pawl__refuse_offsets(made, settled.tables, settled.table_count, error);
+    if (code == PAWL_OK)
+        code = made->ops->open(made, url, &settled, error);
     if (code != PAWL_OK) {
         pawl_store_close(made);
         return code;
@@ -241,6 +244,11 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
     whole.system_prefix    = settled.system_prefix;
 
     bool is_connected = verb != PAWL_SCHEMA_PRINT;
+    code              = pawl__refuse_offsets(store, settled.tables, settled.table_count, error);
+    if (code != PAWL_OK) {
+        pawl_free(own_of(store));
+        return code;
+    }
     if (is_connected)
         code = store->ops->open(store, url, &settled, error);
     if (code == PAWL_OK)

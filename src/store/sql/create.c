@@ -5,17 +5,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/offset.h"
 #include "store/sql/steps.h"
 
 #include <stdio.h>
 #include <string.h>
 
-pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
+pawl__sql_type pawl__sql_correlation_type(const pawl_correlation *correlation)
 {
-    switch (type) {
+    switch (correlation->type) {
     case PAWL_VALUE_INT: return PAWL__SQL_KEY_INT;
     case PAWL_VALUE_UUID: return PAWL__SQL_UUID;
-    case PAWL_VALUE_TIME: return PAWL__SQL_KEY_TIME;
+    case PAWL_VALUE_TIME:
+        return correlation->with_offset ? PAWL__SQL_KEY_OFFSET_TIME : PAWL__SQL_KEY_TIME;
     case PAWL_VALUE_TEXT:
     case PAWL_VALUE_NONE: break;
     }
@@ -111,6 +113,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
             code = check_size(dialect, "column of property ", name,
                               strlen(before) + pawl__sql_property_of(dialect, list[i]).size, error);
     }
+    if (code == PAWL_OK && dialect->types[PAWL__SQL_KEY_OFFSET_TIME] == NULL)
+        code = pawl__refuse_offset(table, dialect->name, error);
     if (code == PAWL_OK)
         code = pawl__sql_saga_fits(dialect, table, error);
     if (code != PAWL_OK)
@@ -291,8 +295,7 @@ static void append_correlation(pawl__sql_text *text, const pawl__sql_dialect *di
                                const pawl_correlation *correlation)
 {
     append_correlation_name(text, dialect, "", correlation);
-    pawl__sql_appendf(text, " %s null",
-                      dialect->types[pawl__sql_correlation_type(correlation->type)]);
+    pawl__sql_appendf(text, " %s null", dialect->types[pawl__sql_correlation_type(correlation)]);
     if (!has_exact_size(dialect, correlation))
         return;
     pawl__sql_text column = {0};

@@ -55,6 +55,7 @@ typedef enum pawl__sql_type {
     PAWL__SQL_KEY_TEXT, /* values that sagas are found by, up to PAWL_CORRELATION_CHARS_MAX */
     PAWL__SQL_KEY_INT,
     PAWL__SQL_KEY_TIME,
+    PAWL__SQL_KEY_OFFSET_TIME, /* without such a type sagas that ask for it are refused */
     pawl__sql_type_count
 } pawl__sql_type;
 
@@ -128,6 +129,7 @@ typedef struct pawl__sql_dialect {
     const char *value;     /* in front of a saga's table where a text of it is looked for: %s is the
                               parameter; NULL: the column is compared with that by '=' */
     const char *same;      /* behind the column then, which %s is, too */
+    const char *utc;       /* a pattern with a column of a time with an offset: as a time in UTC */
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */

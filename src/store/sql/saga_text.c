@@ -99,6 +99,30 @@ static void write_columns(maker *m, const char *before, const char *before_end)
     }
 }
 
+/* A column with an offset is read in UTC: drivers turn it into the time of their own zone, or do not know its type. */
+static void write_read(maker *m, const pawl_correlation *correlation)
+{
+    pawl__sql_text column = {0};
+    if (!correlation->with_offset || m->dialect->utc == NULL) {
+        write_column(m, correlation);
+        return;
+    }
+    pawl__sql_correlation_column(&column, m->dialect, correlation);
+    pawl__sql_append_pattern(m->text, m->dialect, m->dialect->utc, pawl__sql_text_of(&column));
+    m->text->is_failed |= column.is_failed;
+    pawl__sql_text_free(&column);
+}
+
+static void write_reads(maker *m)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(m->table, list);
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(m->text, ", ");
+        write_read(m, list[i]);
+    }
+}
+
 /* The '}' of the token that begins at `open`. */
 static const char *end_of_token(const char *open, const char *end)
 {
@@ -157,6 +181,8 @@ static void write_token(maker *m, const char *begin, const char *end)
         pawl__sql_append(m->text, m->dialect->locks[m->lock]);
     else if (pawl_text_equal(name, PAWL_TEXT("columns")))
         write_columns(m, colon + 1, end);
+    else if (pawl_text_equal(name, PAWL_TEXT("reads")))
+        write_reads(m);
     else if (pawl_text_equal(name, PAWL_TEXT("limit")))
         write_limit(m, colon + 1, end);
     else if (colon == NULL)
@@ -192,8 +218,8 @@ void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialec
 
 /* ---- The statements of one row ------------------------------------------ */
 
-#define LOAD                                                                              \
-    "select {row}, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]{columns:} " \
+#define LOAD                                                                           \
+    "select {row}, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]{reads} " \
     "from {value}{saga}{hint} where {key}{is}{lock}"
 #define LOADS(first, lock)                                                              \
     [(first) + PAWL_SAGA_BY_ID]                      = {LOAD, PAWL_SAGA_BY_ID, lock},   \

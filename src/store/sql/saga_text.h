@@ -8,6 +8,7 @@
  *     {key}            the column that the statement finds rows by
  *     {columns:s.}     ", " and a correlation column, quoted, for each that the table has, with
  *                      what stands behind the colon before it
+ *     {reads}          the same as they are read: a time with an offset in UTC
  *     {1:text} {2:text}    the text, when the table has a first (a second) correlation
  *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
  *     {b}              its column

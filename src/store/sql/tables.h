@@ -67,7 +67,7 @@ extern const pawl__sql_column pawl__sql_saga_columns[];
 extern const size_t           pawl__sql_saga_column_count;
 
 /* The column type of a correlation value. */
-pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
+pawl__sql_type pawl__sql_correlation_type(const pawl_correlation *correlation);
 /* As much of the property as stands in the name of its column. */
 pawl_text pawl__sql_property_of(const pawl__sql_dialect *dialect,
                                 const pawl_correlation  *correlation);

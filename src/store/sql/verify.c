@@ -277,7 +277,7 @@ static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table 
     pawl__sql_text_free(&name);
     if (!is_ok)
         return no_memory(v);
-    check_column(v, column, pawl__sql_correlation_type(correlation->type), true);
+    check_column(v, column, pawl__sql_correlation_type(correlation), true);
     check_index(v,
                 &(expected_index){index, quoted, true, v->schema->dialect->unique_where != NULL});
     return PAWL_OK;

@@ -588,4 +588,24 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[sh
     exec (N'create unique index [Index_Correlation_index]
     on [dbo].[shop_select] ([Correlation_index], [Size_Correlation_index])
     where [Correlation_index] is not null');
+
+-- Saga Offset: found by At
+if object_id(N'[dbo].[shop_Offset]', N'U') is null
+create table [dbo].[shop_Offset] (
+    [Id] uniqueidentifier not null,
+    [Metadata] nvarchar(max) not null,
+    [Data] nvarchar(max) not null,
+    [PersistenceVersion] varchar(23) not null,
+    [SagaTypeVersion] varchar(23) not null,
+    [Concurrency] bigint not null,
+    [Correlation_At] datetimeoffset null,
+    primary key ([Id])
+);
+if col_length(N'[dbo].[shop_Offset]', N'Correlation_At') is null
+    alter table [dbo].[shop_Offset] add [Correlation_At] datetimeoffset null;
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_Offset]', N'U')
+    and name = N'Index_Correlation_At')
+    exec (N'create unique index [Index_Correlation_At]
+    on [dbo].[shop_Offset] ([Correlation_At])
+    where [Correlation_At] is not null');
 commit transaction;

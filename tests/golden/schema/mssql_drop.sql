@@ -28,6 +28,7 @@ drop table if exists [dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHI
 drop table if exists [dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü];
 drop table if exists [dbo].[shop_it's a \ table; -- no?];
 drop table if exists [dbo].[shop_select];
+drop table if exists [dbo].[shop_Offset];
 drop table if exists [dbo].[pawl_schema];
 drop table if exists [dbo].[pawl_history];
 drop table if exists [dbo].[pawl_leases];

@@ -834,6 +834,11 @@ then 'm' else 'a' end; end try begin catch if xact_state() <> 1 or error_number(
 2627) throw; set @f += case error_number() when 515 then 'n' else 'd' end; end catch; set nocount
 off; select @f;
 
+-- saga Offset 1
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion],
+cast(switchoffset([Correlation_At], '+00:00') as datetime2(6)) from [dbo].[shop_Offset] where
+[Correlation_At] = ?;
+
 -- settings
 set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; set
 arithabort on; set concat_null_yields_null on; set numeric_roundabort off; set ansi_null_dflt_on on;

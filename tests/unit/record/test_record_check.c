@@ -140,6 +140,28 @@ static const pawl_enum *unnamed_enum(void)
     return &unnamed;
 }
 
+/* Of a time, one or an optional one. */
+static void d17_an_offset_is_a_times(void **state)
+{
+    (void)state;
+    const pawl_record *record = PAWL_RECORD_OF(sample)();
+    for (size_t i = 0; i < record->field_count; i++) {
+        pawl_field  field     = record->fields[i];
+        pawl_record one       = *record;
+        bool        is_time   = field.kind == PAWL_KIND_TIME && field.shape != PAWL_LIST;
+        char        says[200] = "";
+        one.fields            = &field;
+        one.field_count       = 1;
+        field.with_offset     = true;
+        snprintf(says, sizeof says, "record %s: field %s: with_offset is for a TIME or an OPT_TIME",
+                 record->name, field.name);
+        if (is_time)
+            assert_int_equal(pawl_record_check(&one, NULL), PAWL_OK);
+        else
+            refused(&one, says);
+    }
+}
+
 static void bad_fields_are_refused(void **state)
 {
     (void)state;
@@ -275,6 +297,7 @@ int main(void)
         cmocka_unit_test(macros_make_messages),
         cmocka_unit_test(good_records_pass),
         cmocka_unit_test(bad_heads_are_refused),
+        cmocka_unit_test(d17_an_offset_is_a_times),
         cmocka_unit_test(bad_fields_are_refused),
         cmocka_unit_test(bases_that_lead_back_are_refused),
         cmocka_unit_test(deep_nesting_is_refused),

@@ -243,6 +243,43 @@ static void d32_all_other_ways_are_accepted(void **state)
     }
 }
 
+/* ---- Times with an offset ------------------------------------------------------------ */
+
+#define ALARM_STATE(F)                     \
+    F(TIME, rings_at, .with_offset = true) \
+    F(TIME, rings_next)
+PAWL_RECORD(alarm_state, ALARM_STATE)
+#define RING(F) F(TIME, at)
+PAWL_RECORD(ring, RING)
+
+static pawl_code on_ring(pawl_context *ctx, alarm_state *state, const ring *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_ring, alarm_state, ring);
+
+static void d17_a_property_asks_for_an_offset(void **state)
+{
+    const mistake row   = {.saga = {.name         = "Alarm",
+                                    .state        = PAWL_RECORD_OF(alarm_state),
+                                    .correlation  = "rings_at",
+                                    .transitional = "rings_next",
+                                    ON({.handle           = PAWL_HANDLE(on_ring),
+                                        .key              = "at",
+                                        .transitional_key = "at",
+                                        .starts           = true})}};
+    pawl__model  *model = NULL;
+    pawl_error    error = PAWL_ERROR_INIT;
+    (void)state;
+    world_ok(create_with(&row, &model, &error), &error);
+    assert_true(model->sagas[0].table.main.with_offset);
+    assert_false(model->sagas[0].table.transitional.with_offset);
+    pawl__model_destroy(model);
+}
+
 /* ---- What is right ------------------------------------------------------------------ */
 
 static const pawl_saga          good        = {.name = "Order",
@@ -425,6 +462,7 @@ int main(void)
         cmocka_unit_test(every_mistake_is_refused_and_named),
         cmocka_unit_test(d32_transitional_properties_that_cannot_be_are_refused),
         cmocka_unit_test(d32_all_other_ways_are_accepted),
+        cmocka_unit_test(d17_a_property_asks_for_an_offset),
         cmocka_unit_test(a_good_table_is_found_again),
         cmocka_unit_test(an_application_of_another_time_is_refused),
         cmocka_unit_test(an_application_whose_tables_are_too_small_is_refused),
