@@ -388,6 +388,22 @@ static void d17_times_with_an_offset_are_looked_up_and_read(void **state)
                      1);
 }
 
+#define COUNT_ROWS                                                              \
+    "on select count(*) from (select 1 as found from [dbo].[shop_Alarm] order " \
+    "by [Id] offset 0 rows fetch next 1000000 rows only) sagas\n row '3'\n"
+
+/* The rows of the table are counted by a statement of the dialect. */
+static void d28_a_column_of_another_type_is_refused(void **state)
+{
+    scripted *p = *state;
+    scripted_code(p, open_alarm(p, "datetime2(6)", true, COUNT_ROWS), PAWL_ESCHEMA);
+    scripted_text(p, "expected datetimeoffset(7), found datetime2(6); nothing is converted; the "
+                     "table has 3 rows");
+    scripted_code(p, open_alarm(p, "datetimeoffset(7)", false, COUNT_ROWS), PAWL_ESCHEMA);
+    scripted_text(p, "expected datetime2(6), found datetimeoffset(7)");
+    scripted_code(p, open_alarm(p, "datetime2(6)", false, ""), PAWL_OK);
+}
+
 #define SCRIPTED(function)                                                      \
     {                                                                           \
 #function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
@@ -411,6 +427,7 @@ int main(void)
         SCRIPTED(a_deadline_cancels_a_call),
         SCRIPTED(others_are_refused),
         SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
+        SCRIPTED(d28_a_column_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);
 }

@@ -90,6 +90,16 @@ static void append_obsolete(question *q)
     }
 }
 
+/* Some databases limit rows behind an order alone. */
+void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect)
+{
+    if (dialect->limit != NULL)
+        pawl__sql_expand(text, dialect, "", " order by [Id]");
+    pawl__sql_append(text, " ");
+    const char *rest = pawl__sql_append_before(text, pawl__sql_limit_of(dialect));
+    pawl__sql_appendf(text, "%d%s) sagas", PAWL__REACH_COUNT_MAX, rest);
+}
+
 /* The unique index of a column that is to be null finds such rows at once, and as a rule there
  * are none. */
 static pawl_code count_rows(question *q, int64_t *count, pawl_error *error)
@@ -101,7 +111,8 @@ static pawl_code count_rows(question *q, int64_t *count, pawl_error *error)
     pawl__sql_append(&q->text, " where ");
     append_own(q);
     append_obsolete(q);
-    pawl__sql_appendf(&q->text, ") limit %d) as unreached", PAWL__REACH_COUNT_MAX);
+    pawl__sql_append(&q->text, ")");
+    pawl__sql_end_count(&q->text, schema->dialect);
     if (q->text.is_failed)
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", schema->dialect->name);
     return q->names[0] == '\0' ? PAWL_OK

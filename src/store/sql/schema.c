@@ -149,7 +149,7 @@ static pawl_code refuse_type(const look *l, const pawl_saga_table *saga,
         l->schema->names != NULL ? l->schema->names : l->schema->dialect;
     pawl__sql_append(&text, "select count(*) from (select 1 as found from ");
     pawl__sql_append_table(&text, names, "", saga->name);
-    pawl__sql_appendf(&text, " limit %d) as sagas", PAWL__REACH_COUNT_MAX);
+    pawl__sql_end_count(&text, l->schema->dialect);
     pawl_code code = text.is_failed
                          ? no_memory(l->schema, l->error)
                          : l->schema->ops->number(l->schema->store, text.data, &count, l->error);

@@ -146,6 +146,8 @@ pawl_code pawl__sql_unreached(const pawl__sql_schema *schema, const pawl__sql_ca
 pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
                                 const pawl_saga_table *const *sagas, size_t saga_count,
                                 pawl_error *error);
+/* Ends "select count(*) from (select 1 as found from ...": no more rows than PAWL__REACH_COUNT_MAX are counted. */
+void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect);
 /* Drops the obsolete columns of the sagas' tables and their indexes (D30); a table of which rows
  * need them is refused. The catalog is that of before. */
 pawl_code pawl__sql_purge(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
