@@ -65,6 +65,7 @@ typedef struct pawl_correlation {
     pawl_text       property;
     pawl_value_type type;
     bool            with_offset; /* a time: its column has an offset (PAWL_STORE_HAS_OFFSETS) */
+    bool            is_coarse;   /* set by a driver, in a copy of its own: its column cuts times */
 } pawl_correlation;
 
 /* The table of a saga type. Lives as long as any store handle that was given it. */

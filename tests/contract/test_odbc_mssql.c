@@ -392,6 +392,122 @@ static void d17_times_with_an_offset_are_looked_up_and_read(void **state)
     "on select count(*) from (select 1 as found from [dbo].[shop_Alarm] order " \
     "by [Id] offset 0 rows fetch next 1000000 rows only) sagas\n row '3'\n"
 
+#define OLD                                                                                                              \
+    "on select count(*) from sys.columns where object_id = object_id(N'[dbo].[shop_Alarm]', N'U') and system_type_id = " \
+    "type_id(N'datetime') and name = N'Correlation_RingsAt'\n row '1'\n"
+#define WHOLE \
+    "coalesce(try_convert(datetime2(6), json_value([Data], '$.\"RingsAt\"'), 127), [Correlation_RingsAt])"
+#define CUT "cast(cast(? as datetime2(6)) as datetime)"
+
+/* A column from before pawl is told once, looked up and written cut to it, and read from the state. */
+static void d13_an_old_column_cuts_times(void **state)
+{
+    scripted             *p     = *state;
+    const pawl_saga_table alarm = alarm_of(false);
+    pawl_saga_row         row   = {.data         = PAWL_TEXT("{}"),
+                                   .metadata     = PAWL_TEXT("{}"),
+                                   .type_version = PAWL_TEXT("1.0"),
+                                   .main         = pawl_value_time(SCRIPTED_NOW + 1)};
+    pawl_saga_row         found;
+    scripted_code(p,
+                  open_alarm(p, "datetime", false,
+                             OLD "on select 0, [Id], *from [dbo].[shop_Alarm] *\n columns 7\n"
+                                 "on insert into [dbo].[shop_Alarm]*\n count 1\n"),
+                  PAWL_OK);
+    load_alarm(p, false, SCRIPTED_NOW + 120001, &found);
+    load_alarm(p, false, SCRIPTED_NOW + 120001, &found);
+    assert_int_equal(scripted_count(p, "1 run select count(*) from sys.columns*"), 1);
+    assert_int_equal(scripted_count(p, "1 run select 0, [Id], *, " WHOLE " from [dbo].[shop_Alarm] "
+                                       "where [Correlation_RingsAt] = " CUT
+                                       "*<- '2026-01-01T00:00:00.120001'*"),
+                     2);
+    scripted_code(p,
+                  pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"),
+                                         SCRIPTED_NOW, &p->error),
+                  PAWL_OK);
+    scripted_code(p, pawl_store_saga_insert(p->store, &alarm, &row, SCRIPTED_NOW, &p->error),
+                  PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run insert into [dbo].[shop_Alarm]* ?, 1, " CUT
+                                       ")*<- *'2026-01-01T00:00:00.000001'*"),
+                     1);
+}
+
+/* A column that pawl made is not cut. */
+static void d13_a_column_of_now_is_whole(void **state)
+{
+    scripted     *p = *state;
+    pawl_saga_row row;
+    scripted_code(p,
+                  open_alarm(p, "datetime2(6)", false,
+                             "on select count(*) from sys.columns*\n row '0'\n"
+                             "on select 0, [Id], *from [dbo].[shop_Alarm] *\n columns 7\n"),
+                  PAWL_OK);
+    load_alarm(p, false, SCRIPTED_NOW, &row);
+    assert_int_equal(scripted_count(p, "1 run select 0, [Id], *, [Correlation_RingsAt] from "
+                                       "[dbo].[shop_Alarm] where [Correlation_RingsAt] = ?*"),
+                     1);
+}
+
+/* The same of a set. */
+static void d13_a_set_cuts_times(void **state)
+{
+    scripted             *p     = *state;
+    const pawl_saga_table alarm = alarm_of(false);
+    pawl_saga_insert      inserts[SET];
+    pawl_changes          changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    scripted_code(p,
+                  open_alarm(p, "datetime", false,
+                             OLD "on insert into [dbo].[shop_Alarm]*\n" ROUND
+                                 " count 1\n then\n row '" APPLIED "a'\n"),
+                  PAWL_OK);
+    scripted_code(p,
+                  pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"),
+                                         SCRIPTED_NOW, &p->error),
+                  PAWL_OK);
+    for (int i = 0; i < SET; i++)
+        inserts[i] = (pawl_saga_insert){.table        = &alarm,
+                                        .id           = {.uuid = {.bytes = {(uint8_t)(i + 1)}}},
+                                        .main         = pawl_value_time(SCRIPTED_NOW + i + 1),
+                                        .data         = PAWL_TEXT("{}"),
+                                        .metadata     = PAWL_TEXT("{}"),
+                                        .type_version = PAWL_TEXT("1.0")};
+    changes.saga_insert.items = inserts;
+    changes.saga_insert.count = SET;
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(
+        scripted_count(p, "1 run set nocount on*insert into [dbo].[shop_Alarm]* ?, 1, " CUT ")*"),
+        1);
+}
+
+static void keep_line(pawl_text line, void *context)
+{
+    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+/* Verify passes an old column with a warning, and no other type. */
+static void d13_an_old_column_is_a_warning(void **state)
+{
+    static const char *const types[] = {"datetime", "datetime2(3)"};
+    static const char *const says[]  = {
+         "warning: table shop_Alarm: column Correlation_RingsAt is a datetime, not datetime2(6): ",
+         "table shop_Alarm: column Correlation_RingsAt: incorrect data type: expected datetime2(6), found datetime2(3)"};
+    scripted *p = *state;
+    for (size_t i = 0; i < 2; i++) {
+        pawl_saga_table        alarm   = alarm_of(false);
+        const pawl_saga_table *sagas[] = {&alarm};
+        pawl_schema_spec       spec    = {.tables = sagas, .table_count = 1};
+        char                  *text    = NULL;
+        size_t                 size    = 0;
+        FILE                  *to      = open_memstream(&text, &size);
+        (void)open_alarm(p, types[i], false, COUNT_ROWS);
+        (void)pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, to, &p->error);
+        fclose(to);
+        assert_non_null(strstr(text, says[i]));
+        assert_null(strstr(text, says[1 - i]));
+        free(text);
+    }
+}
+
 /* The rows of the table are counted by a statement of the dialect. */
 static void d28_a_column_of_another_type_is_refused(void **state)
 {
@@ -399,6 +515,8 @@ static void d28_a_column_of_another_type_is_refused(void **state)
     scripted_code(p, open_alarm(p, "datetime2(6)", true, COUNT_ROWS), PAWL_ESCHEMA);
     scripted_text(p, "expected datetimeoffset(7), found datetime2(6); nothing is converted; the "
                      "table has 3 rows");
+    scripted_code(p, open_alarm(p, "datetime", true, COUNT_ROWS), PAWL_ESCHEMA);
+    scripted_text(p, "expected datetimeoffset(7), found datetime;");
     scripted_code(p, open_alarm(p, "datetimeoffset(7)", false, COUNT_ROWS), PAWL_ESCHEMA);
     scripted_text(p, "expected datetime2(6), found datetimeoffset(7)");
     scripted_code(p, open_alarm(p, "datetime2(6)", false, ""), PAWL_OK);
@@ -427,6 +545,10 @@ int main(void)
         SCRIPTED(a_deadline_cancels_a_call),
         SCRIPTED(others_are_refused),
         SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
+        SCRIPTED(d13_an_old_column_cuts_times),
+        SCRIPTED(d13_a_column_of_now_is_whole),
+        SCRIPTED(d13_a_set_cuts_times),
+        SCRIPTED(d13_an_old_column_is_a_warning),
         SCRIPTED(d28_a_column_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);

@@ -44,10 +44,6 @@ static const pawl_saga_table order_table = {
     .main         = {.property = PAWL_TEXT_INIT("OrderId"), .type = PAWL_VALUE_TEXT},
     .transitional = {.property = PAWL_TEXT_INIT("OldId"), .type = PAWL_VALUE_INT},
 };
-static const pawl_saga_table offset_table = {
-    .type = PAWL_TEXT_INIT("Offset"),
-    .name = PAWL_TEXT_INIT("shop_Offset"),
-    .main = {.property = PAWL_TEXT_INIT("At"), .type = PAWL_VALUE_TIME, .with_offset = true}};
 static const pawl_saga_table plain_table = {.type = PAWL_TEXT_INIT("Plain"),
                                             .name = PAWL_TEXT_INIT("shop_Plain")};
 
@@ -418,19 +414,23 @@ static void put_rounds(page *p, const statement_row *rows)
         put_round(p, name, write);
     }
 }
-#endif
 
-#ifdef PAWL_HAVE_ODBC
-/* A saga that is found by a time with an offset, which is read in UTC. */
-static void put_offset(page *p)
+/* A saga that is found by a time with an offset, and one by a time from before pawl. */
+static void put_timed(page *p)
 {
-    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
-                      pawl__sql_saga_statement);
-    pawl__sql_text text  = {0};
+    pawl_saga_table table = {.name = PAWL_TEXT("shop_Alarm"),
+                             .main = {.property = PAWL_TEXT("At"), .type = PAWL_VALUE_TIME}};
+    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *, int);
     *(void **)&saga_text = find(p, "pawl__sql_saga_text");
-    saga_text(&text, p->dialect, &offset_table, PAWL__SQL_SAGA_BY_MAIN);
-    put_statement(p, "saga Offset 1", text.data);
-    pawl_free(text.data);
+    for (int i = 0; i < 4; i++) {
+        pawl__sql_text text    = {0};
+        table.main.with_offset = i < 2;
+        table.main.is_coarse   = i >= 2;
+        saga_text(&text, p->dialect, &table,
+                  i % 2 == 0 ? PAWL__SQL_SAGA_BY_MAIN : PAWL__SQL_SAGA_INSERT);
+        put_statement(p, i < 2 ? "saga with an offset" : "saga from before pawl", text.data);
+        pawl_free(text.data);
+    }
 }
 
 /* Two runs of a write as one text. */
@@ -443,7 +443,7 @@ static void put_mssql(page *p)
     assert_false(text.is_failed);
     put_statement(p, "a round of two", text.data);
     pawl_free(text.data);
-    put_offset(p);
+    put_timed(p);
 }
 #endif
 

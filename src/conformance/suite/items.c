@@ -45,7 +45,7 @@ static const suite_item rows[] = {
     {'D', 10, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC (Oracle)"},
     {'D', 11, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
     {'D', 12, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
-    {'D', 13, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 13, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
     {'D', 14, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
     {'D', 15, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
     {'D', 17, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},

@@ -13,12 +13,12 @@
 
 /* ---- The text ---------------------------------------------------------------- */
 
-static void write_one(pawl__sql_text *one, const pawl__sql_session *session,
-                      const pawl__sql_write *write, const pawl_saga_table *table)
+static void write_one(pawl__sql_text *one, pawl__sql_session *session, const pawl__sql_write *write,
+                      const pawl_saga_table *table)
 {
     const pawl__sql_remote *remote = session->remote;
     if (table != NULL)
-        pawl__sql_saga_text(one, remote->dialect, table,
+        pawl__sql_saga_text(one, remote->dialect, pawl__sql_saga_known(session, table),
                             (pawl__sql_saga_statement)write->statement);
     else
         pawl__sql_expand(one, remote->dialect, remote->sql.base.system_prefix,

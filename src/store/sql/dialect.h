@@ -123,13 +123,18 @@ typedef struct pawl__sql_dialect {
     const char *limit; /* %s is the number of rows; NULL: limit %s */
     const char
         *clock; /* of the server, in microseconds: a worker without a lock lives by it; or NULL */
-    const char *empty;     /* stands where a template has ''; NULL: '' */
-    const char *index;     /* %s is the name of an index that a statement is to use; or NULL */
-    const char *hints[3];  /* the same behind the table; NULL: "" */
-    const char *value;     /* in front of a saga's table where a text of it is looked for: %s is the
+    const char *empty;    /* stands where a template has ''; NULL: '' */
+    const char *index;    /* %s is the name of an index that a statement is to use; or NULL */
+    const char *hints[3]; /* the same behind the table; NULL: "" */
+    const char *value;    /* in front of a saga's table where a text of it is looked for: %s is the
                               parameter; NULL: the column is compared with that by '=' */
-    const char *same;      /* behind the column then, which %s is, too */
-    const char *utc;       /* a pattern with a column of a time with an offset: as a time in UTC */
+    const char *same;     /* behind the column then, which %s is, too */
+    const char *utc;      /* a pattern with a column of a time with an offset: as a time in UTC */
+    /* The type of times in tables from before pawl, which keeps less of them; or NULL. Patterns: a parameter cut to
+     * it, and in front of the column and ")", with a path in the state, the value as the state has it. */
+    const char *old_time;
+    const char *old_value;
+    const char *old_read;
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */

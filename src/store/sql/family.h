@@ -87,6 +87,9 @@ struct pawl__sql_family {
     /* Server and database as a text that is the same by whatever way they were reached. */
     pawl_code (*database_id)(pawl__sql_session *session,
                              char database_id[PAWL__SQL_DATABASE_ID_SIZE], pawl_error *error);
+    /* Asks whether a column that sagas are found by is of the dialect's old_time. */
+    pawl_code (*is_old_time)(pawl__sql_session *session, pawl_text table, pawl_text column,
+                             bool *is_it, pawl_error *error);
     pawl__sql_run_words         run;
     const pawl__sql_schema_ops *schema_ops;
     const pawl__sql_check_list *checks;

@@ -88,6 +88,27 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
 
 /* ---- Statements of a saga's table ---------------------------------------- */
 
+/* The table may be from before pawl. */
+static pawl_code look_at_times(pawl__sql_session *session, pawl_saga_table *table,
+                               pawl_error *error)
+{
+    pawl_correlation *const all[] = {&table->main, &table->transitional};
+    pawl_code               code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < 2; i++) {
+        pawl__sql_text column = {0};
+        if (session->remote->family->is_old_time == NULL || all[i]->type != PAWL_VALUE_TIME ||
+            all[i]->with_offset)
+            continue;
+        pawl__sql_correlation_column(&column, session->remote->dialect, all[i]);
+        code = column.is_failed ? no_memory(session, error)
+                                : session->remote->family->is_old_time(session, table->name,
+                                                                       pawl__sql_text_of(&column),
+                                                                       &all[i]->is_coarse, error);
+        pawl__sql_text_free(&column);
+    }
+    return code;
+}
+
 static pawl__sql_saga_cache *add_table(pawl__sql_session *session, const pawl_saga_table *table,
                                        pawl_code *code, pawl_error *error)
 {
@@ -99,7 +120,10 @@ static pawl__sql_saga_cache *add_table(pawl__sql_session *session, const pawl_sa
     }
     made->next = session->sagas;
     *code = pawl__sql_saga_copy(session->remote->dialect, table, &made->table, &made->texts, error);
+    if (*code == PAWL_OK)
+        *code = look_at_times(session, &made->table, error);
     if (*code != PAWL_OK) {
+        pawl_free(made->texts);
         pawl_free(made);
         return NULL;
     }
@@ -114,6 +138,15 @@ static pawl__sql_saga_cache *find_table(pawl__sql_session *session, const pawl_s
     while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
         saga = saga->next;
     return saga != NULL ? saga : add_table(session, table, code, error);
+}
+
+const pawl_saga_table *pawl__sql_saga_known(pawl__sql_session     *session,
+                                            const pawl_saga_table *table)
+{
+    const pawl__sql_saga_cache *saga = session->sagas;
+    while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
+        saga = saga->next;
+    return saga != NULL ? &saga->table : table;
 }
 
 /* ---- All of them --------------------------------------------------------- */

@@ -39,12 +39,17 @@ static void write_column(maker *m, const pawl_correlation *correlation)
                           pawl__sql_property_of(m->dialect, correlation));
 }
 
+static const pawl_correlation *key_of(const maker *m)
+{
+    return m->key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional;
+}
+
 static void write_key(maker *m)
 {
     if (m->key == PAWL_SAGA_BY_ID)
         pawl__sql_append_name(m->text, m->dialect, "", PAWL_TEXT("Id"));
     else
-        write_column(m, m->key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+        write_column(m, key_of(m));
 }
 
 /* Whether the key is compared by more than '='. */
@@ -61,6 +66,15 @@ static void write_parameter(maker *m)
     pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
 }
 
+/* Of a correlation column: cut to what the column keeps. */
+static void write_cut(maker *m, const pawl_correlation *correlation)
+{
+    const char *rest =
+        correlation->is_coarse ? pawl__sql_append_before(m->text, m->dialect->old_value) : "";
+    write_parameter(m);
+    pawl__sql_append(m->text, rest);
+}
+
 static void write_value(maker *m)
 {
     if (!has_value(m))
@@ -74,7 +88,10 @@ static void write_is(maker *m)
 {
     if (!has_value(m)) {
         pawl__sql_append(m->text, " = ");
-        write_parameter(m);
+        if (m->key == PAWL_SAGA_BY_ID)
+            write_parameter(m);
+        else
+            write_cut(m, key_of(m));
         return;
     }
     const char *rest = pawl__sql_append_before(m->text, m->dialect->same);
@@ -99,12 +116,32 @@ static void write_columns(maker *m, const char *before, const char *before_end)
     }
 }
 
+/* In JSON: '$."At"'; the name has no character that would be another one there. */
+static void write_path(maker *m, pawl_text property)
+{
+    pawl__sql_text path = {0};
+    pawl__sql_appendf(&path, "$.\"%.*s\"", PAWL_TEXT_ARGS(property));
+    m->text->is_failed |= path.is_failed;
+    pawl__sql_append_literal(m->text, pawl__sql_text_of(&path));
+    pawl__sql_text_free(&path);
+}
+
+/* A column that cuts its times does not have the value that the state has, and the engine compares the two. */
+static void write_coarse(maker *m, const pawl_correlation *correlation)
+{
+    const char *rest = pawl__sql_append_before(m->text, m->dialect->old_read);
+    write_path(m, correlation->property);
+    pawl__sql_append(m->text, rest);
+    write_column(m, correlation);
+    pawl__sql_append(m->text, ")");
+}
+
 /* A column with an offset is read in UTC: drivers turn it into the time of their own zone, or do not know its type. */
 static void write_read(maker *m, const pawl_correlation *correlation)
 {
     pawl__sql_text column = {0};
     if (!correlation->with_offset || m->dialect->utc == NULL) {
-        write_column(m, correlation);
+        (correlation->is_coarse ? write_coarse : write_column)(m, correlation);
         return;
     }
     pawl__sql_correlation_column(&column, m->dialect, correlation);
@@ -134,6 +171,14 @@ static const char *end_of_token(const char *open, const char *end)
     }
     assert(false && "a template whose token has no end");
     return end;
+}
+
+/* "1", "2" or "b", as with the colon. */
+static const pawl_correlation *correlation_of(const maker *m, char letter)
+{
+    const pawl_correlation *list[2] = {&m->table->main, &m->table->transitional};
+    (void)pawl__sql_correlations(m->table, list);
+    return letter == 'b' ? &m->table->transitional : list[letter - '1'];
 }
 
 /* Whether the table has what the text behind the name is about. */
@@ -171,6 +216,8 @@ static void write_token(maker *m, const char *begin, const char *end)
         pawl__sql_append(m->text, m->dialect->row != NULL ? m->dialect->row : "0");
     else if (pawl_text_equal(name, PAWL_TEXT("?")))
         write_parameter(m);
+    else if (name.size == 2 && name.data[0] == '?')
+        write_cut(m, correlation_of(m, name.data[1]));
     else if (pawl_text_equal(name, PAWL_TEXT("value")))
         write_value(m);
     else if (pawl_text_equal(name, PAWL_TEXT("is")))
@@ -228,10 +275,10 @@ void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialec
 #define INSERT                                                                                \
     "insert into {saga} ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion], " \
     "[Concurrency]{columns:}) values ({?}, {?}, {?}, '" PAWL_VERSION                          \
-    "', {?}, 1{1:, {?}}{2:, {?}})"
-#define UPDATE(where)                                                                        \
-    "update {saga} set [Concurrency] = [Concurrency] + 1{b:, {b} = {?}}, [Metadata] = {?}, " \
-    "[Data] = {?}, [PersistenceVersion] = '" PAWL_VERSION "', [SagaTypeVersion] = {?} "      \
+    "', {?}, 1{1:, {?1}}{2:, {?2}})"
+#define UPDATE(where)                                                                         \
+    "update {saga} set [Concurrency] = [Concurrency] + 1{b:, {b} = {?b}}, [Metadata] = {?}, " \
+    "[Data] = {?}, [PersistenceVersion] = '" PAWL_VERSION "', [SagaTypeVersion] = {?} "       \
     "where " where "[Id] = {?} and [Concurrency] = {?}"
 
 static const pawl__sql_saga_template statements[] = {

@@ -12,7 +12,7 @@
  *     {1:text} {2:text}    the text, when the table has a first (a second) correlation
  *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
  *     {b}              its column
- *     {?}              the next parameter
+ *     {?}              the next parameter; {?1}, {?2}, {?b}: for the column of such a correlation
  *     {value}          in front of the table, and behind it {is}: the rows whose {key} is the next
  *                      parameter, compared as the dialect has to
  *     {hint}           behind the table: the words that lock the rows, or nothing

@@ -61,6 +61,9 @@ pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statem
                                           const pawl_saga_table  *table,
                                           const pawl__field_list *fields, pawl_code *code,
                                           pawl_error *error);
+/* The table as the session has looked at it, since one of its statements was prepared; else as it is given. */
+const pawl_saga_table *pawl__sql_saga_known(pawl__sql_session     *session,
+                                            const pawl_saga_table *table);
 /* The template of the statement that pawl__sql_prepared_of finds. */
 const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga);
 void        pawl__sql_prepared_close(pawl__sql_session *session);

@@ -91,6 +91,26 @@ bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected
            strncasecmp(found->type.data, expected, found->type.size) == 0;
 }
 
+bool pawl__sql_is_old_time(const pawl__sql_dialect *dialect, pawl__sql_type type,
+                           const pawl__sql_found_column *found)
+{
+    return type == PAWL__SQL_KEY_TIME && dialect->old_time != NULL &&
+           pawl__sql_is_type(found, dialect->old_time);
+}
+
+/* Not counted: sagas are found by it. */
+static void note_old_time(pawl__sql_verifier *v, pawl_text name, const char *expected)
+{
+    char text[600];
+    (void)snprintf(text, sizeof text,
+                   "warning: table %.*s: column %.*s is a %s, not %s: values are cut to it before "
+                   "they are written and looked for, and two within a step of it are one",
+                   PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->schema->dialect->old_time,
+                   expected);
+    if (v->line != NULL && v->says_obsolete)
+        v->line(pawl_text_of(text), v->context);
+}
+
 static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type type,
                          bool is_nullable)
 {
@@ -103,7 +123,9 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
         return;
     }
     found->is_known = true;
-    if (!pawl__sql_is_type(found, expected))
+    if (pawl__sql_is_old_time(v->schema->dialect, type, found))
+        note_old_time(v, name, expected);
+    else if (!pawl__sql_is_type(found, expected))
         pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                          PAWL_TEXT_ARGS(found->type));

@@ -834,10 +834,24 @@ then 'm' else 'a' end; end try begin catch if xact_state() <> 1 or error_number(
 2627) throw; set @f += case error_number() when 515 then 'n' else 'd' end; end catch; set nocount
 off; select @f;
 
--- saga Offset 1
+-- saga with an offset
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion],
-cast(switchoffset([Correlation_At], '+00:00') as datetime2(6)) from [dbo].[shop_Offset] where
+cast(switchoffset([Correlation_At], '+00:00') as datetime2(6)) from [dbo].[shop_Alarm] where
 [Correlation_At] = ?;
+
+-- saga with an offset
+insert into [dbo].[shop_Alarm] ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion],
+[Concurrency], [Correlation_At]) values (?, ?, ?, 'VERSION', ?, 1, ?);
+
+-- saga from before pawl
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion],
+coalesce(try_convert(datetime2(6), json_value([Data], '$."At"'), 127), [Correlation_At]) from
+[dbo].[shop_Alarm] where [Correlation_At] = cast(cast(? as datetime2(6)) as datetime);
+
+-- saga from before pawl
+insert into [dbo].[shop_Alarm] ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion],
+[Concurrency], [Correlation_At]) values (?, ?, ?, 'VERSION', ?, 1, cast(cast(? as datetime2(6)) as
+datetime));
 
 -- settings
 set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; set

@@ -217,6 +217,27 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
         life->seen);
 }
 
+/* ---- Times from before pawl ---------------------------------------------- */
+
+static pawl_code is_old_time(pawl__sql_session *session, pawl_text table, pawl_text column,
+                             bool *is_it, pawl_error *error)
+{
+    pawl__sql_text text = {0}, name = {0};
+    int64_t        count = 0;
+    pawl__sql_append_table(&name, &pawl__mssql_dialect, "", table);
+    pawl__sql_append(&text, "select count(*) from sys.columns where object_id = object_id(N");
+    pawl__sql_append_literal(&text, pawl__sql_text_of(&name));
+    pawl__sql_append(&text, ", N'U') and system_type_id = type_id(N'datetime') and name = N");
+    pawl__sql_append_literal(&text, column);
+    pawl_code code = text.is_failed || name.is_failed
+                         ? pawl__sql_no_memory(&session->remote->sql.base, "a statement", error)
+                         : pawl__sql_ask_number(session, text.data, &count, error);
+    *is_it         = count != 0;
+    pawl__sql_text_free(&text);
+    pawl__sql_text_free(&name);
+    return code;
+}
+
 /* ---- Sets ---------------------------------------------------------------- */
 
 /* The text of a round: each statement's own end is a letter, by @@rowcount, or by the number of a failure
@@ -276,6 +297,7 @@ const pawl__sql_family pawl__mssql_family = {
     .worker_unlock = worker_unlock,
     .lives         = {"select concat('', ", ", ", ", '')", append_life},
     .database_id   = database_id,
+    .is_old_time   = is_old_time,
     .run           = {.in_transaction = true, .lock = SCRIPT_LOCK},
     .schema_ops    = &schema_ops,
     .checks        = &pawl__mssql_checks,
