@@ -195,6 +195,96 @@ static void lost_answers_of_parts_are_settled(void **state)
     pawl_store_close(store);
 }
 
+/* The number of the last transaction of the last commit, which its fence left. */
+static int64_t transactions(const ground *p)
+{
+    return raw_number(p->raw, p->database,
+                      json("{\"find\": \"pawl_workers\", \"filter\": {\"last_commit\": "
+                           "{\"$exists\": true}}}"),
+                      "cursor.firstBatch.0.part");
+}
+
+/* The folds of streams, one in a group, and the queue's messages behind them, which have no bytes to speak of. */
+static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size_t count,
+                            size_t size)
+{
+    pawl_fold_set folds[4];
+    char          streams[4][30];
+    char         *state = malloc(size + 1);
+    assert_non_null(state);
+    memset(state, 'x', size);
+    snprintf(state + size - 2, 3, "\"}");
+    memcpy(state, "{\"a\":\"", 6);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(streams[i], sizeof streams[i], "%s/%zu", name, i);
+        folds[i] = (pawl_fold_set){.unit         = (uint32_t)i,
+                                   .group        = (uint32_t)i,
+                                   .stream       = pawl_text_of(streams[i]),
+                                   .version      = 1,
+                                   .type_version = 1,
+                                   .at           = NOW,
+                                   .dispatches   = TEXT("{}"),
+                                   .state        = {.data = state, .size = size}};
+    }
+    pawl_changes  changes = {.now         = NOW,
+                             .unit_count  = (uint32_t)count,
+                             .group_count = (uint32_t)count,
+                             .fold_set    = {.items = folds, .count = count}};
+    pawl_refusals refused = {.arena = p->arena};
+    if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
+        fail_msg("%s", p->error.text);
+    free(state);
+    return transactions(p);
+}
+
+/* Groups of 8 MB are one transaction; the one that is more has its own. */
+static void a_part_ends_before_its_size_is_too_much(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    assert_int_equal(commit_folds(p, store, "a", 4, (size_t)2 << 20), 2); /* with their names */
+    assert_int_equal(commit_folds(p, store, "b", 4, ((size_t)2 << 20) - 100), 1);
+    assert_int_equal(commit_folds(p, store, "c", 2, (size_t)9 << 20), 2);
+    assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"pawl_folds\"}"), "n"), 10);
+    pawl_store_close(store);
+}
+
+/* Of four groups with 240 documents each, which one transaction takes: 500 documents are two of them, and 250 one. */
+static void after_two_aborts_parts_are_half_as_large(void **state)
+{
+    static const int expected[] = {1, 1, 2, 2, 4};
+    ground          *p          = *state;
+    pawl_store      *store      = open_worker(p);
+    for (int aborts = 0; aborts < 5; aborts++) {
+        static pawl_queue_send sends[960];
+        static char            ids[960][30];
+        char                   mode[60];
+        for (int i = 0; i < 960; i++) {
+            snprintf(ids[i], sizeof ids[i], "%d-%d", aborts, i);
+            sends[i] =
+                (pawl_queue_send){.unit    = (uint32_t)(i / 240),
+                                  .group   = (uint32_t)(i / 240),
+                                  .queue   = TEXT("orders"),
+                                  .due     = NOW,
+                                  .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t")}};
+        }
+        pawl_changes  changes = {.now         = NOW,
+                                 .unit_count  = 4,
+                                 .group_count = 4,
+                                 .queue_send  = {.items = sends, .count = 960}};
+        pawl_refusals refused = {.arena = p->arena};
+        snprintf(mode, sizeof mode, "{\"times\": %d}", aborts);
+        fault_on(p, mode, "\"failCommands\": [\"insert\"], \"errorCode\": 112");
+        if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK)
+            fail_msg("%s", p->error.text);
+        assert_int_equal(fault_off(p), aborts);
+        assert_int_equal(refused.count, 0);
+        assert_int_equal(transactions(p), expected[aborts]);
+        assert_int_equal(messages(p), (aborts + 1) * 960);
+    }
+    pawl_store_close(store);
+}
+
 /* ---- Trips ----------------------------------------------------------------- */
 
 #define EACH                                                                            \
@@ -254,6 +344,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SERVER(a_batch_is_a_command_for_each_kind),
+        ON_SERVER(a_part_ends_before_its_size_is_too_much),
+        ON_SERVER(after_two_aborts_parts_are_half_as_large),
         ON_SERVER(a_part_in_doubt_leaves_the_rest),
         ON_SERVER(lost_answers_of_parts_are_settled),
         ON_SERVER(o32_a_commit_in_doubt_is_settled),

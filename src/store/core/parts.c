@@ -4,22 +4,24 @@
  */
 #include "store/core/parts.h"
 
-static size_t size_of(const pawl_changes *changes, pawl_change_kind kind, size_t index)
+#include "store/core/field.h"
+
+/* Bytes of the texts of a change. */
+static size_t size_of(pawl_change_kind kind, const char *change)
 {
-    switch (kind) {
-    case pawl_change_queue_send:
-        return PAWL_MESSAGE_SIZE(&changes->queue_send.items[index].message);
-    case pawl_change_outbox_add:
-        return PAWL_MESSAGE_SIZE(&changes->outbox_add.items[index].message);
-    case pawl_change_aggregator_add:
-        return PAWL_MESSAGE_SIZE(&changes->aggregator_add.items[index].message);
-    case pawl_change_dead_set: return PAWL_MESSAGE_SIZE(&changes->dead_set.items[index].message);
-    case pawl_change_saga_insert: return changes->saga_insert.items[index].data.size;
-    case pawl_change_saga_update: return changes->saga_update.items[index].data.size;
-    case pawl_change_event_append:
-        return PAWL_MESSAGE_SIZE(&changes->event_append.items[index].event);
-    default: return 0;
-    }
+    const pawl__field_list *fields = &pawl__change_fields[kind];
+    size_t                  size   = 0;
+    for (size_t i = 0; i < fields->count; i++)
+        switch (fields->items[i].wire) {
+        case PAWL__WIRE_TEXT:
+        case PAWL__WIRE_ERROR_TEXT:
+        case PAWL__WIRE_BYTES:
+        case PAWL__WIRE_JSON:
+            size += ((const pawl_text *)(const void *)(change + fields->items[i].offset))->size;
+            break;
+        default: break;
+        }
+    return size;
 }
 
 pawl_code pawl__parts_open(pawl__parts *parts, pawl_arena *arena)
@@ -39,7 +41,7 @@ pawl_code pawl__parts_open(pawl__parts *parts, pawl_arena *arena)
         for (size_t i = 0; i < count; i++, item += pawl__kinds[kind].size) {
             uint32_t group = pawl__change_group(item);
             parts->counts[group]++;
-            parts->sizes[group] += size_of(changes, (pawl_change_kind)kind, i);
+            parts->sizes[group] += size_of((pawl_change_kind)kind, item);
         }
     }
     return PAWL_OK;
