@@ -380,13 +380,13 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write)
                      const void *const *, size_t, bool *, pawl_error *);
     void (*text_of)(const pawl__oracle_round *, pawl__sql_text *);
     void (*clear)(pawl__oracle_round *);
-    *(void **)&add                                 = find(p, "pawl__oracle_round_add");
-    *(void **)&text_of                             = find(p, "pawl__oracle_round_text");
-    *(void **)&clear                               = find(p, "pawl__oracle_round_clear");
-    remote.family                                  = find(p, "pawl__oracle_family");
-    session.remote                                 = &remote;
-    remote.sql.base.system_prefix                  = "pawl_";
-    ((pawl__sql_saga_change *)(void *)item)->table = write->is_saga ? &order_table : NULL;
+    *(void **)&add                             = find(p, "pawl__oracle_round_add");
+    *(void **)&text_of                         = find(p, "pawl__oracle_round_text");
+    *(void **)&clear                           = find(p, "pawl__oracle_round_clear");
+    remote.family                              = find(p, "pawl__oracle_family");
+    session.remote                             = &remote;
+    remote.sql.base.system_prefix              = "pawl_";
+    ((pawl__saga_change *)(void *)item)->table = write->is_saga ? &order_table : NULL;
     assert_int_equal(add(&round, &remote, write, items, 1, &is_added, NULL), PAWL_OK);
     if (is_added) {
         text_of(&round, &text);
@@ -403,8 +403,8 @@ static void put_rounds(page *p, const statement_row *rows)
     put_round(p, "round: fence", find(p, "pawl__sql_write_fence"));
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         char name[40];
-        bool is_saga                                     = is_of_saga(kind);
-        ((pawl__sql_saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
+        bool is_saga                                 = is_of_saga(kind);
+        ((pawl__saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
         const pawl__sql_write *write =
             ways[kind].choose != NULL ? ways[kind].choose(change) : ways[kind].write;
         if (write == NULL)

@@ -88,6 +88,13 @@ size_t pawl__take_alike(const void **items, size_t count, const void **alike,
     return left;
 }
 
+int pawl__by_table(const void *left, const void *right)
+{
+    const pawl_saga_table *l = pawl__saga_table_of(left);
+    const pawl_saga_table *r = pawl__saga_table_of(right);
+    return l == r ? 0 : pawl_text_compare(l->name, r->name);
+}
+
 /* qsort_r, since a driver is a module: LeakSanitizer crashes over the thread-local variable of a
  * module that was closed. */
 static int by_key_and_index(const void *left, const void *right, void *context)

@@ -28,6 +28,17 @@ typedef struct pawl__change {
     PAWL__CHANGE_BASE
 } pawl__change;
 
+/* Each change of a saga begins with it. */
+typedef struct pawl__saga_change {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+} pawl__saga_change;
+
+static inline const pawl_saga_table *pawl__saga_table_of(const void *item)
+{
+    return ((const pawl__saga_change *)item)->table;
+}
+
 size_t      pawl__change_count(const pawl_changes *changes, pawl_change_kind kind);
 const char *pawl__change_items(const pawl_changes *changes, pawl_change_kind kind);
 uint32_t    pawl__change_group(const void *change);
@@ -49,6 +60,8 @@ size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
  * above otherwise. For a wave whose changes are written by more than one statement. */
 size_t pawl__take_alike(const void **items, size_t count, const void **alike,
                         pawl__compare_fn *compare);
+/* Two changes of sagas, by the names of their tables. */
+int pawl__by_table(const void *left, const void *right);
 /* Sorts changes by key; those of one key stay in the order of the change set. */
 void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *compare);
 

@@ -337,17 +337,6 @@ static pawl_code write_some(pawl__mongo_run *r)
     return write_all(r);
 }
 
-/* Each change of sagas begins so. */
-typedef struct saga_change {
-    PAWL__CHANGE_BASE
-    const pawl_saga_table *table;
-} saga_change;
-
-static const pawl_saga_table *table_of(const void *change)
-{
-    return ((const saga_change *)change)->table;
-}
-
 /* Changes of sagas table by table: a bulk is of one collection. */
 static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_way *of,
                            const void **items, size_t count)
@@ -358,17 +347,11 @@ static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_way *of
             &(pawl__mongo_run){.writer = writer, .way = of, .items = items, .count = count});
     const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
     while (alike != NULL && code == PAWL_OK && count != 0) {
-        const pawl_saga_table *table = table_of(items[0]);
-        size_t                 taken = 0, left = 0;
-        for (size_t i = 0; i < count; i++)
-            if (pawl_text_equal(table_of(items[i])->name, table->name))
-                alike[taken++] = items[i];
-            else
-                items[left++] = items[i];
-        count                = left;
-        pawl__mongo_run some = {.writer = writer, .way = of, .items = alike, .count = taken};
-        some.scope.table     = table;
+        size_t          left = pawl__take_alike(items, count, alike, pawl__by_table);
+        pawl__mongo_run some = {.writer = writer, .way = of, .items = alike, .count = count - left};
+        some.scope.table     = pawl__saga_table_of(alike[0]);
         code                 = write_some(&some);
+        count                = left;
     }
     return alike != NULL ? code : pawl__mongo_no_memory(writer->error);
 }

@@ -37,7 +37,7 @@ typedef struct set {
 
 static const pawl_saga_table *table_of(const pawl__sql_write *write, const void *item)
 {
-    return write->is_saga ? pawl__sql_saga_of(item) : NULL;
+    return write->is_saga ? pawl__saga_table_of(item) : NULL;
 }
 
 /* ---- Bulk execute ------------------------------------------------------- */
@@ -239,7 +239,7 @@ static size_t take(const set *s, size_t count, bool is_bulk)
     const pawl_saga_table *table    = table_of(s->write, s->items[0]);
     size_t                 taken = 0, size = 0, rows = ROWS_MAX;
     for (; taken < count && taken < ROWS_MAX; taken++) {
-        if (table != NULL && !pawl__sql_saga_same(table, pawl__sql_saga_of(s->items[taken])))
+        if (table != NULL && !pawl__sql_saga_same(table, pawl__saga_table_of(s->items[taken])))
             break;
         size += pawl__mysql_size_of(&s->write->parameters, s->items[taken]);
         if (size > size_max)

@@ -143,7 +143,7 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
 static bool is_one_table(const void *const *items)
 {
     for (size_t i = 1; i < PAWL__ODBC_SET_ROWS; i++)
-        if (!pawl__sql_saga_same(pawl__sql_saga_of(items[0]), pawl__sql_saga_of(items[i])))
+        if (!pawl__sql_saga_same(pawl__saga_table_of(items[0]), pawl__saga_table_of(items[i])))
             return false;
     return true;
 }
@@ -168,7 +168,7 @@ pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write
     *is_done = false;
     if (!can_be_set(session, write, items, count))
         return PAWL_OK;
-    const pawl_saga_table *table     = write->is_saga ? pawl__sql_saga_of(items[0]) : NULL;
+    const pawl_saga_table *table     = write->is_saga ? pawl__saga_table_of(items[0]) : NULL;
     pawl__odbc_statement  *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
          session, write->statement, table, &write->parameters, &code, error);
     if (statement != NULL && !statement->is_looked_at)

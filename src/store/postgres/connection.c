@@ -29,8 +29,8 @@ static void begin(pawl__pg_request *request, pawl__pg_connection *connection,
 {
     if (asked->statement >= PAWL__SQL_ON_SAGA) {
         assert(asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_WALK);
-        pawl__pg_saga_begin(request, connection, pawl__sql_saga_of(asked->item), PAWL__PG_SAGA_WALK,
-                            error);
+        pawl__pg_saga_begin(request, connection, pawl__saga_table_of(asked->item),
+                            PAWL__PG_SAGA_WALK, error);
         return;
     }
     int override = pawl__pg_overrides[asked->statement];

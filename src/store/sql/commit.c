@@ -163,13 +163,6 @@ static pawl_code write_items(const run *r, const void *const *items, size_t coun
     return code == PAWL_OK ? follow(r, items, count, fates) : fail(writer, items[failed], code);
 }
 
-static int by_table(const void *left, const void *right)
-{
-    const pawl_saga_table *l = pawl__sql_saga_of(left);
-    const pawl_saga_table *r = pawl__sql_saga_of(right);
-    return l == r ? 0 : pawl_text_compare(l->name, r->name);
-}
-
 /* The run is empty afterwards. Changes of sagas go table by table: a statement is one table's. */
 static pawl_code write_run(run *r)
 {
@@ -180,7 +173,7 @@ static pawl_code write_run(run *r)
     if (left > 0 && !r->write->is_saga)
         return write_items(r, r->items, left);
     for (size_t before = left; code == PAWL_OK && left > 0; before = left) {
-        left = pawl__take_alike(r->items, left, alike, by_table);
+        left = pawl__take_alike(r->items, left, alike, pawl__by_table);
         code = write_items(r, alike, before - left);
     }
     return code;

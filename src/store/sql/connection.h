@@ -27,7 +27,7 @@
 #include "store/sql/statements.h"
 #include "store/sql/write.h"
 
-/* Added to a pawl__sql_saga_statement: the item begins as a pawl__sql_saga_change. */
+/* Added to a pawl__sql_saga_statement: the item begins as a pawl__saga_change. */
 #define PAWL__SQL_ON_SAGA 4096
 
 #define PAWL__SQL_SET_MAX 256

@@ -77,7 +77,7 @@ static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *wr
     pawl__sql_append(&text, ", ");
     pawl__sql_append_name(&text, dialect, "", PAWL_TEXT("Concurrency"));
     pawl__sql_append(&text, " from ");
-    pawl__sql_append_table(&text, dialect, "", pawl__sql_saga_of(it->items[0])->name);
+    pawl__sql_append_table(&text, dialect, "", pawl__saga_table_of(it->items[0])->name);
     pawl__sql_append(&text, " where ");
     pawl__sql_append_name(&text, dialect, "", PAWL_TEXT("Id"));
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ static bool is_past(const look *it, const pawl__sql_write *write, const void *it
 
 static bool is_of(const pawl_saga_table *table, const void *item)
 {
-    return pawl_text_equal(pawl__sql_saga_of(item)->name, table->name);
+    return pawl_text_equal(pawl__saga_table_of(item)->name, table->name);
 }
 
 /* Reads the versions of the sagas in the first item's table, and writes the fates of these items. */
@@ -113,7 +113,7 @@ static pawl_code look_at(pawl__sql_session *session, const pawl__sql_write *writ
                          const void *const *items, size_t first, size_t count,
                          pawl__sql_fate *fates, pawl_error *error)
 {
-    const pawl_saga_table *table = pawl__sql_saga_of(items[first]);
+    const pawl_saga_table *table = pawl__saga_table_of(items[first]);
     pawl_code              code;
     size_t                 found = 0;
     /* Preparing checks the table's names, too, before they stand in a text. */

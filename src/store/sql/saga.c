@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Begins as a pawl__sql_saga_change. */
+/* Begins as a pawl__saga_change. */
 typedef struct saga_by {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;

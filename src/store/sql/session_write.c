@@ -83,7 +83,7 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
     pawl_code           code;
     bool                is_saved  = needs_savepoint(session, write);
     pawl__sql_prepared *statement = pawl__sql_prepared_of(
-        session, write->statement, write->is_saga ? pawl__sql_saga_of(item) : NULL,
+        session, write->statement, write->is_saga ? pawl__saga_table_of(item) : NULL,
         &write->parameters, &code, error);
     if (statement != NULL && is_saved)
         code = pawl__sql_savepoint_begin(session, error);
@@ -147,7 +147,7 @@ pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const paw
     bool                is_saga = asked->statement >= PAWL__SQL_ON_SAGA;
     pawl__sql_prepared *found   = pawl__sql_prepared_of(
           session, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
-        is_saga ? pawl__sql_saga_of(asked->item) : NULL, asked->parameters, code, error);
+        is_saga ? pawl__saga_table_of(asked->item) : NULL, asked->parameters, code, error);
     if (found != NULL)
         *code =
             session->remote->ops->execute(session, found, asked->parameters, asked->item, error);

@@ -6,7 +6,7 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/write.h"
 
-/* Begins as a pawl__sql_saga_change. */
+/* Begins as a pawl__saga_change. */
 typedef struct behind {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;

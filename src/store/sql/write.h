@@ -20,6 +20,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/core/field.h"
+#include "store/core/kinds.h"
 #include "store/core/refusal.h"
 #include "store/sql/row_statements.h"
 
@@ -56,17 +57,6 @@ struct pawl__sql_write {
 static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_fate fate)
 {
     return write->then[fate].next != NULL || write->then[fate].why != NULL;
-}
-
-/* Each change of a saga begins with it. */
-typedef struct pawl__sql_saga_change {
-    PAWL__CHANGE_BASE
-    const pawl_saga_table *table;
-} pawl__sql_saga_change;
-
-static inline const pawl_saga_table *pawl__sql_saga_of(const void *item)
-{
-    return ((const pawl__sql_saga_change *)item)->table;
 }
 
 /* ---- The kinds ---------------------------------------------------------- */

@@ -35,7 +35,7 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a request");
     pawl__sqlite_request *own = &(*request)->own;
     if (asked->statement >= PAWL__SQL_ON_SAGA)
-        pawl__sqlite_saga_begin(own, connection, pawl__sql_saga_of(asked->item),
+        pawl__sqlite_saga_begin(own, connection, pawl__saga_table_of(asked->item),
                                 asked->statement - PAWL__SQL_ON_SAGA, error);
     else
         pawl__sqlite_request_begin(own, connection, pawl__sqlite_statement(asked->statement),

@@ -11,7 +11,7 @@ static void begin_item(pawl__sqlite_request *request, pawl__sqlite_connection *c
                        const pawl__sql_write *write, const void *item, pawl_error *error)
 {
     if (write->is_saga)
-        pawl__sqlite_saga_begin(request, connection, pawl__sql_saga_of(item), write->statement,
+        pawl__sqlite_saga_begin(request, connection, pawl__saga_table_of(item), write->statement,
                                 error);
     else
         pawl__sqlite_request_begin(request, connection, pawl__sqlite_statement(write->statement),

@@ -15,7 +15,7 @@
 
 static const pawl_saga_table *table_of(const pawl__mysql_set *s)
 {
-    return s->write->is_saga ? pawl__sql_saga_of(s->item) : NULL;
+    return s->write->is_saga ? pawl__saga_table_of(s->item) : NULL;
 }
 
 static bool begins(const char *text, const char *word)

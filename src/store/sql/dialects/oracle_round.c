@@ -152,7 +152,7 @@ static void append_statement(pawl__sql_text *to, const pawl__sql_remote *remote,
     pawl__sql_dialect dialect = *remote->dialect;
     dialect.parameter         = "p%u(i)";
     if (write->is_saga)
-        pawl__sql_saga_text(to, &dialect, pawl__sql_saga_of(item),
+        pawl__sql_saga_text(to, &dialect, pawl__saga_table_of(item),
                             (pawl__sql_saga_statement)write->statement);
     else
         pawl__sql_expand(to, &dialect, remote->sql.base.system_prefix,
@@ -206,7 +206,7 @@ pawl_code pawl__oracle_round_add(pawl__oracle_round *round, const pawl__sql_remo
     size_t         at        = 0;
     pawl_code      code      = PAWL_OK;
     if (write->is_saga)
-        code = pawl__sql_saga_check(remote->dialect, pawl__sql_saga_of(items[0]), error);
+        code = pawl__sql_saga_check(remote->dialect, pawl__saga_table_of(items[0]), error);
     if (code == PAWL_OK)
         append_statement(&statement, remote, write, items[0]);
     *is_added = code == PAWL_OK && all + count <= PAWL__ORACLE_ITEMS_MAX && writes(&statement);
