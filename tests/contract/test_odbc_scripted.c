@@ -181,6 +181,29 @@ static void a_set_has_a_sum_alone(void **state)
     assert_int_equal(scripted_count(p, "* run rollback"), 1);
 }
 
+/* The stream of an event is null where the version before it is missing, which is a refusal and not a failure; any
+ * other number is one. */
+static void o4_a_null_refuses_an_event(void **state)
+{
+    scripted         *p     = *state;
+    pawl_event_append event = {
+        .stream   = PAWL_TEXT("Cart/c-1"),
+        .version  = 3,
+        .is_first = true,
+        .event    = {.type = PAWL_TEXT("t"), .type_version = 1, .body = PAWL_TEXT("{}")}};
+    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.event_append.items = &event;
+    changes.event_append.count = 1;
+    scripted_open(p, "on insert into `pawl_events`*\n error 23000 1048 Column cannot be null\n",
+                  DEADLINE_MS);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_ECONFLICT);
+    scripted_text(p, "stream Cart/c-1");
+    scripted_open(p, "on insert into `pawl_events`*\n error 22003 1264 Out of range\n",
+                  DEADLINE_MS);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_EINVAL);
+    scripted_text(p, "Out of range");
+}
+
 /* Numbers and counts are read by the driver's name alone: one of another name is not guessed at, whatever it says
  * that it can. */
 static void a_driver_is_known_by_its_name(void **state)
@@ -474,6 +497,7 @@ int main(void)
         SCRIPTED(an_unknown_count_is_a_failure),
         SCRIPTED(o32_an_unknown_count_does_not_resolve),
         SCRIPTED(a_set_has_a_sum_alone),
+        SCRIPTED(o4_a_null_refuses_an_event),
         SCRIPTED(a_driver_is_known_by_its_name),
         SCRIPTED(an_interrupt_ends_a_call),
         SCRIPTED(a_deadline_ends_a_call),
