@@ -145,9 +145,32 @@ static void a_refused_change_fails_the_call(void **state)
     close_both(&b);
 }
 
+/* libmongoc begins no transaction with it, but one that has a write concern of its own. */
+static void m1_a_client_whose_writes_have_no_answer_is_refused(void **state)
+{
+    ground                   *p = *state;
+    both                      b;
+    bson_error_t              error;
+    mongoc_transaction_opt_t *options = mongoc_transaction_opts_new();
+    mongoc_write_concern_t   *concern = mongoc_write_concern_new();
+    open_both(&b, p);
+    mongoc_write_concern_set_wmajority(concern, 0);
+    mongoc_transaction_opts_set_write_concern(options, concern);
+    mongoc_write_concern_set_w(concern, MONGOC_WRITE_CONCERN_W_UNACKNOWLEDGED);
+    mongoc_client_set_write_concern(b.client, concern);
+    assert_true(mongoc_client_session_start_transaction(b.session, options, &error));
+    assert_int_equal(enlist(&b, "m-1", false), PAWL_ECONFIG);
+    assert_non_null(strstr(p->error.text, "w=0"));
+    assert_true(mongoc_client_session_abort_transaction(b.session, &error));
+    mongoc_write_concern_destroy(concern);
+    mongoc_transaction_opts_destroy(options);
+    close_both(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_SERVER(m1_a_client_whose_writes_have_no_answer_is_refused),
         ON_SERVER(both_are_there_or_neither),
         ON_SERVER(a_session_without_a_transaction_is_refused),
         ON_SERVER(a_refused_change_fails_the_call),

@@ -14,6 +14,8 @@ int main(void)
 
 #include "contract/mongodb_ground.h"
 
+#include "contract/at_once.h"
+
 static const pawl_saga_table order = {
     .type = PAWL_TEXT_INIT("Order"),
     .name = PAWL_TEXT_INIT("shop_Order"),
@@ -144,6 +146,24 @@ static void verify_names_what_was_dropped_and_apply_makes_it(void **state)
     assert_non_null(strstr(t.text, "collection shop_Order lacks its index correlation.order_id"));
     assert_non_null(strstr(t.text, "collection pawl_outbox is missing"));
     make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
+static pawl_code apply_in_child(void *context, pawl_error *error)
+{
+    ground   *p    = context;
+    pawl_code code = apply(p);
+    *error         = p->error;
+    return code;
+}
+
+static void processes_apply_at_once_and_again(void **state)
+{
+    ground *p = *state;
+    run_at_once(apply_in_child, p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+    run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
+    run_at_once(apply_in_child, p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
@@ -299,6 +319,7 @@ int main(void)
         ON_SERVER(whatever_else_a_document_has_is_free),
         ON_SERVER(verify_names_them_and_apply_sets_them),
         ON_SERVER(verify_names_what_was_dropped_and_apply_makes_it),
+        ON_SERVER(processes_apply_at_once_and_again),
         ON_SERVER(verify_finds_its_collections_among_others),
         ON_SERVER(who_may_set_none_is_told_of_which),
         ON_SERVER(an_open_makes_collections_without),

@@ -215,6 +215,20 @@ static pawl_code apply_enlisted(pawl__mongo_writer *writer)
     return pawl__refusal_error(&writer->refused->items[0], writer->error);
 }
 
+static pawl_code check_session(mongoc_client_session_t *session, pawl_error *error)
+{
+    mongoc_client_t *client = mongoc_client_session_get_client(session);
+    if (!mongoc_write_concern_is_acknowledged(mongoc_client_get_write_concern(client)))
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "enlist: the session's client has the write concern w=0: a write that "
+            "nobody acknowledges may be lost; set another one on the client");
+    if (!mongoc_client_session_in_transaction(session))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the session has no open transaction: start one first");
+    return PAWL_OK;
+}
+
 /* In the transaction of the caller's session, which the caller has to abort after a failure. */
 pawl_code pawl__mongo_enlist(pawl_store *store, void *native, const pawl_changes *changes,
                              pawl_error *error)
@@ -231,10 +245,7 @@ pawl_code pawl__mongo_enlist(pawl_store *store, void *native, const pawl_changes
                                         .error       = error};
     if (refused.arena == NULL)
         return pawl__mongo_no_memory(error);
-    pawl_code code = PAWL_OK;
-    if (!mongoc_client_session_in_transaction(session))
-        code = pawl_error_set(error, PAWL_EINVAL,
-                              "enlist: the session has no open transaction: start one first");
+    pawl_code code   = check_session(session, error);
     self->at_client  = mongoc_client_session_get_client(session);
     self->at_session = session;
     if (code == PAWL_OK)
