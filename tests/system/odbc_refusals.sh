@@ -77,6 +77,23 @@ expect 4 "table shop.pawl_schema is missing or incomplete; run: pawl schema appl
 scripted "$(printf 'on select table_name,*\n  error 42000 1142 SELECT command denied to user shop\n%s' "$(session 10.11.6-MariaDB shop)")"
 refused 3 "SELECT command denied to user shop .error 1142" "$url"
 
+echo "== PostgreSQL"
+# postgres RULES: sets url to a server's, behind the scripted driver.
+postgres()
+{
+    scripts=$((scripts + 1))
+    printf 'name psqlodbca.so\n%s\n' "$1" >"$work/script.$scripts"
+    url="odbc:Driver=$driver;Script=$work/script.$scripts;UID=shop;PWD=hush?dialect=postgres"
+}
+postgres "$(printf 'on connect *\n  error 08001 101 FATAL: password authentication failed for user "shop"')"
+refused 3 "password authentication failed .*state 08001.*user and password are right" "$url"
+postgres "$(printf 'on connect *\n  error 08001 101 FATAL: database "shop" does not exist')"
+refused 3 "does not exist .*state 08001.*that the database is there" "$url"
+postgres "$(printf "on select pg_backend_pid()*\n  row session '130009' 'public'\non set client_encoding*")"
+refused 3 "the server is PostgreSQL 13.*at least 14 is needed: name another" "$url"
+postgres "$(printf 'on connect *\n  error 08001 101 Connection refused')"
+refused 3 "Connection refused .*state 08001.*see that the server runs there" "$url"
+
 echo "== SQL Server"
 # mssql RULES: sets url to a server's, behind the scripted driver.
 mssql()

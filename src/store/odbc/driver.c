@@ -145,6 +145,9 @@ static const remedy_row remedies[] = {
     {PAWL_EUNREACHABLE, "01000",
      "; install the driver, or name its file by driver= or Driver=: 'odbcinst -q -d' lists those that are "
      "known"},
+    {PAWL_EUNREACHABLE, "08001", /* psqlODBC's of a server that refused, too */
+     "; see that the server runs there and lets this user in from here, that user and password are "
+     "right, and that the database is there"},
     {PAWL_EUNREACHABLE, "",
      "; see that the server runs, and that host and port of the connection string or the data "
      "source are its own"},
