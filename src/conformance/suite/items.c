@@ -30,7 +30,7 @@ static const suite_item rows[] = {
     {'S', 32, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
     {'O', 17, SUITE_NOT_APPLICABLE,
      "of what a receiver does; stores keep the ids that it is made from (O18)"},
-    {'O', 20, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC; store MongoDB"},
+    {'O', 20, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
     {'O', 29, SUITE_NOT_APPLICABLE, "of the service that calls the sweep"},
     {'O', 30, SUITE_NOT_APPLICABLE, "of failures, which each driver's own tests make"},
     {'D', 1, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
