@@ -167,6 +167,34 @@ static void processes_apply_at_once_and_again(void **state)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
+#define COMMANDS                                                                                     \
+    "\"failCommands\": [\"create\", \"createIndexes\", \"collMod\", \"listCollections\", \"find\", " \
+    "\"update\", \"findAndModify\"], \"closeConnection\": true"
+
+/* Every fifth of its commands in turn, or its answer: what is there is then made whole by another one. */
+static void a_lost_command_of_apply_leaves_what_the_next_one_mends(void **state)
+{
+    ground *p      = *state;
+    int64_t struck = 1;
+    int     losses = 0;
+    for (int i = 0; struck != 0; i += 5, losses++) {
+        char   mode[60];
+        bson_t reply;
+        assert_true(raw_try(p->raw, p->database, json("{\"dropDatabase\": 1}"), NULL, &reply));
+        bson_destroy(&reply);
+        snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
+        fault_on(p, mode, i % 2 == 0 ? COMMANDS : COMMANDS ", \"afterwards\": true");
+        pawl_code code = apply(p);
+        struck         = fault_off(p);
+        if (code != PAWL_OK && code != PAWL_ELOST)
+            fail_msg("%d: %s: %s", i, pawl_code_name(code), p->error.text);
+        if (code != PAWL_OK)
+            make(p);
+        assert_int_equal(verify(p, PAWL_OK).count, 0);
+    }
+    assert_true(losses > 8);
+}
+
 /* More of others than one answer holds. */
 static void verify_finds_its_collections_among_others(void **state)
 {
@@ -320,6 +348,7 @@ int main(void)
         ON_SERVER(verify_names_them_and_apply_sets_them),
         ON_SERVER(verify_names_what_was_dropped_and_apply_makes_it),
         ON_SERVER(processes_apply_at_once_and_again),
+        ON_SERVER(a_lost_command_of_apply_leaves_what_the_next_one_mends),
         ON_SERVER(verify_finds_its_collections_among_others),
         ON_SERVER(who_may_set_none_is_told_of_which),
         ON_SERVER(an_open_makes_collections_without),
