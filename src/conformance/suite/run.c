@@ -86,7 +86,7 @@ static const struct {
     [SUITE_PARCEL] = {"Parcel", "ParcelId", PAWL_VALUE_UUID, NULL, PAWL_VALUE_NONE},
     [SUITE_ALARM]  = {"Alarm", "RingsAt", PAWL_VALUE_TIME, "RingsNext", PAWL_VALUE_TIME},
     [SUITE_MOVE]   = {"Move", "OldRef", PAWL_VALUE_TEXT, "NewNumber", PAWL_VALUE_INT},
-    [SUITE_SHIFT]  = {"Shift of Work", "Old Number", PAWL_VALUE_INT, "New Ref", PAWL_VALUE_TEXT},
+    [SUITE_SHIFT]  = {"Shift of Work", "Old Number", PAWL_VALUE_INT, "New Ref?", PAWL_VALUE_TEXT},
     [SUITE_PLAIN]  = {"Plain", NULL, PAWL_VALUE_NONE, NULL, PAWL_VALUE_NONE},
 };
 

@@ -61,17 +61,18 @@ static const char *cast_of(int wire, const char *behind)
 }
 
 /* The text has any number of items' parameters. */
-static void append_casts(pawl__sql_text *to, const pawl__sql_prepared *statement, const char *text,
+static void append_casts(pawl__sql_text *to, const pawl__sql_dialect *dialect,
+                         const pawl__sql_prepared *statement, const char *text,
                          const pawl__field_list *fields)
 {
     unsigned marker = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        pawl__sql_append_text(to, (pawl_text){.data = at, .size = 1});
-        if (*at != '?' || fields == NULL)
-            continue;
+    for (const char *at = text; fields != NULL && (at = pawl__sql_next_marker(dialect, at)) != NULL;
+         text           = ++at) {
         unsigned number = statement->order[marker++ % statement->marker_count];
+        pawl__sql_append_text(to, (pawl_text){.data = text, .size = (size_t)(at + 1 - text)});
         pawl__sql_append(to, cast_of(fields->items[number - 1].wire, at + 1));
     }
+    pawl__sql_append(to, text);
 }
 
 pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *stmt,
@@ -82,7 +83,8 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     const pawl__odbc_kind *kind  = pawl__odbc_store_of(connection)->kind;
     pawl__sql_text         typed = {.is_failed = text->is_failed};
     if (!text->is_failed)
-        append_casts(&typed, statement, text->data, kind->has_casts ? fields : NULL);
+        append_casts(&typed, connection->session.remote->dialect, statement, text->data,
+                     kind->has_casts ? fields : NULL);
     pawl_code code = typed.is_failed
                          ? no_memory(error)
                          : pawl__odbc_send(connection, SQLPrepare, typed.data, stmt, error);

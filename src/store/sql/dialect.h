@@ -230,6 +230,8 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
 /* The number of the parameter at each marker of the template; returns how many markers there are,
  * of which at most `max` were written. */
 size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
+/* The next '?' of a text that was written out, which a name or a literal may have, too; NULL: there is none. */
+const char *pawl__sql_next_marker(const pawl__sql_dialect *dialect, const char *text);
 
 /* The command to run where tables are missing or old, for the end of an error's text. */
 typedef struct pawl__sql_advice {

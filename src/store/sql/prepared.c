@@ -74,7 +74,8 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
     pawl__sql_text      text = {0};
     pawl__sql_prepared *made = *statement;
     pawl__sql_saga_text(&text, session->remote->dialect, table, (pawl__sql_saga_statement)which);
-    for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
+    for (const char *at = text.data;
+         (at = pawl__sql_next_marker(session->remote->dialect, at)) != NULL; at++) {
         made->order[made->marker_count] = made->marker_count + 1;
         made->marker_count++;
     }

@@ -342,6 +342,19 @@ size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, siz
     return count;
 }
 
+const char *pawl__sql_next_marker(const pawl__sql_dialect *dialect, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++) {
+        if (*text == '?')
+            return text;
+        if (*text == '\'' || *text == dialect->quote_open)
+            text = strchr(text + 1, *text == '\'' ? '\'' : dialect->quote_close);
+        if (text == NULL)
+            return NULL;
+    }
+    return NULL;
+}
+
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number)
 {
