@@ -12,7 +12,7 @@
  */
 #include "store/sql/dialects.h"
 
-/* A text that ends with a space is stored with a character behind it (sql/value.h). */
+/* A text that ends with a space is stored with a character behind it (odbc/wide.h). */
 #define EXACT " collate Latin1_General_100_BIN2"
 
 /* ---- Guards ------------------------------------------------------------- */
