@@ -164,6 +164,7 @@ class Cursor:
 
 def close_cursor(number):
     ChangeStream.open.pop(number, None)
+    Rest.open.pop(number, None)
     with Engine.lock:
         cursor = Cursor.open.pop(number, None)
     if cursor is not None and cursor.connection is not None:
@@ -184,8 +185,30 @@ def first_page(function):
     return run
 
 
+class Rest:
+    """Collections behind those of the first answer: DocumentDB lists them all, whatever the size of a batch."""
+    open = {}
+    last = 1 << 41
+
+
+def list_collections(connection, command, cursors):
+    reply = wire.decode(first_page("list_collections_cursor_first_page")(connection, command, cursors))
+    cursor, most = reply["cursor"], command.fields().get("cursor", {}).get("batchSize", 101)
+    if len(cursor["firstBatch"]) > most:
+        with Engine.lock:
+            Rest.last += 1
+            number = Rest.last
+        Rest.open[number] = cursor["firstBatch"][most:]
+        cursors.add(number)
+        cursor.update(id=bson.Int64(number), firstBatch=cursor["firstBatch"][:most])
+    return reply
+
+
 def get_more(connection, command, cursors):
     number = command.target
+    if number in Rest.open:
+        return {"cursor": {"id": bson.Int64(0), "ns": f"{command.database}.$cmd.listCollections",
+                           "nextBatch": Rest.open.pop(number)}, "ok": 1.0}
     cursor = Cursor.open.get(number)
     if cursor is None:
         return {"ok": 0.0, "code": 43, "codeName": "CursorNotFound", "errmsg": f"cursor id {number} not found"}
@@ -214,7 +237,7 @@ BY_DATABASE = "SELECT documentdb_api.{}(%s, %s::bytea::documentdb_core.bson)::by
 BY_BODY = "SELECT documentdb_api.{}(%s::bytea::documentdb_core.bson)::bytea"
 READS = {
     "find": first_page("find_cursor_first_page"), "aggregate": first_page("aggregate_cursor_first_page"),
-    "listCollections": first_page("list_collections_cursor_first_page"),
+    "listCollections": list_collections,
     "listIndexes": first_page("list_indexes_cursor_first_page"), "getMore": get_more, "killCursors": kill_cursors,
     "count": count, "distinct": call(BY_DATABASE.format("distinct_query")),
     "validate": call(BY_DATABASE.format("validate")), "collStats": collection_statistics,
