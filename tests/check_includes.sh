@@ -39,7 +39,7 @@ check_rules()
     }
     function is_driver(name) { return name ~ /^(store|transport)\// }
     function is_allowed(from, to, included, file) {
-        if (included ~ /^runtime\/outbox\//)
+        if (included ~ /^runtime\/outbox\// && included !~ /\/state.h$/)
             return file ~ /^runtime\/outbox\//
         if (included == "pawl/store_driver.h")
             return from ~ /^store\//

@@ -111,6 +111,8 @@ typedef enum pawl_attempt_outcome {
     /* Not attempts, but part of the same history: what an operator did. */
     PAWL_ATTEMPT_ENABLED,
     PAWL_ATTEMPT_DISCARDED,
+    /* No attempt, and never in the history: what a sink says of a message that it could not send. */
+    PAWL_ATTEMPT_UNREACHABLE,
 } pawl_attempt_outcome;
 
 #ifdef __cplusplus

@@ -72,6 +72,8 @@ typedef struct pawl_health_options {
     int64_t breaker_unhealthy;    /* [-1] */
     int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
     int64_t cleaning_unhealthy;   /* [-1] */
+    int64_t route_degraded;       /* how long a receiver of the outbox has been away [10 s] */
+    int64_t route_unhealthy;      /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 24

@@ -3,8 +3,8 @@
  *     raise -> (others list it) -> end
  *           -> (its worker ends or dies: it stands no more)
  *
- * The library raises two: "breaker" while an endpoint's breaker is not closed, and "retention" while its clean-up
- * fails again and again. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
+ * The library raises three: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
+ * fails again and again, and "route" while a receiver of its outbox is away. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/alarm.c, tests/unit/runtime/test_runtime_breaker.c

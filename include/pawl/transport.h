@@ -46,10 +46,12 @@ typedef struct pawl_transport_ops pawl_transport_ops;
 /* A message to deliver. The sink writes `outcome`, which is SUCCESS before, and on
  * failure `error`, kept until the call after (static, or in `arena` of the call):
  *
- *     SUCCESS    the receiver has it
- *     REJECTED   the receiver will never take it: the row is dead at once
- *     TRANSIENT  to be tried again, until the attempts are used up
- *     POISON     nobody can read it, its type is not known: dead at once
+ *     SUCCESS      the receiver has it
+ *     REJECTED     the receiver will never take it: the row is dead at once
+ *     TRANSIENT    to be tried again, until the attempts are used up
+ *     POISON       nobody can read it, its type is not known: dead at once
+ *     UNREACHABLE  the receiver is not there, or takes nothing from anybody: no attempt of this message, which stays as it
+ *                  is. The route pauses, for a second at first and for half a minute at most, and is tried again
  *
  * Of a rejection the error says why; an operator reads it. */
 typedef struct pawl_delivery {
@@ -80,11 +82,13 @@ struct pawl_transport_ops {
 
     /* `url` of the route, NULL when it names the table. `system_prefix` of a store's
      * tables, or NULL for the default. After a failed open the core still calls
-     * close(). Both may be NULL for a table that a route names. */
+     * close(), and every item counts as UNREACHABLE, except for PAWL_ENOMEM. Both may be NULL for a table that a
+     * route names. */
     pawl_code (*open)(pawl_transport *transport, const char *url, const char *system_prefix,
                       pawl_error *error);
     void (*close)(pawl_transport *transport);
-    /* PAWL_OK: every item has its outcome. Any other code: nothing is known to
+    /* PAWL_OK: every item has its outcome. PAWL_EUNREACHABLE, PAWL_EDENIED: every item counts as
+     * UNREACHABLE. Any other code: nothing is known to
      * have been delivered, and every item counts as a transient failure. May
      * block up to the store's deadline; while it takes longer than some seconds
      * another runner may take over and deliver the same. */

@@ -115,21 +115,29 @@ pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all
 
 /* ---- Alarms -------------------------------------------------------------- */
 
+/* The finding: endpoint, age and text follow. */
+static const char *format_of(pawl_text what)
+{
+    if (pawl_text_equal(what, PAWL_TEXT("breaker")))
+        return "endpoint %.*s claims nothing, its breaker is open, since %s: %.*s; it probes by itself, "
+               "and goes on when that succeeds";
+    if (pawl_text_equal(what, PAWL_TEXT("route")))
+        return "endpoint %.*s cannot deliver, a receiver is away, since %s: %.*s; its messages wait in the "
+               "outbox, and it tries by itself";
+    return "endpoint %.*s cannot clean up, since %s: %.*s; it tries again by itself";
+}
+
 static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
 {
     char since[PAWL__SPAN_SIZE];
-    bool is_breaker = pawl_text_equal(alarm->what, PAWL_TEXT("breaker"));
     pawl__age_text(alarm->since, doctor->now, since);
     pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
                                          PAWL_TEXT_ARGS(alarm->endpoint));
-    return pawl__doctor_find(
-        doctor, "alarms", PAWL_FINDING_WARN,
-        stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
-        is_breaker
-            ? "endpoint %.*s claims nothing, its breaker is open, since %s: %.*s; it probes by itself, "
-              "and goes on when that succeeds"
-            : "endpoint %.*s cannot clean up, since %s: %.*s; it tries again by itself",
-        PAWL_TEXT_ARGS(alarm->endpoint), since, PAWL_TEXT_ARGS(alarm->text));
+    return pawl__doctor_find(doctor, "alarms", PAWL_FINDING_WARN,
+                             stream.data != NULL ? command(doctor, "pawl events show", stream)
+                                                 : NULL,
+                             format_of(alarm->what), PAWL_TEXT_ARGS(alarm->endpoint), since,
+                             PAWL_TEXT_ARGS(alarm->text));
 }
 
 pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)
@@ -140,8 +148,9 @@ pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         code = find_alarm(doctor, &rows.items[i]);
     if (code == PAWL_OK && rows.count == 0)
-        code = pawl__doctor_find(doctor, "alarms", PAWL_FINDING_OK, "",
-                                 "no endpoint stands still by its breaker, or cannot clean up");
+        code = pawl__doctor_find(
+            doctor, "alarms", PAWL_FINDING_OK, "",
+            "no endpoint stands still by its breaker, cannot deliver, or cannot clean up");
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 

@@ -207,6 +207,8 @@ static pawl_time find_retry(const pawl_endpoint *endpoint)
         service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
     if (service != NULL && service->outbox_retry < retry)
         retry = service->outbox_retry;
+    if (service != NULL && service->is_leader && service->away.due < retry)
+        retry = service->away.due;
     if (retry == PAWL_TIME_MAX)
         return retry;
     int64_t rest = retry - pawl__machine_now(endpoint);

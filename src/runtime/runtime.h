@@ -22,6 +22,7 @@
 #include "runtime/direct.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
+#include "runtime/outbox/state.h"
 #include "runtime/pause.h"
 #include "runtime/pulse.h"
 #include "runtime/reading.h"
@@ -221,32 +222,18 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
 
 /* ---- Service ------------------------------------------------------------------ */
 
-typedef struct pawl__sink {
-    const pawl_route *route;
-    pawl_transport   *transport; /* NULL: not open */
-} pawl__sink;
-
-typedef struct pawl__source_item {
-    pawl_text source;
-    size_t    value;
-} pawl__source_item;
-/* A number for each source; see outbox/sources.c. Zeroed but for the arena: empty. */
-typedef struct pawl__sources {
-    pawl_arena        *arena;
-    pawl__source_item *items;
-    size_t             count, capacity;
-} pawl__sources;
-
 typedef struct pawl__service {
     pawl_endpoint            *endpoint;
     pawl__hand                hand;
-    pawl_store               *store;                  /* borrowed from the worker in step mode */
-    bool                      owns_store, is_alarmed; /* the store says that sweeps fail */
+    pawl_store               *store; /* borrowed from the worker in step mode */
+    bool                      owns_store;
+    bool                      is_alarmed, is_route_alarmed; /* of sweeps, of routes that are away */
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];
     pawl_arena               *names;
     pawl__sources             waiting; /* sources behind a row that is tried again */
+    pawl__away                away;
     bool                      is_leader;
     pawl_text                 lease_name;
     pawl_time                 lease_renewal; /* machine time */
@@ -265,6 +252,10 @@ typedef struct pawl__service {
     struct pawl__projections *projections;    /* NULL: the endpoint has none */
 } pawl__service;
 
+/* The store says for others that something fails, or does not any more; nothing when it says so already. The text is cut
+ * by the caller. */
+void pawl__service_alarm(pawl__service *service, pawl_text what, bool *is_alarmed, bool is_raised,
+                         pawl_text text);
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error);
 /* Closes what is open: sinks, and its own store. */

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store_alarm.h"
 #include "runtime/projection.h"
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
@@ -24,18 +23,20 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     made->endpoint = endpoint;
     pawl__hand_init(&made->hand);
-    made->store         = borrowed;
-    made->owns_store    = borrowed == NULL;
-    made->arena         = pawl_arena_create(0);
-    made->names         = pawl_arena_create(1024);
-    made->waiting.arena = pawl_arena_create(4096);
-    made->last_now      = pawl__machine_now(endpoint);
-    made->sweep_due     = made->last_now;
-    made->reap_due      = made->last_now;
+    made->store           = borrowed;
+    made->owns_store      = borrowed == NULL;
+    made->arena           = pawl_arena_create(0);
+    made->names           = pawl_arena_create(1024);
+    made->waiting.arena   = pawl_arena_create(4096);
+    made->away.left.arena = pawl_arena_create(4096);
+    made->last_now        = pawl__machine_now(endpoint);
+    made->sweep_due       = made->last_now;
+    made->reap_due        = made->last_now;
     pawl__outbox_forget(made);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
                                                                  : pawl__system_seed());
-    if (made->arena == NULL || made->names == NULL || made->waiting.arena == NULL) {
+    if (made->arena == NULL || made->names == NULL || made->waiting.arena == NULL ||
+        made->away.left.arena == NULL) {
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     }
@@ -66,6 +67,7 @@ void pawl__service_destroy(pawl__service *service)
     pawl_arena_destroy(service->arena);
     pawl_arena_destroy(service->names);
     pawl_arena_destroy(service->waiting.arena);
+    pawl_arena_destroy(service->away.left.arena);
     pawl_free(service);
 }
 
@@ -76,24 +78,10 @@ static bool is_handle_lost(pawl_code code)
            code == PAWL_EUNREACHABLE;
 }
 
-/* The store says for others that clean-up fails, or does not any more. A store that cannot be written
- * says nothing: it is told again after as many failures, or by the next sweep. */
-static void set_alarm(pawl__service *service, bool is_raised, const char *text)
+static void alarm_of_sweeps(pawl__service *service, bool is_raised, const char *text)
 {
-    const pawl_alarm alarm = {.worker   = pawl_store_worker(service->store),
-                              .endpoint = service->endpoint->model->endpoint,
-                              .what     = PAWL_TEXT("retention"),
-                              .text     = pawl_text_of(text),
-                              .since    = pawl__machine_now(service->endpoint)};
-    pawl_error       error = PAWL_ERROR_INIT;
-    if (is_raised == service->is_alarmed)
-        return;
-    pawl_code code = is_raised ? pawl_store_alarm_raise(service->store, &alarm, &error)
-                               : pawl_store_alarm_end(service->store, &alarm, &error);
-    if (code == PAWL_OK)
-        service->is_alarmed = is_raised;
-    else
-        pawl_log(PAWL_LOG_DEBUG, "alarm of retention: %s", error.text);
+    pawl__service_alarm(service, PAWL_TEXT("retention"), &service->is_alarmed, is_raised,
+                        pawl_text_of(text));
 }
 
 /* Clean-up that fails stops nothing, but a table that only grows has to be heard of
@@ -104,7 +92,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
              error->text);
     if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
-        set_alarm(service, true, error->text);
+        alarm_of_sweeps(service, true, error->text);
         service->sweep_failures = 0;
         if (settings->critical != NULL)
             pawl__hand_critical(&service->hand, service->endpoint, "retention", error);
@@ -144,7 +132,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
         pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
     if (code == PAWL_OK) {
         pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
-        set_alarm(service, false, "");
+        alarm_of_sweeps(service, false, "");
         service->sweep_failures = 0;
         return code;
     }

@@ -10,6 +10,8 @@
 #ifndef PAWL_TESTS_RABBITMQ_GROUND_H
 #define PAWL_TESTS_RABBITMQ_GROUND_H
 
+#include "pawl/store_alarm.h"
+
 #include "support/required.h"
 #include "support/world.h"
 
@@ -228,16 +230,22 @@ static inline size_t far_count(far *f, pawl_outbox_state state)
     return world_outbox(&f->it, state).count;
 }
 
-/* The error of the last attempt of the only pending row says the part, and no password. */
+/* The error of the last attempt of the only pending row, or the alarm while it was not tried, says the part, and no
+ * password. */
 static inline void far_says(far *f, const char *part)
 {
-    pawl_outbox_rows rows = world_outbox(&f->it, PAWL_OUTBOX_PENDING);
+    pawl_error       error  = PAWL_ERROR_INIT;
+    pawl_alarm_rows  alarms = {.count = 0};
+    pawl_outbox_rows rows   = world_outbox(&f->it, PAWL_OUTBOX_PENDING);
     if (rows.count == 0)
         rows = world_outbox(&f->it, PAWL_OUTBOX_DEAD);
     assert_int_equal(rows.count, 1);
     pawl_attempt_rows attempts = world_attempts(&f->it, rows.items[0].id);
-    assert_true(attempts.count > 0);
-    const char *text = attempts.items[attempts.count - 1].error.data;
+    if (attempts.count == 0)
+        world_ok(pawl_store_alarms(f->it.store, f->it.arena, &alarms, &error), &error);
+    assert_true(attempts.count + alarms.count > 0);
+    const char *text = attempts.count > 0 ? attempts.items[attempts.count - 1].error.data
+                                          : alarms.items[0].text.data;
     if (strstr(text, part) == NULL)
         fail_msg("'%s' does not say '%s'", text, part);
     if (strstr(text, "guest:guest") != NULL || strstr(text, "Se-kret") != NULL)

@@ -50,7 +50,7 @@ How are all of a kind tried again, no more than 500 in a second?|^would be retri
 How is one thrown away?|^discarded 1 dead letter
 What was done with it, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
 What is not delivered to others, and what holds it back?|^ *4 +held .* Cart/c-2|^next +held behind row 3 of the same source
-What did each attempt to deliver come to?|^ +1 +poison .*far
+What did each attempt to deliver come to?|^ +1 +poison .*is full
 How is it delivered again?|^retried 2 outbox rows
 What did a saga send that is not delivered?|^ *4 +held 
 What is to happen, and when?|in [0-9.]+ m\) +payment +OrderSaga
@@ -111,12 +111,16 @@ poll 20 has_sagas || die "no sagas"
 stop "$pid" TERM 0
 expect 0 '' pawl queue purge billing --discard --yes # what orders sent there is another application's
 
+[ -x "$work/sql" ] || build_sql
+pawl schema apply --store "sqlite:$work/far.db" 2>"$work/err" || die "no schema of the receiver"
+"$work/sql" "$work/far.db" "create trigger is_full before insert on pawl_queue begin select raise(abort, 'is full'); end" ||
+    die "no trigger"
 for run in '1 2 --outbox-attempts 1' '3 4 --outbox-delay 1h'; do
     read -r first second option value <<<"$run"
     for n in $first $second; do
         send shop sell "{\"customer\":\"c-$((second / 2))\",\"number\":$n}"
     done
-    start shop shop.so --route "far=sqlite:$work/none/far.db" "$option" "$value"
+    start shop shop.so --route "far=sqlite:$work/far.db" "$option" "$value"
     if [ "$first" = 1 ]; then
         poll 20 has outbox_dead 2 || die "no dead rows"
     else

@@ -14,7 +14,7 @@ for app in pair dead shop projection aggregator; do
 done
 limits=(--health retry_age=1ms --health outbox_held=1 --health outbox_lag=1ms --health projection_failing=1ms
     --health transaction_age=1s --health queue_paused=1ms
-    --health breaker_open=1ms)
+    --health breaker_open=1ms --health route_away=1ms)
 
 # ---- What is said ---------------------------------------------------------------------------------
 
@@ -111,6 +111,10 @@ else
     echo "the module observe is not built: no /readyz"
 fi
 far=sqlite:$work/far/far.db
+[ -x "$work/sql" ] || build_sql
+far_sql() { "$work/sql" "$work/far/far.db" "$1" || die "no sql in far.db: $1"; }
+mkdir "$work/far"
+pawl schema apply --store "$far" 2>"$work/err" || die "no schema of the receiver"
 
 echo "== O23 1: an expired lease"
 app=(--app "$build_dir/orders.so")
@@ -146,6 +150,7 @@ is_mended retries
 stop "$pid" TERM 0
 
 echo "== O23 3: a source that is held back"
+far_sql "create trigger is_full before insert on pawl_queue begin select raise(abort, 'is full'); end"
 start app "$work/shop.so" --route far="$far" --outbox-delay 1s
 for n in 1 2; do
     expect 0 '' pawl send --to shop --type sell --body "{\"customer\":\"c-1\",\"number\":$n}"
@@ -155,19 +160,21 @@ again=$(remedy '"check":"sources"')
 health outbox_held
 why 2 next 'held behind row 1 of the same source'
 paste_it "$again"
-grep -q 'far.db' "$work/pasted" || die "the remedy does not say the error of row 1"
-mkdir "$work/far"
-pawl schema apply --store "$far" 2>"$work/err" || die "no schema of the receiver"
+grep -q 'is full' "$work/pasted" || die "the remedy does not say the error of row 1"
+far_sql 'drop trigger is_full'
 is_mended sources
 poll 20 has_ready far 2 --store "$far" || die "the rows are not delivered"
 stop "$pid" TERM 0
 
-echo "== O23 4: a missing route"
+echo "== O23 4: a receiver that is away, and a missing route"
 mv "$work/far" "$work/far.away"
 start app "$work/shop.so" --route far="$far" --outbox-delay 1s
 expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-1","number":3}'
-is_tried() { pawl outbox list --state pending --attempts 1 --json 2>/dev/null | grep -q '"id":3,'; }
-poll 20 is_tried || die "the row is not tried"
+says_doctor warn alarms "endpoint shop cannot deliver, a receiver is away, since .*: route 'far': sqlite: .*far.db: unable to open"
+paste_it "$(remedy '"check":"alarms"')"
+grep -q "route 'far'" "$work/pasted" || die "the remedy does not say which"
+health route_away
+expect 0 '"id":3,.*"attempts":0,' pawl outbox list --state pending --json
 stop "$pid" TERM 0
 mv "$work/far.away" "$work/far"
 start app "$work/shop.so" --route other="$far" --outbox-delay 1s

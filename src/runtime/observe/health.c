@@ -267,6 +267,11 @@ static measure retention_failing(const pawl_health_figures *figures, pawl_time n
     return oldest_alarm(figures, now, "retention");
 }
 
+static measure route_away(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "route");
+}
+
 typedef struct check_row {
     const char *name;
     measure (*run)(const pawl_health_figures *figures, pawl_time now);

@@ -67,7 +67,10 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "how long an endpoint's breaker has been open")                                          \
     X(retention_failing, cleaning, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                \
       "endpoint %.*s: its clean-up fails again and again for %lld s, the limit is %lld s",     \
-      "how long an endpoint's clean-up has failed")
+      "how long an endpoint's clean-up has failed")                                            \
+    X(route_away, route, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,                         \
+      "endpoint %.*s: a receiver of its outbox is away for %lld s, the limit is %lld s",       \
+      "how long a receiver of the outbox has been away")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

@@ -62,6 +62,7 @@ static void forget_waiting(pawl__service *service)
     if (service->waiting.arena != NULL)
         pawl_arena_reset(service->waiting.arena);
     service->waiting = (pawl__sources){.arena = service->waiting.arena};
+    pawl__away_forget(service);
 }
 
 /* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
@@ -295,6 +296,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     changes.outbox_hold.items = releases;
     if (changes.outbox_hold.count == 0 || !service->is_leader)
         return PAWL_OK;
+    pawl__away_go_back(service, 0);
     return pawl__leader_commit(service, &changes, &refused, error);
 }
 

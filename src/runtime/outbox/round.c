@@ -41,10 +41,12 @@ static void prepare_row(pawl__service *service, pawl__round_row *row)
  *     this round     1 settled      2, 3 released     4 left
  *     the next one                  2        3        4
  */
-static pawl__row_state first_state(const pawl__service *service, const pawl__round *round,
+static pawl__row_state first_state(pawl__service *service, const pawl__round *round,
                                    const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (pawl__away_waits(service, round, row))
+        return PAWL__ROW_AWAY;
     if (row->row->attempts > 0 || !pawl__leader_is_waiting(service, row->row->source))
         return PAWL__ROW_OPEN;
     return previous == NULL || previous->state == PAWL__ROW_MET ? PAWL__ROW_MET : PAWL__ROW_LEFT;
@@ -88,10 +90,12 @@ static bool is_worth_a_pass(const pawl__round *round)
     return count > 0 && (!round->is_full || count >= round->count / FEW_PART);
 }
 
-static void choose(pawl__round *round)
+static void choose(pawl__service *service, pawl__round *round)
 {
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_OPEN && pawl__away_waits(service, round, row))
+            row->state = PAWL__ROW_AWAY;
         if (row->state == PAWL__ROW_OPEN && may_go(round, row))
             row->state = PAWL__ROW_CHOSEN;
     }
@@ -110,16 +114,21 @@ static void give_up(pawl__round *round, size_t begin, const pawl__sink *sink)
             round->rows[i].state = PAWL__ROW_LEFT;
 }
 
+static void note_answer(pawl__service *service, pawl__sink *sink, pawl_text why)
+{
+    if (why.size > 0)
+        pawl__away_begin(service, sink, why);
+    else if (sink != NULL && sink->away_tries > 0)
+        pawl__away_end(service, sink);
+}
+
 /* Delivers sink by sink, in the order of their first rows. */
 static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
-        pawl__round_row *row    = &round->rows[i];
-        bool             is_new = row->state == PAWL__ROW_CHOSEN;
-        for (size_t j = 0; j < i && is_new; j++)
-            is_new = round->rows[j].state != PAWL__ROW_CHOSEN || round->rows[j].sink != row->sink;
-        if (!is_new)
+        const pawl__round_row *row = &round->rows[i];
+        if (row->state != PAWL__ROW_CHOSEN || row->is_handed)
             continue;
         code = pawl__leader_check(service, error);
         if (code != PAWL_OK || !may_send(service, round)) {
@@ -127,9 +136,10 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
             continue;
         }
         pawl_time begin = pawl__leader_delivery_begin(service);
-        pawl__sink_deliver(service, round, row->sink);
+        pawl_text why   = pawl__sink_deliver(service, round, row->sink);
         if (pawl__hand_is_given_up(&service->hand))
             return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the rows in hand");
+        note_answer(service, row->sink, why);
         pawl__leader_delivery_end(service, begin);
     }
     return code;
@@ -141,7 +151,7 @@ static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step
     pawl_code code;
     do {
         pawl_arena_point point = pawl_arena_position(service->arena);
-        choose(round);
+        choose(service, round);
         code = deliver(service, round, error);
         if (code == PAWL_OK)
             code = pawl__round_settle(service, round, step, error);
@@ -152,22 +162,56 @@ static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step
 
 /* ---- When -------------------------------------------------------------------------- */
 
+static void rest(pawl__service *service, pawl_time now, pawl_time until)
+{
+    pawl_time idle_end  = pawl_time_add(now, service->endpoint->settings.outbox_idle);
+    service->outbox_due = until < idle_end ? until : idle_end;
+}
+
+static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, pawl__round *round,
+                          pawl_step *step, pawl_error *error)
+{
+    pawl_code code = prepare(service, rows, round, error);
+    return code == PAWL_OK ? run_round(service, round, step, error) : code;
+}
+
+/* The same while a route is away: rows of that route are left, and others go on behind them. */
+static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *step,
+                              pawl_error *error)
+{
+    pawl_outbox_rows rows  = {.count = 0};
+    pawl__round      round = {.count = 0};
+    pawl_code        code  = pawl__away_read(service, now, &rows, error);
+    if (code == PAWL_OK && rows.count > 0)
+        code = run_rows(service, &rows, &round, step, error);
+    if (code == PAWL_OK && service->is_leader)
+        code = pawl__away_pass(service, &round, error);
+    pawl_time next =
+        service->away.due < service->away.tried_due ? service->away.due : service->away.tried_due;
+    if (code == PAWL_OK && service->away.is_last)
+        rest(service, now, next);
+    else
+        step->is_idle = false;
+    return code;
+}
+
 static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, pawl_error *error)
 {
-    const pawl_endpoint_options *settings = &service->endpoint->settings;
-    pawl_outbox_rows             rows     = {.count = 0, .next_attempt = PAWL_TIME_MAX};
-    pawl__round                  round;
-    pawl_code                    code =
-        pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint, now,
-                                (size_t)settings->outbox_batch, service->arena, &rows, error);
+    pawl_outbox_rows rows = {.count = 0, .next_attempt = PAWL_TIME_MAX};
+    pawl__round      round;
+    if (pawl__away_is_any(service))
+        return drain_others(service, now, step, error);
+    pawl_code code = pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint,
+                                             now, (size_t)service->endpoint->settings.outbox_batch,
+                                             service->arena, &rows, error);
     service->outbox_retry = rows.next_attempt;
-    if (code != PAWL_OK || rows.count == 0) {
-        pawl_time idle_end  = pawl_time_add(now, settings->outbox_idle);
-        service->outbox_due = rows.next_attempt < idle_end ? rows.next_attempt : idle_end;
+    if (code == PAWL_OK && rows.count > 0) {
+        code          = run_rows(service, &rows, &round, step, error);
+        step->is_idle = step->is_idle && !pawl__away_is_any(service);
         return code;
     }
-    code = prepare(service, &rows, &round, error);
-    return code == PAWL_OK ? run_round(service, &round, step, error) : code;
+    rest(service, now, rows.next_attempt);
+    return code;
 }
 
 /* Names the endpoint in a failure; an interruption is passed on as it is (O30). */

@@ -4,6 +4,7 @@
  *     leader.c   the lease, and the sources that wait
  *     sink.c     the sinks of the routes
  *     settle.c   settles the rows of a pass, in one commit
+ *     away.c     routes whose receiver is not there
  *     sources.c  the numbers of sources that wait
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,6 +27,7 @@ typedef enum pawl__row_state {
     PAWL__ROW_CHOSEN,  /* handed to its sink in this pass */
     PAWL__ROW_MET,     /* came as pending behind a row that waits: to be held */
     PAWL__ROW_LEFT,    /* stays as it is in the store */
+    PAWL__ROW_AWAY,    /* the same, until its route is back */
     PAWL__ROW_SETTLED, /* settled: rows behind it may go */
 } pawl__row_state;
 
@@ -36,6 +38,7 @@ typedef struct pawl__round_row {
     pawl__sink      *sink;     /* NULL: no route */
     size_t           previous; /* of the same source: its index + 1, 0 when there is none */
     int64_t          duration;
+    bool             is_handed; /* to its sink */
     pawl__row_state  state;
 } pawl__round_row;
 
@@ -80,15 +83,45 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
 bool      pawl__leader_is_waiting(const pawl__service *service, pawl_text source);
 pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting);
 
+/* ---- Routes that are away ------------------------------------------------------------ */
+
+/* Is nothing sent to the sink now? */
+bool pawl__away_is(const pawl__sink *sink);
+/* Is a route away, or tried after it was? Then rows are read by pawl__away_read. */
+bool pawl__away_is_any(pawl__service *service);
+/* After a call that sent nothing, and after another one that did. */
+void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why);
+void pawl__away_end(pawl__service *service, pawl__sink *sink);
+void pawl__away_forget(pawl__service *service);
+/* Rows behind that id became pending again. */
+void pawl__away_go_back(pawl__service *service, int64_t id);
+/* Pending rows to try now; their number may be 0 although others are behind them, see away.is_last. */
+pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                          pawl_error *error);
+/* Does the row stay until a route is back? */
+bool pawl__away_waits(pawl__service *service, const pawl__round *round, const pawl__round_row *row);
+/* After a round of rows that pawl__away_read gave. */
+pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl_error *error);
+
 /* ---- Delivering and settling --------------------------------------------------------- */
 
-pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination);
+/* NULL: no route leads there. */
+static inline pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination)
+{
+    const pawl_route *route = pawl__route_find(service->endpoint, destination);
+    if (route == NULL || !pawl__route_is_remote(route))
+        return NULL;
+    pawl__sink *sink = &service->sinks[route - service->endpoint->routes];
+    sink->route      = route;
+    return sink;
+}
+
 /* Does a delivery to the sink take effect in the commit that settles the row? */
 bool pawl__sink_is_here(const pawl__sink *sink);
 /* May a row follow an unsettled row of its source to the same sink? */
 bool pawl__sink_keeps_order(const pawl__sink *sink);
-/* Hands over the chosen rows of the sink, in order. */
-void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink);
+/* Hands over the chosen rows of the sink, in order. The text says why one of them was not sent, and is empty otherwise. */
+pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink);
 
 /* Settles the chosen rows and holds the rows that were met. Rows become SETTLED or LEFT; nothing is
  * written when another runner leads. */

@@ -35,7 +35,7 @@ static bool is_behind_failed(const pawl__round *round, const pawl__round_row *ro
     const pawl__round_row *previous = pawl__round_previous(round, row);
     if (previous == NULL || row->delivery.outcome != PAWL_ATTEMPT_TRANSIENT)
         return false;
-    return previous->state == PAWL__ROW_LEFT ||
+    return previous->state == PAWL__ROW_LEFT || previous->state == PAWL__ROW_AWAY ||
            (previous->state == PAWL__ROW_CHOSEN &&
             previous->delivery.outcome == PAWL_ATTEMPT_TRANSIENT);
 }
@@ -196,6 +196,8 @@ static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *s
     step->is_idle = step->is_idle && waits;
     if (state_of(row) == PAWL_OUTBOX_DEAD)
         say_dead(row);
+    if (!waits && pawl__leader_is_waiting(service, pawl__round_source(row->row)))
+        pawl__away_go_back(service, row->row->id); /* rows behind it are released */
     return pawl__leader_set_waiting(service, pawl__round_source(row->row), waits);
 }
 

@@ -8,16 +8,6 @@
 
 #include <string.h>
 
-pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination)
-{
-    const pawl_route *route = pawl__route_find(service->endpoint, destination);
-    if (route == NULL || !pawl__route_is_remote(route))
-        return NULL;
-    pawl__sink *sink = &service->sinks[route - service->endpoint->routes];
-    sink->route      = route;
-    return sink;
-}
-
 bool pawl__sink_is_here(const pawl__sink *sink)
 {
     return sink->route->is_outbox;
@@ -59,14 +49,14 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
     size_t                    size = ops->transport_size;
     pawl_transport           *made = pawl_allocate(size > sizeof *made ? size : sizeof *made);
     if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for route '%s'", route->name);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a sink");
     made->ops     = ops;
     made->context = route->context;
     if (ops->open != NULL)
         code = ops->open(made, route->url, route->system_prefix, error);
     if (code != PAWL_OK) {
         close_transport(made);
-        return pawl_error_wrap(error, code, "route '%s'", route->name);
+        return code;
     }
     sink->transport = made;
     return PAWL_OK;
@@ -77,7 +67,9 @@ pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
     pawl__sink tried = {.route = route};
     pawl_code  code  = open_sink(&tried, error);
     close_sink(&tried);
-    return code == PAWL_ECONFIG || code == PAWL_EINVAL || code == PAWL_ENOMEM ? code : PAWL_OK;
+    if (code != PAWL_ECONFIG && code != PAWL_EINVAL && code != PAWL_ENOMEM)
+        return PAWL_OK;
+    return pawl_error_wrap(error, code, "route '%s'", route->name);
 }
 
 static bool begin_call(pawl__service *service, const pawl__sink *sink, const pawl_message *message)
@@ -127,11 +119,18 @@ static void fail_row(pawl__round_row *row, pawl_text error)
     row->delivery.error   = error;
 }
 
+static void leave_row(pawl__round_row *row, pawl_text error)
+{
+    row->state          = PAWL__ROW_AWAY;
+    row->delivery.error = error;
+}
+
 /* Takes a sink's answer, if it is one that a sink may give. */
 static void take_answer(pawl__service *service, pawl__round_row *row, const pawl_delivery *answer)
 {
     switch (answer->outcome) {
     case PAWL_ATTEMPT_SUCCESS: row->delivery.outcome = answer->outcome; break;
+    case PAWL_ATTEMPT_UNREACHABLE: leave_row(row, error_text(service->arena, answer->error)); break;
     case PAWL_ATTEMPT_REJECTED:
     case PAWL_ATTEMPT_TRANSIENT:
     case PAWL_ATTEMPT_POISON:
@@ -149,43 +148,63 @@ static bool is_for(const pawl__round_row *row, const pawl__sink *sink)
     return row->state == PAWL__ROW_CHOSEN && row->sink == sink;
 }
 
-static void deliver(pawl__service *service, pawl__round *round, pawl__sink *sink,
-                    pawl_delivery *items, size_t count)
+/* PAWL_EUNREACHABLE: nothing was sent. */
+static pawl_code call(pawl__service *service, pawl__sink *sink, pawl_delivery *items, size_t count,
+                      pawl_error *error)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    size_t     next  = 0;
-    int64_t    begin = pawl__monotonic_now();
-    pawl_code  code  = PAWL_EFENCED;
-    if (begin_call(service, sink, &items[0].message)) {
-        code = open_sink(sink, &error);
-        if (code == PAWL_OK)
-            code = sink->transport->ops->deliver(sink->transport, items, count, service->arena,
-                                                 &error);
-        if (code != PAWL_OK)
-            close_sink(sink);
-        (void)pawl__hand_end(&service->hand, service->endpoint);
-    }
-    int64_t     duration = pawl__monotonic_now() - begin;
-    const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
-    pawl_text   text     = error_text(service->arena, pawl_text_of(why));
+    if (!begin_call(service, sink, &items[0].message))
+        return PAWL_EFENCED;
+    pawl_code code      = open_sink(sink, error);
+    bool      is_closed = code != PAWL_OK && code != PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        code = sink->transport->ops->deliver(sink->transport, items, count, service->arena, error);
+    if (code != PAWL_OK)
+        close_sink(sink);
+    (void)pawl__hand_end(&service->hand, service->endpoint);
+    return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
+}
+
+/* Enters what became of the rows; the error of one that was not sent, or an empty text. */
+static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__sink *sink,
+                       const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
+{
+    size_t    next = 0;
+    pawl_text left = {.data = "", .size = 0};
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
         if (!is_for(row, sink))
             continue;
         row->duration = duration;
-        if (code != PAWL_OK)
-            fail_row(row, text);
-        else
+        if (code == PAWL_OK)
             take_answer(service, row, &items[next]);
+        else if (code == PAWL_EUNREACHABLE)
+            leave_row(row, text);
+        else
+            fail_row(row, text);
+        if (row->state == PAWL__ROW_AWAY)
+            left = row->delivery.error;
         next++;
     }
-    if (code == PAWL_OK || pawl__hand_is_given_up(&service->hand))
-        return;
-    pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
-             count == 1 ? "" : "s", sink->route->name, why);
+    return left;
 }
 
-void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink)
+static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink *sink,
+                         pawl_delivery *items, size_t count)
+{
+    pawl_error  error    = PAWL_ERROR_INIT;
+    int64_t     begin    = pawl__monotonic_now();
+    pawl_code   code     = call(service, sink, items, count, &error);
+    int64_t     duration = pawl__monotonic_now() - begin;
+    const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
+    pawl_text   text     = error_text(service->arena, pawl_text_of(why));
+    pawl_text   left     = enter(service, round, sink, items, duration, code, text);
+    if (code != PAWL_OK && code != PAWL_EUNREACHABLE && !pawl__hand_is_given_up(&service->hand))
+        pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
+                 count == 1 ? "" : "s", sink->route->name, why);
+    return left;
+}
+
+pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink)
 {
     size_t         count   = 0;
     pawl_time      arrival = pawl__leader_arrival(service);
@@ -194,6 +213,7 @@ void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *
         pawl__round_row *row = &round->rows[i];
         if (!is_for(row, sink))
             continue;
+        row->is_handed    = true;
         row->delivery.due = row->row->due != 0 ? row->row->due : arrival;
         if (items == NULL)
             row->state = PAWL__ROW_LEFT;
@@ -204,6 +224,7 @@ void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *
         else
             items[count++] = row->delivery;
     }
-    if (count > 0 && !pawl__sink_is_here(sink))
-        deliver(service, round, sink, items, count);
+    if (count == 0 || pawl__sink_is_here(sink))
+        return (pawl_text){.data = "", .size = 0};
+    return deliver(service, round, sink, items, count);
 }

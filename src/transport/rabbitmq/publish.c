@@ -4,6 +4,7 @@
  *                              --returned, then ack------> DONE, a transient failure
  *                              --nack--------------------> DONE, a transient failure
  *                              --connection or channel closed, or the end of time: nobody knows
+ *                              --the server is blocked, and stays so: the same, and no failure of the message
  *
  * The server counts the messages of a channel from 1, and an answer names a number, or all up to it. A
  * returned message comes back whole before its ack and is known by its id.
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#define BLOCKED_WAIT PAWL_SECONDS(1)
 #define LOOK_COUNT 64 /* messages that go out between two looks at what came in */
 
 void pawl__piece_fail(pawl__piece *piece, pawl_attempt_outcome outcome, pawl_text why)
@@ -85,12 +87,18 @@ static void take_returned(pawl__posting *posting, const amqp_frame_t *frame)
     }
 }
 
-static void set_blocked(pawl__rabbitmq *self, const amqp_connection_blocked_t *blocked)
+/* A server that is short of memory or disk may stay so for long: the rest of the call is cut short, so that other routes
+ * go on. */
+static void set_blocked(pawl__rabbitmq *self, pawl__posting *posting,
+                        const amqp_connection_blocked_t *blocked)
 {
+    int64_t end      = pawl__rabbitmq_now() + BLOCKED_WAIT;
     self->is_blocked = blocked != NULL;
-    if (blocked != NULL)
-        (void)snprintf(self->reason, sizeof self->reason, "%.*s", (int)blocked->reason.len,
-                       (const char *)blocked->reason.bytes);
+    if (blocked == NULL)
+        return;
+    posting->end = end < posting->end ? end : posting->end;
+    (void)snprintf(self->reason, sizeof self->reason, "%.*s", (int)blocked->reason.len,
+                   (const char *)blocked->reason.bytes);
 }
 
 static pawl_code take_close(const pawl__rabbitmq *self, const pawl__posting *posting,
@@ -112,8 +120,8 @@ static pawl_code take_method(pawl__rabbitmq *self, pawl__posting *posting,
     switch (method->id) {
     case AMQP_BASIC_ACK_METHOD: settle(posting, ack->delivery_tag, ack->multiple, true); break;
     case AMQP_BASIC_NACK_METHOD: settle(posting, nack->delivery_tag, nack->multiple, false); break;
-    case AMQP_CONNECTION_BLOCKED_METHOD: set_blocked(self, method->decoded); break;
-    case AMQP_CONNECTION_UNBLOCKED_METHOD: set_blocked(self, NULL); break;
+    case AMQP_CONNECTION_BLOCKED_METHOD: set_blocked(self, posting, method->decoded); break;
+    case AMQP_CONNECTION_UNBLOCKED_METHOD: set_blocked(self, posting, NULL); break;
     case AMQP_CHANNEL_CLOSE_METHOD:
     case AMQP_CONNECTION_CLOSE_METHOD: return take_close(self, posting, method, error);
     default: break; /* basic.return: its header follows */
@@ -177,7 +185,7 @@ static pawl_code end_of_time(const pawl__rabbitmq *self, const pawl__posting *po
     pawl_text address = pawl__rabbitmq_address(self, posting->arena);
     if (self->is_blocked)
         return pawl_error_set(
-            error, PAWL_ETIMEOUT,
+            error, PAWL_EUNREACHABLE,
             "rabbitmq: %.*s takes no messages for now (connection.blocked), it is "
             "%s: give it memory or disk",
             PAWL_TEXT_ARGS(address), self->reason);

@@ -79,16 +79,19 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
 }
 
 /* Where some messages have their outcome already, a connection that is lost is the failure of the others
- * alone. */
+ * alone; one that could not be made is none. */
 static pawl_code share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
 {
     size_t open_count = count_open(posting);
     if (code == PAWL_OK || open_count == posting->count)
         return code;
-    pawl_text why = pawl_arena_text(posting->arena, pawl_text_of(error->text));
+    pawl_attempt_outcome outcome = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED
+                                       ? PAWL_ATTEMPT_UNREACHABLE
+                                       : PAWL_ATTEMPT_TRANSIENT;
+    pawl_text            why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
     for (size_t i = 0; i < posting->count; i++)
         if (posting->pieces[i].state == PAWL__PIECE_OPEN)
-            pawl__piece_fail(&posting->pieces[i], PAWL_ATTEMPT_TRANSIENT, why);
+            pawl__piece_fail(&posting->pieces[i], outcome, why);
     return PAWL_OK;
 }
 

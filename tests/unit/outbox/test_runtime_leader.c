@@ -34,7 +34,7 @@ static struct {
     int64_t        pause;         /* the first call of the first sink takes so long */
     bool           is_stop;       /* the process is stopped for so long */
     bool           lets_other_in; /* and meanwhile the second runner delivers all, and ends */
-    bool           is_away;       /* the second sink fails, for one call */
+    bool           is_busy;       /* the second sink fails, for one call */
 } t;
 
 static void step(pawl__service *service)
@@ -90,9 +90,9 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
         let_other_in();
     else if (calls == &t.calls[0] && t.pause > 0)
         pause_call();
-    if (calls == &t.calls[1] && t.is_away) {
-        t.is_away = false;
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "away");
+    if (calls == &t.calls[1] && t.is_busy) {
+        t.is_busy = false;
+        return pawl_error_set(error, PAWL_EBUSY, "busy");
     }
     t.pause = 0;
     return PAWL_OK;
@@ -139,7 +139,7 @@ static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
 static void o16_what_was_not_sent_is_not_settled(const char *url)
 {
     open_two(url);
-    t.lets_other_in = t.is_away = true;
+    t.lets_other_in = t.is_busy = true;
     step(t.first);
     assert_int_equal(t.calls[1], 1);
     pawl_outbox_rows rows = world_outbox(&t.it, PAWL_OUTBOX_PENDING);

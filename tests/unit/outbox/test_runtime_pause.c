@@ -32,15 +32,22 @@ static const pawl_application application = {
 
 /* By source and number: how often it is away for that row, or NEVER is for rejected. */
 #define REJECTS 1000
+/* So often the receiver cannot be reached with it, beyond any number of attempts. */
+#define UNREACHED (-5)
 static const int answers[SOURCES][ROWS] = {
-    {0, 1, 0, 0, 2, 0, 0},             /* two that fail at first */
-    {REJECTS, 0, 0, 100, 0, 0, 1},     /* the first is rejected, the fourth fails for ever */
-    {0, 0, REJECTS, 0, 0, REJECTS, 0}, /* two are rejected */
+    {0, 1, 0, UNREACHED, 2, 0, 0},         /* two that fail at first */
+    {REJECTS, 0, 0, 100, 0, UNREACHED, 1}, /* the first is rejected, the fourth fails for ever */
+    {0, UNREACHED, REJECTS, 0, 0, REJECTS, 0}, /* two are rejected */
 };
 
 static bool is_dead_at_last(int which, int number)
 {
     return answers[which][number] >= ATTEMPTS_MAX;
+}
+
+static int attempts_most(int which, int number)
+{
+    return answers[which][number] > 0 ? answers[which][number] + 1 : 1;
 }
 
 /* ---- The world ------------------------------------------------------------------------- */
@@ -218,6 +225,10 @@ static void check_order(int which, int number)
 static pawl_attempt_outcome answer(int which, int number)
 {
     check_order(which, number);
+    if (t.tries[which][number] < -answers[which][number]) {
+        t.tries[which][number]++;
+        return PAWL_ATTEMPT_UNREACHABLE;
+    }
     t.arrived++;
     if (answers[which][number] == REJECTS) {
         t.has_arrived[which][number] = true;
@@ -250,7 +261,8 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
         which            = number / 100;
         items[i].outcome = has_failed[which] && to->keeps_order ? PAWL_ATTEMPT_TRANSIENT
                                                                 : answer(which, number % 100);
-        has_failed[which] |= items[i].outcome == PAWL_ATTEMPT_TRANSIENT;
+        has_failed[which] |= items[i].outcome == PAWL_ATTEMPT_TRANSIENT ||
+                             items[i].outcome == PAWL_ATTEMPT_UNREACHABLE;
     }
     return PAWL_OK;
 }
@@ -311,7 +323,7 @@ static void check_row(int which, int number)
         assert_int_equal(row.attempts, ATTEMPTS_MAX);
     else
         assert_true(row.attempts <=
-                    (rejected || which == SOURCES ? 1 : answers[which][number] + 1));
+                    (rejected || which == SOURCES ? 1 : attempts_most(which, number)));
     for (size_t i = 0; i < history.count; i++) {
         pawl_attempt_outcome last = rejected  ? PAWL_ATTEMPT_REJECTED
                                     : is_dead ? PAWL_ATTEMPT_POISON

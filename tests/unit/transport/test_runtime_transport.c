@@ -121,13 +121,30 @@ static void o11_a_rejection_is_dead_at_once(const char *url)
 static void o10_o12_a_sink_that_fails_is_asked_again_then_given_up(const char *url)
 {
     world it;
-    open_world(&it, url, to_cracked);
+    open_world(&it, url, to_tower);
+    answer = PAWL_ATTEMPT_TRANSIENT;
     world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
     world_drain(&it);
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
     world_go_machine(&it, PAWL_HOURS(1));
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
-    assert_int_equal(opened, 2);
+    assert_string_equal(heard, "{\"number\":7}<hour {\"number\":7}<hour ");
+    world_close(&it);
+}
+
+static void a_sink_that_cannot_be_opened_costs_no_attempt(const char *url)
+{
+    world it;
+    open_world(&it, url, to_cracked);
+    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(&it);
+    for (int i = 1; i <= 5; i++) {
+        pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.items[0].attempts, 0);
+        assert_int_equal(opened, i);
+        world_go_machine(&it, PAWL_HOURS(1));
+    }
     assert_int_equal(closed, opened); /* close follows every open, failed or not */
     assert_string_equal(heard, "");
     world_close(&it);
@@ -190,6 +207,7 @@ int main(void)
         ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
         ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
         ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
+        ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt),
         cmocka_unit_test(a_bad_table_is_refused),
         cmocka_unit_test(a_scheme_belongs_to_one),
         cmocka_unit_test(a_module_without_a_sink_is_refused),

@@ -1,0 +1,515 @@
+/* test_runtime_away.c - a receiver that is not there: its messages wait in the outbox and lose no attempts, however long
+ * that is; those of other routes go on, each source in its order; nothing is written meanwhile. O8, O10, O12, O14, O20.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/outbox/test_outbox_sample.h"
+
+#include "pawl/store_alarm.h"
+
+#include "support/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define ADVANCE(F) \
+    F(TEXT, name)  \
+    F(TEXT, plan)  \
+    F(INT32, number)
+PAWL_RECORD(advance, ADVANCE)
+
+/* A message for each letter of the plan, to the route of that name. */
+static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)
+{
+    pawl_code code = PAWL_OK;
+    (void)flow;
+    for (size_t i = 0; i < message->plan.size && code == PAWL_OK; i++) {
+        char to[2] = {message->plan.data[i], '\0'};
+        code       = pawl_send(ctx, to, PAWL_MESSAGE(note, .number = message->number + (int32_t)i));
+    }
+    return code;
+}
+PAWL_HANDLER(on_advance, flow_state, advance);
+
+static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
+static const pawl_endpoint_spec source      = {.name  = "source",
+                                               .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
+static const pawl_application   application = {
+      PAWL_APPLICATION_INIT, .name = "away",
+      .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+
+/* ---- Receivers that are away, or not ------------------------------------------------ */
+
+typedef struct place {
+    const char *name;
+    pawl_code   code;    /* of every call, until it is PAWL_OK */
+    bool        is_each; /* the items say that it is not there, and not the call */
+    bool        may_any; /* the first item of a call is taken */
+    int         busy;    /* calls that fail from now on, the receiver being there */
+    int         calls;
+} place;
+
+static char  heard[4000]; /* "a1 b2 " */
+static place a, b, c;
+
+static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
+                      pawl_arena *arena, pawl_error *error)
+{
+    place *it = transport->context;
+    (void)arena;
+    it->calls++;
+    if (it->busy > 0) {
+        it->busy--;
+        return pawl_error_set(error, PAWL_EBUSY, "%s is busy", it->name);
+    }
+    if (it->code != PAWL_OK && !it->is_each)
+        return pawl_error_set(error, it->code, "%s is not there", it->name);
+    for (size_t i = 0; i < count; i++) {
+        int    number = 0;
+        size_t used   = strlen(heard);
+        if (it->code != PAWL_OK && (i > 0 || !it->may_any)) {
+            items[i].outcome = PAWL_ATTEMPT_UNREACHABLE;
+            items[i].error   = PAWL_TEXT("not there");
+            continue;
+        }
+        sscanf(items[i].message.body.data, "{\"number\":%d", &number);
+        snprintf(heard + used, sizeof heard - used, "%s%d ", it->name, number);
+    }
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops plain   = PAWL_SINK(hear);
+static const pawl_transport_ops ordered = {
+    .ops_size = sizeof(pawl_transport_ops), .deliver = hear, .promises = PAWL_TRANSPORT_PREFIX};
+
+static const pawl_route routes[] = {{.name = "a", .sink = &plain, .context = &a},
+                                    {.name = "b", .sink = &plain, .context = &b},
+                                    {.name = "c", .sink = &plain, .context = &c},
+                                    {.name = "o", .sink = &ordered, .context = &a},
+                                    {.name = NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {
+        .routes = routes, .outbox_batch = 4, .outbox_attempts = 3};
+    heard[0] = '\0';
+    a        = (place){.name = "a"};
+    b        = (place){.name = "b"};
+    c        = (place){.name = "c"};
+    world_open(it, url, &application, "source", &options);
+}
+
+static void advance_flow(world *it, const char *name, int32_t number, const char *plan)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(advance, .name = pawl_text_of(name), .plan = pawl_text_of(plan),
+                            .number = number));
+    world_drain(it);
+}
+
+static void assert_heard(const char *expected)
+{
+    assert_string_equal(heard, expected);
+    heard[0] = '\0';
+}
+
+/* None of them was tried, as far as the store tells. */
+static void assert_untried(world *it, size_t pending)
+{
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, pending);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_HELD).count, 0);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.items[i].attempts, 0);
+        assert_int_equal(world_attempts(it, rows.items[i].id).count, 0);
+    }
+}
+
+static size_t alarms(world *it, const char *part)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_alarm_rows rows  = {.count = 0};
+    world_ok(pawl_store_alarms(it->store, it->arena, &rows, &error), &error);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_true(pawl_text_equal(rows.items[i].what, PAWL_TEXT("route")));
+        assert_true(world_says(rows.items[i].text, part));
+    }
+    return rows.count;
+}
+
+/* ---- A long outage ---------------------------------------------------------------- */
+
+static void o12_an_outage_of_a_day_costs_no_attempt(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = PAWL_EUNREACHABLE;
+    for (int i = 0; i < 6; i++)
+        advance_flow(&it, "f", 10 * i, "aa");
+    for (int hour = 0; hour < 24; hour++)
+        world_go_machine(&it, PAWL_HOURS(1));
+    assert_untried(&it, 12);
+    assert_int_equal(alarms(&it, "route 'a': a is not there"), 1);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a0 a1 a10 a11 a20 a21 a30 a31 a40 a41 a50 a51 ");
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 12);
+    assert_int_equal(alarms(&it, ""), 0);
+    world_close(&it);
+}
+
+/* A second at first, half a minute at last, and a fifth more at most. */
+static void a_route_that_is_away_is_tried_now_and_then(const char *url)
+{
+    world   it;
+    int64_t pause = PAWL_SECONDS(1);
+    open_world(&it, url);
+    a.code = PAWL_EDENIED;
+    advance_flow(&it, "f", 1, "a");
+    for (int i = 1; i < 9; i++) {
+        assert_int_equal(a.calls, i);
+        world_go_machine(&it, pause - 1);
+        assert_int_equal(a.calls, i);
+        world_go_machine(&it, pause / 5 + 1);
+        pause = 2 * pause < PAWL_SECONDS(30) ? 2 * pause : PAWL_SECONDS(30);
+    }
+    assert_untried(&it, 1);
+    world_close(&it);
+}
+
+/* ---- Others go on ------------------------------------------------------------------ */
+
+static void o14_other_routes_go_on_behind_many_rows(const char *url)
+{
+    world it;
+    char  name[20];
+    open_world(&it, url);
+    a.code = PAWL_EUNREACHABLE;
+    for (int i = 0; i < 21; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        advance_flow(&it, name, i, "a");
+    }
+    advance_flow(&it, "g", 100, "bb");
+    assert_heard("b100 b101 ");
+    advance_flow(&it, "h", 200, "b");
+    assert_heard("b200 ");
+    world_go_machine(&it, PAWL_MINUTES(5));
+    advance_flow(&it, "h", 201, "b");
+    assert_heard("b201 ");
+    assert_untried(&it, 21);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 a14 a15 a16 a17 a18 a19 a20 ");
+    world_close(&it);
+}
+
+static void o8_a_source_waits_behind_its_row_of_a_route_that_is_away(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = PAWL_EUNREACHABLE;
+    advance_flow(&it, "f", 1, "bab");
+    assert_heard("b1 ");
+    for (int i = 0; i < 5; i++)
+        advance_flow(&it, "f", 10 + i, "b");
+    advance_flow(&it, "g", 20, "b");
+    assert_heard("b20 ");
+    world_go_machine(&it, PAWL_MINUTES(5));
+    assert_heard("");
+    assert_untried(&it, 7);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a2 b3 b10 b11 b12 b13 b14 ");
+    world_close(&it);
+}
+
+/* The first of them to come back is not the first that went. */
+static void o8_two_routes_are_away(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = b.code = PAWL_EUNREACHABLE;
+    advance_flow(&it, "f", 1, "abc");
+    advance_flow(&it, "g", 10, "bac");
+    advance_flow(&it, "h", 20, "ccc");
+    for (int i = 0; i < 8; i++)
+        advance_flow(&it, "f", 30 + i, "b");
+    assert_heard("c20 c21 c22 ");
+    world_go_machine(&it, PAWL_MINUTES(5));
+    assert_heard("");
+    b.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("b10 ");
+    assert_int_equal(alarms(&it, "route 'a': a is not there"), 1);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a1 a11 b2 c3 c12 b30 b31 b32 b33 b34 b35 b36 b37 ");
+    assert_int_equal(alarms(&it, ""), 0);
+    world_close(&it);
+}
+
+/* ---- Beside failures that count -------------------------------------------------------- */
+
+static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = PAWL_EUNREACHABLE;
+    for (int i = 0; i < 6; i++)
+        advance_flow(&it, "f", i, "a");
+    b.busy = 1;
+    advance_flow(&it, "g", 10, "bb");
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).count, 1);
+    advance_flow(&it, "h", 20, "b");
+    advance_flow(&it, "h", 21, "b");
+    assert_heard("b20 b21 ");
+    world_go_machine(&it, PAWL_SECONDS(2));
+    assert_heard("b10 b11 ");
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).count, 0);
+    assert_untried(&it, 6);
+    world_close(&it);
+}
+
+/* A receiver that failed with a message goes away: what was counted stays. */
+static void o12_attempts_before_and_after_an_outage_add_up(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.busy = 2;
+    advance_flow(&it, "f", 1, "aa");
+    world_go_machine(&it, PAWL_SECONDS(2));
+    a.code = PAWL_EUNREACHABLE;
+    world_go_machine(&it, PAWL_HOURS(5));
+    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 2);
+    a.code = PAWL_OK;
+    a.busy = 1;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    assert_heard("a2 ");
+    world_close(&it);
+}
+
+static void a_receiver_may_take_some_of_a_call(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code    = PAWL_EUNREACHABLE;
+    a.is_each = a.may_any = true;
+    advance_flow(&it, "f", 1, "ooo");
+    advance_flow(&it, "g", 10, "o");
+    for (int i = 0; i < 4; i++)
+        world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a1 a2 a3 a10 ");
+    assert_untried(&it, 0);
+    a.may_any = false;
+    advance_flow(&it, "f", 4, "oo");
+    world_go_machine(&it, PAWL_HOURS(10));
+    assert_untried(&it, 2);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a4 a5 ");
+    world_close(&it);
+}
+
+/* ---- Other runners, and operators ------------------------------------------------------- */
+
+static void o20_the_next_leader_finds_the_same_rows(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = PAWL_EUNREACHABLE;
+    for (int i = 0; i < 6; i++)
+        advance_flow(&it, "f", i, "ab");
+    pawl_store *held = world_hold(url);
+    world_close(&it);
+    world_open_made(&it, url, &application, "source",
+                    &(pawl_endpoint_options){.routes = routes, .outbox_batch = 4});
+    pawl_store_close(held);
+    advance_flow(&it, "g", 100, "b");
+    assert_heard("b100 ");
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a0 b1 a1 b2 a2 b3 a3 b4 a4 b5 a5 b6 ");
+    world_close(&it);
+}
+
+static void nobody_waits_for_a_route_any_more(const char *url)
+{
+    world            it;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_outbox_rows rows;
+    open_world(&it, url);
+    a.busy = 3;
+    advance_flow(&it, "f", 1, "a");
+    for (int i = 0; i < 2; i++)
+        world_go_machine(&it, PAWL_MINUTES(10));
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    a.code = PAWL_EUNREACHABLE;
+    advance_flow(&it, "g", 10, "a");
+    assert_int_equal(alarms(&it, "not there"), 1);
+    rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 1);
+    pawl_outbox_result gone = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
+    world_ok(pawl_store_outbox_settle(it.store, &rows.items[0], &gone, pawl_clock_now(it.machine),
+                                      &error),
+             &error);
+    world_go_machine(&it, PAWL_MINUTES(10));
+    assert_int_equal(alarms(&it, ""), 0);
+    rows = world_outbox(&it, PAWL_OUTBOX_DEAD);
+    assert_int_equal(rows.count, 2);
+    world_ok(pawl_store_outbox_enable(it.store, rows.items[0].id, PAWL_TEXT("ada"),
+                                      pawl_clock_now(it.machine), &error),
+             &error);
+    world_go_machine(&it, PAWL_MINUTES(10));
+    assert_int_equal(alarms(&it, "not there"), 1);
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("a1 ");
+    world_close(&it);
+}
+
+/* ---- At random -------------------------------------------------------------------------- */
+
+#define SOURCES 5
+#define STEPS 150
+
+/* Numbers of a source: s * 1000 + 0, 1, 2 ... */
+static struct {
+    world       it;
+    pawl_random random;
+    int         made[SOURCES], arrived[SOURCES];
+    bool        is_away[3];
+} r;
+
+static unsigned draw(unsigned below)
+{
+    return (unsigned)pawl_random_below(&r.random, below);
+}
+
+static const char names[] = "012";
+
+static pawl_code hear_any(pawl_transport *transport, pawl_delivery *items, size_t count,
+                          pawl_arena *arena, pawl_error *error)
+{
+    const size_t which        = (size_t)((const char *)transport->context - names);
+    bool         is_ordered   = which == 2;
+    bool         has[SOURCES] = {false};
+    (void)arena;
+    if (r.is_away[which] && draw(2) == 0)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "away");
+    for (size_t i = 0; i < count; i++) {
+        int number = 0;
+        assert_int_equal(sscanf(items[i].message.body.data, "{\"number\":%d", &number), 1);
+        int source_number = number / 1000;
+        if (r.is_away[which])
+            items[i].outcome = PAWL_ATTEMPT_UNREACHABLE;
+        else if (draw(8) == 0 || (is_ordered && has[source_number]))
+            items[i].outcome = PAWL_ATTEMPT_TRANSIENT;
+        else
+            assert_int_equal(number % 1000, r.arrived[source_number]++);
+        has[source_number] |= items[i].outcome != PAWL_ATTEMPT_SUCCESS;
+    }
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops any         = PAWL_SINK(hear_any);
+static const pawl_transport_ops any_ordered = {
+    .ops_size = sizeof(pawl_transport_ops), .deliver = hear_any, .promises = PAWL_TRANSPORT_PREFIX};
+static const pawl_route any_routes[] = {
+    {.name = "0", .sink = &any, .context = (void *)(uintptr_t)&names[0]},
+    {.name = "1", .sink = &any, .context = (void *)(uintptr_t)&names[1]},
+    {.name = "2", .sink = &any_ordered, .context = (void *)(uintptr_t)&names[2]},
+    {.name = NULL}};
+
+static void add_some(void)
+{
+    pawl_outbox_add adds[12];
+    pawl_error      error   = PAWL_ERROR_INIT;
+    pawl_changes    changes = {.group_count = 1,
+                               .unit_count  = 1,
+                               .now         = pawl_clock_now(r.it.machine),
+                               .outbox_add  = {.items = adds, .count = 1 + draw(12)}};
+    for (size_t i = 0; i < changes.outbox_add.count; i++) {
+        unsigned  which  = draw(SOURCES);
+        int       number = r.made[which]++;
+        pawl_text flow   = pawl_arena_printf(r.it.arena, "Flow/%u", which);
+        adds[i]          = (pawl_outbox_add){
+                     .dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("source"), flow, number + 1, 0),
+                     .source      = flow,
+                     .version     = number + 1,
+                     .endpoint    = PAWL_TEXT("source"),
+                     .destination = pawl_arena_printf(r.it.arena, "%u", draw(3)),
+                     .message     = {.id   = pawl_arena_printf(r.it.arena, "%u-%d", which, number),
+                                     .type = PAWL_TEXT("note"),
+                                     .body = pawl_arena_printf(r.it.arena, "{\"number\":%u}",
+                                                               which * 1000 + (unsigned)number)},
+                     .at          = changes.now};
+    }
+    world_ok(pawl_store_commit(r.it.store, &changes, NULL, &error), &error);
+}
+
+static void act(void)
+{
+    switch (draw(4)) {
+    case 0: add_some(); break;
+    case 1: r.is_away[draw(3)] ^= true; break;
+    case 2: world_go_machine(&r.it, (int64_t)draw(PAWL_SECONDS(40))); break;
+    default: world_step(&r.it);
+    }
+}
+
+static void o8_routes_come_and_go_at_random(const char *url)
+{
+    const char *given = getenv("PAWL_TEST_SEED");
+    uint64_t    first = given != NULL ? strtoull(given, NULL, 10) : 1;
+    uint64_t    last  = given != NULL ? first : server_is(url) ? 2 : 300;
+    for (uint64_t seed = first; seed <= last; seed++) {
+        char own[1000], scheme[20];
+        memset(&r, 0, sizeof r);
+        pawl_random_seed(&r.random, seed);
+        snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
+        assert_true(scenario_url(scheme, own, sizeof own));
+        print_message("%sPAWL_TEST_SEED=%llu build/tests/unit/test_runtime_away%s",
+                      seed == first ? "" : "\r", (unsigned long long)seed,
+                      seed == last ? "\n" : "");
+        world_open(&r.it, own, &application, "source",
+                   &(pawl_endpoint_options){.routes           = any_routes,
+                                            .outbox_batch     = (int32_t)(1 + draw(9)),
+                                            .outbox_attempts  = 1000,
+                                            .outbox_delay_max = PAWL_SECONDS(10)});
+        for (int i = 0; i < STEPS; i++)
+            act();
+        memset(r.is_away, 0, sizeof r.is_away);
+        for (int i = 0; i < 100; i++)
+            world_go_machine(&r.it, PAWL_SECONDS(40));
+        for (int i = 0; i < SOURCES; i++)
+            assert_int_equal(r.arrived[i], r.made[i]);
+        assert_untried(&r.it, 0);
+        world_close(&r.it);
+        scenario_forget(own);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o12_an_outage_of_a_day_costs_no_attempt),
+        ON_ALL_STORES(a_route_that_is_away_is_tried_now_and_then),
+        ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows),
+        ON_ALL_STORES(o8_a_source_waits_behind_its_row_of_a_route_that_is_away),
+        ON_ALL_STORES(o8_two_routes_are_away),
+        ON_ALL_STORES(o10_a_row_that_failed_is_tried_again_while_another_route_is_away),
+        ON_ALL_STORES(o12_attempts_before_and_after_an_outage_add_up),
+        ON_ALL_STORES(a_receiver_may_take_some_of_a_call),
+        ON_ALL_STORES(o20_the_next_leader_finds_the_same_rows),
+        ON_ALL_STORES(nobody_waits_for_a_route_any_more),
+        ON_ALL_STORES(o8_routes_come_and_go_at_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
