@@ -118,6 +118,7 @@ class Area:
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
         self.folders = []
+        self.servers = ["postgres", "pgbouncer"]
         self.tests = ""
         self.mutants = []
 
@@ -162,6 +163,8 @@ class Reader:
         key = found.group(1) if found else None
         if self.mutant is None and key == "folder":
             self.area.folders.append(found.group(2).strip())
+        elif self.mutant is None and key == "servers":
+            self.area.servers = found.group(2).split()
         elif self.mutant is None and key == "tests":
             self.area.tests = found.group(2).strip()
         elif self.mutant is not None and key in FIELDS:

@@ -31,6 +31,7 @@ import mutants
 
 RESULTS = "build/mutate/results.json"
 SKIPPED = 77
+SERVERS = ["postgres", "pgbouncer", "mariadb", "mysql", "mongodb", "rabbitmq"]  # one behind the one that it needs
 LIMIT_LEAST = 60  # seconds; a busy machine is no hang
 LIMIT_TIMES = 20  # of what the test took the last time
 LIMIT_UNKNOWN = 300
@@ -713,13 +714,15 @@ def main(arguments):
     try:
         re.compile(options.only or "")
         areas = mutants.read_areas(root)
-        if options.check:
+        if options.check and not options.needs_servers:
             return check(root, areas)
         results = Results(root)
         chosen = choose(options, areas, results)
         if options.needs_servers:
-            looks = options.list or options.files or options.patch or options.summary
-            return 1 if looks else 0
+            looks = options.list or options.files or options.patch or options.summary or options.check
+            names = {name for mutant in chosen for name in mutant.area.servers}
+            print(*([] if looks else sorted(names, key=SERVERS.index)))
+            return 0
         if print_only(options, root, chosen):
             return 0
         return plant_and_say(options, root, areas, results, chosen)

@@ -4,8 +4,8 @@
 #
 #   scripts/mutate.sh [--area NAME] [--only REGEX] [--resume] [--jobs N] ...
 #
-# Without servers in PAWL_TEST_POSTGRES and PAWL_TEST_PGBOUNCER its own are started
-# when a chosen area needs them. All arguments: scripts/mutate.sh --help. The format of
+# Servers that a chosen area names, and that PAWL_TEST_POSTGRES and the like do not, are
+# started. All arguments: scripts/mutate.sh --help. The format of
 # the list, and how a survivor is dealt with: docs/TESTING.md.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,13 @@ if ! command -v python3 >/dev/null; then
     say "python3 is not installed; install it and start again"
     exit 2
 fi
-if [ -z "${PAWL_TEST_POSTGRES:-}" ] && python3 scripts/mutate.py --needs-servers "$@"; then
-    servers_start postgres pgbouncer || exit 1
+missing=()
+for name in $(python3 scripts/mutate.py --needs-servers "$@"); do
+    variable=PAWL_TEST_${name^^}
+    [ "$name" != pgbouncer ] || variable=PAWL_TEST_POSTGRES # it stands before its own
+    [ -n "${!variable:-}" ] || missing+=("$name")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    servers_start "${missing[@]}" || exit 1
 fi
 nice python3 scripts/mutate.py "$@"
