@@ -325,7 +325,9 @@ static pawl_saga_table alarm_of(bool with_offset)
 {
     return (pawl_saga_table){.type = PAWL_TEXT("Alarm"),
                              .name = PAWL_TEXT("shop_Alarm"),
-                             .main = {PAWL_TEXT("RingsAt"), PAWL_VALUE_TIME, with_offset}};
+                             .main = {.property    = PAWL_TEXT("RingsAt"),
+                                      .type        = PAWL_VALUE_TIME,
+                                      .with_offset = with_offset}};
 }
 
 /* The catalog has a table for the version and a saga's in one. */

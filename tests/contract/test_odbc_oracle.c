@@ -331,7 +331,7 @@ static void d17_a_time_with_an_offset_is_refused(void **state)
     static const pawl_saga_table alarm = {
         .type = PAWL_TEXT_INIT("Alarm"),
         .name = PAWL_TEXT_INIT("shop_Alarm"),
-        .main = {PAWL_TEXT_INIT("At"), PAWL_VALUE_TIME, true},
+        .main = {.property = PAWL_TEXT_INIT("At"), .type = PAWL_VALUE_TIME, .with_offset = true},
     };
     scripted *p = *state;
     scripted_code(p, open_with(p, "pawl_", &alarm), PAWL_ECONFIG);

@@ -45,7 +45,9 @@ static const pawl_saga_table shapes[] = {
                  OTHER("Straße", PAWL_VALUE_UUID)},
     {TABLE("it's a \\ table; -- no?"), MAIN("what's \\ this?", PAWL_VALUE_TIME)},
     {TABLE("select"), MAIN("key", PAWL_VALUE_TEXT), OTHER("index", PAWL_VALUE_TEXT)},
-    [OFFSET] = {TABLE("Offset"), .main = {PAWL_TEXT_INIT("At"), PAWL_VALUE_TIME, true}},
+    [OFFSET] = {TABLE("Offset"), .main = {.property    = PAWL_TEXT_INIT("At"),
+                                          .type        = PAWL_VALUE_TIME,
+                                          .with_offset = true}},
 };
 
 /* The longest names there, and names of more than ASCII, as long as they may be or nearly so; where

@@ -19,8 +19,8 @@ static const struct {
 static const pawl_saga_table table = {
     .type         = PAWL_TEXT_INIT("OrderSaga"),
     .name         = PAWL_TEXT_INIT("shop_OrderSaga"),
-    .main         = {PAWL_TEXT_INIT("order_id"), PAWL_VALUE_TEXT},
-    .transitional = {PAWL_TEXT_INIT("number"), PAWL_VALUE_INT},
+    .main         = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT},
 };
 
 #define TOTALS PAWL_TEXT_INIT("totals")

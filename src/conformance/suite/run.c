@@ -97,11 +97,11 @@ void suite_tables_make(suite_tables *tables, const suite_address *address)
     for (size_t i = 0; i < SUITE_TABLE_COUNT; i++) {
         snprintf(tables->names[i], sizeof tables->names[i], "%s%s", prefix, table_rows[i].type);
         tables->tables[i] = (pawl_saga_table){
-            .type         = pawl_text_of(table_rows[i].type),
-            .name         = pawl_text_of(tables->names[i]),
-            .main         = {pawl_text_of(table_rows[i].main), table_rows[i].main_type},
-            .transitional = {pawl_text_of(table_rows[i].transitional),
-                             table_rows[i].transitional_type},
+            .type = pawl_text_of(table_rows[i].type),
+            .name = pawl_text_of(tables->names[i]),
+            .main = {.property = pawl_text_of(table_rows[i].main), .type = table_rows[i].main_type},
+            .transitional = {.property = pawl_text_of(table_rows[i].transitional),
+                             .type     = table_rows[i].transitional_type},
         };
         tables->list[i] = &tables->tables[i];
     }

@@ -14,7 +14,7 @@
 static const pawl_saga_table table = {
     .type = PAWL_TEXT_INIT("OrderSaga"),
     .name = PAWL_TEXT_INIT("shop_OrderSaga"),
-    .main = {PAWL_TEXT_INIT("order_id"), PAWL_VALUE_TEXT},
+    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
 };
 
 /* One good change of every kind the refusals below start from. */

@@ -545,7 +545,7 @@ static void d29_a_column_is_free_behind_the_commit(void **state)
         assert_int_equal(begin_by(store, properties[i], &rows[i], &error), PAWL_OK);
     const pawl_saga_table table   = {.type = PAWL_TEXT("Order"),
                                      .name = PAWL_TEXT("shop_Order"),
-                                     .main = {PAWL_TEXT("e"), PAWL_VALUE_TEXT}};
+                                     .main = {.property = PAWL_TEXT("e"), .type = PAWL_VALUE_TEXT}};
     pawl_saga_delete      gone    = {.table = &table, .id = rows[0].id, .version = 1};
     pawl_saga_insert      insert  = {.table = &table,
                                      .id    = {{{9}}},

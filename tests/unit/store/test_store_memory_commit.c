@@ -37,8 +37,8 @@ static pawl_message message_of(const char *id)
 static const pawl_saga_table saga_table = {
     .type         = PAWL_TEXT_INIT("OrderSaga"),
     .name         = PAWL_TEXT_INIT("shop_OrderSaga"),
-    .main         = {PAWL_TEXT_INIT("order_id"), PAWL_VALUE_TEXT},
-    .transitional = {PAWL_TEXT_INIT("number"), PAWL_VALUE_TEXT},
+    .main         = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_TEXT},
 };
 
 static const pawl_saga_id    old_saga = {{{1}}}, kept_saga = {{{2}}}, new_saga = {{{3}}};

@@ -99,9 +99,10 @@ static const pawl_store_ops fake_driver = {
 /* The least that a driver may have. */
 static const pawl_store_ops lean_driver = {LEAN_STORE, .scheme = "lean", .commit = fake_commit};
 
-static const pawl_saga_table table = {.type = PAWL_TEXT_INIT("Order"),
-                                      .name = PAWL_TEXT_INIT("t_order"),
-                                      .main = {PAWL_TEXT_INIT("Ref"), PAWL_VALUE_TEXT}};
+static const pawl_saga_table table = {
+    .type = PAWL_TEXT_INIT("Order"),
+    .name = PAWL_TEXT_INIT("t_order"),
+    .main = {.property = PAWL_TEXT_INIT("Ref"), .type = PAWL_VALUE_TEXT}};
 
 static fixture *open_fixture(const char *url)
 {

@@ -77,10 +77,11 @@ static void expect_refused(pawl_code answer, const char *text)
 
 /* ---- Tests -------------------------------------------------------------- */
 
-static const pawl_saga_table table = {.type         = PAWL_TEXT_INIT("Order"),
-                                      .name         = PAWL_TEXT_INIT("t_order"),
-                                      .main         = {PAWL_TEXT_INIT("Ref"), PAWL_VALUE_TEXT},
-                                      .transitional = {PAWL_TEXT_INIT("Number"), PAWL_VALUE_INT}};
+static const pawl_saga_table table = {
+    .type         = PAWL_TEXT_INIT("Order"),
+    .name         = PAWL_TEXT_INIT("t_order"),
+    .main         = {.property = PAWL_TEXT_INIT("Ref"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("Number"), .type = PAWL_VALUE_INT}};
 
 static pawl_saga_table table_with(pawl_value_type main, pawl_value_type transitional)
 {

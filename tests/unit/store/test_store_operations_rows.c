@@ -28,10 +28,11 @@ static const pawl_outbox_row row_to_send = {.id          = 8,
 
 /* ---- Sagas -------------------------------------------------------------- */
 
-static const pawl_saga_table table = {.type         = PAWL_TEXT_INIT("Order"),
-                                      .name         = PAWL_TEXT_INIT("t_order"),
-                                      .main         = {PAWL_TEXT_INIT("Ref"), PAWL_VALUE_INT},
-                                      .transitional = {PAWL_TEXT_INIT("Number"), PAWL_VALUE_INT}};
+static const pawl_saga_table table = {
+    .type         = PAWL_TEXT_INIT("Order"),
+    .name         = PAWL_TEXT_INIT("t_order"),
+    .main         = {.property = PAWL_TEXT_INIT("Ref"), .type = PAWL_VALUE_INT},
+    .transitional = {.property = PAWL_TEXT_INIT("Number"), .type = PAWL_VALUE_INT}};
 
 static pawl_saga_row saga_row(void)
 {
