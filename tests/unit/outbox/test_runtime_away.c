@@ -102,12 +102,29 @@ static void open_world(world *it, const char *url)
     world_open(it, url, &application, "source", &options);
 }
 
-static void advance_flow(world *it, const char *name, int32_t number, const char *plan)
+static void post(world *it, const char *name, int32_t number, const char *plan)
 {
     world_post(it, NULL,
                PAWL_MESSAGE(advance, .name = pawl_text_of(name), .plan = pawl_text_of(plan),
                             .number = number));
+}
+
+static void advance_flow(world *it, const char *name, int32_t number, const char *plan)
+{
+    post(it, name, number, plan);
     world_drain(it);
+}
+
+/* An operator's word: the only pending row is dead. */
+static void bury(world *it)
+{
+    pawl_error         error = PAWL_ERROR_INIT;
+    pawl_outbox_rows   rows  = world_outbox(it, PAWL_OUTBOX_PENDING);
+    pawl_outbox_result gone  = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
+    assert_int_equal(rows.count, 1);
+    world_ok(pawl_store_outbox_settle(it->store, &rows.items[0], &gone, pawl_clock_now(it->machine),
+                                      &error),
+             &error);
 }
 
 static void assert_heard(const char *expected)
@@ -252,6 +269,56 @@ static void o8_two_routes_are_away(const char *url)
     world_close(&it);
 }
 
+/* The third one is away all the time, and the lease lasts, so that what is known of rows is kept. */
+static void o8_a_source_that_waited_goes_on_when_its_route_is_away_again(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    c.code = a.code = PAWL_EUNREACHABLE;
+    advance_flow(&it, "h", 1, "c");
+    advance_flow(&it, "f", 10, "a");
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_SECONDS(2));
+    assert_heard("a10 ");
+    a.code = PAWL_EUNREACHABLE;
+    advance_flow(&it, "g", 20, "a");
+    advance_flow(&it, "f", 30, "b");
+    assert_heard("b30 ");
+    assert_untried(&it, 2);
+    world_close(&it);
+}
+
+/* A source that was left for one route has a row for another one, which is away, too; the first one comes back. */
+static void o8_a_row_that_waits_for_another_route_is_not_overtaken(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    a.code = c.code = PAWL_EUNREACHABLE;
+    a.is_each       = true;
+    advance_flow(&it, "f", 1, "a");
+    advance_flow(&it, "g", 10, "a");
+    a.may_any = true;
+    world_go_machine(&it, PAWL_SECONDS(2));
+    assert_heard("a1 ");
+    a.may_any = false;
+    bury(&it);
+    post(&it, "f", 20, "c");
+    post(&it, "h", 30, "b");
+    post(&it, "i", 40, "b");
+    post(&it, "j", 50, "b");
+    post(&it, "k", 60, "a");
+    post(&it, "f", 70, "b");
+    world_go_machine(&it, PAWL_SECONDS(3));
+    assert_heard("b30 b40 b50 ");
+    a.code = PAWL_OK;
+    world_go_machine(&it, PAWL_SECONDS(5));
+    assert_heard("a60 ");
+    c.code = PAWL_OK;
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_heard("c20 b70 ");
+    world_close(&it);
+}
+
 /* ---- Beside failures that count -------------------------------------------------------- */
 
 static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(const char *url)
@@ -353,12 +420,7 @@ static void nobody_waits_for_a_route_any_more(const char *url)
     a.code = PAWL_EUNREACHABLE;
     advance_flow(&it, "g", 10, "a");
     assert_int_equal(alarms(&it, "not there"), 1);
-    rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
-    assert_int_equal(rows.count, 1);
-    pawl_outbox_result gone = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
-    world_ok(pawl_store_outbox_settle(it.store, &rows.items[0], &gone, pawl_clock_now(it.machine),
-                                      &error),
-             &error);
+    bury(&it);
     world_go_machine(&it, PAWL_MINUTES(10));
     assert_int_equal(alarms(&it, ""), 0);
     rows = world_outbox(&it, PAWL_OUTBOX_DEAD);
@@ -504,6 +566,8 @@ int main(void)
         ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows),
         ON_ALL_STORES(o8_a_source_waits_behind_its_row_of_a_route_that_is_away),
         ON_ALL_STORES(o8_two_routes_are_away),
+        ON_ALL_STORES(o8_a_source_that_waited_goes_on_when_its_route_is_away_again),
+        ON_ALL_STORES(o8_a_row_that_waits_for_another_route_is_not_overtaken),
         ON_ALL_STORES(o10_a_row_that_failed_is_tried_again_while_another_route_is_away),
         ON_ALL_STORES(o12_attempts_before_and_after_an_outage_add_up),
         ON_ALL_STORES(a_receiver_may_take_some_of_a_call),
