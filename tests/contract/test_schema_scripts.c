@@ -544,7 +544,7 @@ static int verify(const char *name, const char *url)
         dialect++;
     fill_sagas(&list, dialect);
     pawl_schema_spec spec = {.tables      = (const pawl_saga_table *const *)list.list,
-                             .table_count = COUNT(shapes)};
+                             .table_count = count_of(dialect)};
     pawl_code code = pawl_store_schema(url, PAWL_SCHEMA_VERIFY, &spec, put_line, stdout, &error);
     if (code != PAWL_OK)
         fprintf(stderr, "%s\n", error.text);
