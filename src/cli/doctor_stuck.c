@@ -115,29 +115,40 @@ pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all
 
 /* ---- Alarms -------------------------------------------------------------- */
 
-/* The finding: endpoint, age and text follow. */
-static const char *format_of(pawl_text what)
+typedef struct alarm_row {
+    const char *what;
+    const char *says;
+    const char *then;
+} alarm_row;
+
+static const alarm_row *alarm_row_of(pawl_text what)
 {
-    if (pawl_text_equal(what, PAWL_TEXT("breaker")))
-        return "endpoint %.*s claims nothing, its breaker is open, since %s: %.*s; it probes by itself, "
-               "and goes on when that succeeds";
-    if (pawl_text_equal(what, PAWL_TEXT("route")))
-        return "endpoint %.*s cannot deliver, a receiver is away, since %s: %.*s; its messages wait in the "
-               "outbox, and it tries by itself";
-    return "endpoint %.*s cannot clean up, since %s: %.*s; it tries again by itself";
+    static const alarm_row rows[] = {
+        {"breaker", "claims nothing, its breaker is open",
+         "it probes by itself, and goes on when that succeeds"},
+        {"route", "cannot deliver, a receiver is away",
+         "its messages wait in the outbox, and it tries by itself"},
+        {"retention", "cannot clean up", "it tries again by itself"},
+    };
+    size_t i = 0;
+    while (i + 1 < sizeof rows / sizeof rows[0] &&
+           !pawl_text_equal(what, pawl_text_of(rows[i].what)))
+        i++;
+    return &rows[i];
 }
 
 static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
 {
-    char since[PAWL__SPAN_SIZE];
+    char             since[PAWL__SPAN_SIZE];
+    const alarm_row *row = alarm_row_of(alarm->what);
     pawl__age_text(alarm->since, doctor->now, since);
     pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
                                          PAWL_TEXT_ARGS(alarm->endpoint));
-    return pawl__doctor_find(doctor, "alarms", PAWL_FINDING_WARN,
-                             stream.data != NULL ? command(doctor, "pawl events show", stream)
-                                                 : NULL,
-                             format_of(alarm->what), PAWL_TEXT_ARGS(alarm->endpoint), since,
-                             PAWL_TEXT_ARGS(alarm->text));
+    return pawl__doctor_find(
+        doctor, "alarms", PAWL_FINDING_WARN,
+        stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
+        "endpoint %.*s %s, since %s: %.*s; %s", PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
+        PAWL_TEXT_ARGS(alarm->text), row->then);
 }
 
 pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)

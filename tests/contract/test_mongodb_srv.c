@@ -61,7 +61,7 @@ static uint8_t *put_data(uint8_t *at, int type)
     return put_name(at, MEMBER);
 }
 
-/* One answer to each question about a name of pawl.test, but for "none". */
+/* The answer of the DNS to a question about a name of pawl.test; "none" is not known. */
 PAWL_API int res_nsearch(res_state state, const char *name, int class, int type,
                          unsigned char *answer, int size)
 {

@@ -92,11 +92,10 @@ void pawl__away_go_back(pawl__service *service, int64_t id)
 
 static int64_t pause_of(pawl__service *service, const pawl__sink *sink)
 {
-    const pawl_endpoint_options *settings = &service->endpoint->settings;
-    int64_t                      first    = settings->outbox_delay;
-    int64_t last  = settings->outbox_delay_max < PAUSE_MAX ? settings->outbox_delay_max : PAUSE_MAX;
-    int64_t pause = pawl__doubled(first, sink->away_tries, last > first ? last : first);
-    return pause + (int64_t)pawl_random_below(&service->random, (uint64_t)pause / 5 + 1);
+    int64_t first = service->endpoint->settings.outbox_delay;
+    int64_t last  = service->endpoint->settings.outbox_delay_max;
+    last          = last < PAUSE_MAX ? last : PAUSE_MAX;
+    return pawl__outbox_pause(service, sink->away_tries, last > first ? last : first);
 }
 
 void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why)
@@ -349,10 +348,10 @@ pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl
     int64_t     passed = away->page_end;
     pawl_code   code   = PAWL_OK;
     bool        is_all = true;
-    for (size_t i = 0; i < round->count; i++)
-        is_all &= round->rows[i].state == PAWL__ROW_AWAY;
     if (!away->is_page)
         return PAWL_OK;
+    for (size_t i = 0; i < round->count; i++)
+        is_all &= round->rows[i].state == PAWL__ROW_AWAY;
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
         const pawl__round_row *row      = &round->rows[i];
         bool                   may_pass = row->state == PAWL__ROW_SETTLED ||

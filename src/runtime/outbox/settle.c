@@ -24,8 +24,7 @@ static int32_t attempts_of(const pawl_outbox_row *row)
 static int64_t back_off(pawl__service *service, int32_t attempts)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
-    int64_t delay = pawl__doubled(settings->outbox_delay, attempts - 1, settings->outbox_delay_max);
-    return delay + (int64_t)pawl_random_below(&service->random, (uint64_t)delay / 5 + 1);
+    return pawl__outbox_pause(service, attempts - 1, settings->outbox_delay_max);
 }
 
 /* Did the row fail behind another failed row of its source? It is held with that row, and its
