@@ -28,6 +28,7 @@ import threading
 import time
 
 import mutants
+import mutants_drawn
 
 RESULTS = "build/mutate/results.json"
 SKIPPED = 77
@@ -517,7 +518,8 @@ def share(counts):
 
 def print_table(results, areas, chosen, equivalent):
     print(f"{'area':10} {'planted':>8} {'caught':>8} {'survived':>9} {'of 100':>8} {'equivalent':>11}")
-    for name in [area.name for area in areas] + ["all"]:
+    names = dict.fromkeys([area.name for area in areas] + sorted(m.area.name for m in chosen))
+    for name in [*names, "all"]:
         mine = [m for m in chosen if name in (m.area.name, "all")]
         same = [m for m in equivalent if name in (m.area.name, "all")]
         if not mine and not same:
@@ -546,7 +548,9 @@ def summarise(options, results, areas, chosen, equivalent):
     print_table(results, areas, chosen, equivalent)
     print_rest(results, chosen)
     counts = tally(results, chosen)
-    wrong = [verdict for verdict in ("does not build", "open") if counts[verdict]]
+    # An operator may make what C refuses: that is no defect, and counts for nothing.
+    unjudged = ("open",) if options.drawn is not None else ("does not build", "open")
+    wrong = [verdict for verdict in unjudged if counts[verdict]]
     if wrong or (counts["not run"] and os.environ.get("PAWL_REQUIRE") == "all"):
         return 1
     sys.stdout.flush()
@@ -606,7 +610,9 @@ def parse_arguments(arguments):
     add("--area", action="append", metavar="NAME", help="only this file of the list (again for more)")
     add("--only", metavar="REGEX", help="only defects with this name, or with a name or file like it")
     add("--sample", type=int, metavar="N", help="only so many of them, drawn by --seed")
-    add("--seed", type=int, metavar="S", help="of --sample; another one each time")
+    add("--drawn", type=int, metavar="N", help="instead of the list: so many defects that operators make "
+        "from the source, drawn by --seed")
+    add("--seed", type=int, metavar="S", help="of --sample and --drawn; another one each time")
     add("--jobs", type=int, default=1, metavar="N", help="so many at a time, each in a tree of its own; 1")
     add("--resume", action="store_true", help="only those without a verdict from an earlier run")
     add("--survivors", action="store_true", help="only those that survived an earlier run")
@@ -641,14 +647,35 @@ def is_chosen(options, mutant):
 def choose(options, areas, results):
     names = [area.name for area in areas]
     for name in options.area or []:
-        if name not in names:
+        if name not in names and options.drawn is None:
             raise ToolError(f"--area '{name}' is none of {' '.join(names)}")
-    chosen = [m for area in areas for m in area.mutants if is_chosen(options, m)]
+    chosen = draw_new(options, areas) if options.drawn is not None else [
+        m for area in areas for m in area.mutants if is_chosen(options, m)
+    ]
     if options.survivors:
         chosen = [m for m in chosen if (results.get(m) or {}).get("verdict") == "survived"]
     if not chosen:
         raise ToolError("no defect is chosen by these arguments")
     return draw(options, chosen)
+
+
+def seed_of(options):
+    return options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+
+
+def draw_new(options, areas):
+    if options.drawn < 1:
+        raise ToolError(f"--drawn {options.drawn} is less than 1")
+    if options.survivors and options.seed is None or options.resume and options.seed is None:
+        raise ToolError("--resume and --survivors need the --seed of the draw")
+
+    def is_wanted(area, path):
+        return re.search(options.only or "", path) and area in (options.area or [area])
+
+    seed = seed_of(options)
+    chosen = mutants_drawn.draw(options.root, areas, is_wanted, options.drawn, seed)
+    say(f"{len(chosen)} are drawn from the source; the same ones: --drawn {options.drawn} --seed {seed}")
+    return chosen
 
 
 def draw(options, chosen):
@@ -657,7 +684,7 @@ def draw(options, chosen):
         return chosen
     if options.sample < 1:
         raise ToolError(f"--sample {options.sample} is less than 1")
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+    seed = seed_of(options)
     say(f"{options.sample} of {len(chosen)} are drawn; the same ones: --sample {options.sample} --seed {seed}")
     drawn = set(random.Random(seed).sample(range(len(chosen)), options.sample))
     return [mutant for number, mutant in enumerate(chosen) if number in drawn]
