@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_clean_root.sh - what README.md says under "Build and install", typed by root in a
+# install_clean_root.sh - what docs/building.md and the quick start of README.md say, typed by root in a
 # Debian 12 that has nothing: what is needed is installed, pawl is built and installed, an
 # application is built and run; then the prefix is moved and used (tests/support/installed.sh).
 #
@@ -13,7 +13,7 @@ set -u
 source_dir=${PAWL_SOURCE_DIR:?}
 folder=${PAWL_CLEAN_ROOT:-${PAWL_BUILD_DIR:?}/clean_root}
 base=$folder/base root=$folder/run log=$folder/log
-page=$source_dir/README.md
+building=$source_dir/docs/building.md readme=$source_dir/README.md
 # shellcheck source=scripts/install.sh
 . "$source_dir/scripts/install.sh"
 
@@ -87,17 +87,17 @@ make_base()
     echo "$needed" >"$base/root/needed"
 }
 
-# The commands of the page from a line that begins so to the next empty one; root needs no sudo.
-block() # BEGINNING
+# The commands of a page from a line that begins so to the next empty one; root needs no sudo.
+block() # PAGE BEGINNING
 {
-    awk -v beginning="    $1" 'index($0, beginning) == 1 { is_in = 1 } is_in && NF == 0 { exit } is_in' "$page" |
+    awk -v beginning="    $2" 'index($0, beginning) == 1 { is_in = 1 } is_in && NF == 0 { exit } is_in' "$1" |
         sed -e 's/^    //' -e 's/^sudo //'
 }
 
-install_line=$(block 'sudo scripts/install.sh build')
-build_lines=$(block 'cmake --preset release')
-use_lines=$(block 'export PATH=/opt/pawl/bin')
-[ -n "$install_line" ] && [ -n "$build_lines" ] && [ -n "$use_lines" ] || die "README.md says something else"
+install_line=$(block "$building" 'sudo scripts/install.sh build')
+build_lines=$(block "$building" 'cmake --preset release')
+use_lines=$(block "$building" 'export PATH=/opt/pawl/bin')
+[ -n "$install_line" ] && [ -n "$build_lines" ] && [ -n "$use_lines" ] || die "docs/building.md says something else"
 prefix=/opt/pawl
 grep -q -- "--prefix $prefix\$" <<<"$build_lines" || die "another prefix"
 
@@ -110,7 +110,7 @@ cp -a --reflink=auto "$base" "$root" || die "no room for a copy of $base"
 chmod 700 "$root/root" # as a new user's first try is: nobody else may enter
 copy_sources "$root"
 
-echo "== what README.md says"
+echo "== what docs/building.md says"
 inside "$root" "cd ~/pawl; $install_line; $build_lines" >"$log" 2>&1 || die "it does not build"
 for name in pawl orders orders.so transfer pawl-replay enlist \
     libpawl-{sqlite,postgres,mysql,observe,rabbitmq,bench,bench-sqlite,bench-postgres}.so; do
@@ -120,7 +120,7 @@ inside "$root" "cd ~/pawl; $use_lines" >"$log" 2>&1 || die "what is installed do
 grep -q '^sent ' "$log" || die "nothing was sent"
 
 echo "== the quick start after the preset release"
-quick=$(block 'B=build ' | sed 's|^B=build .*|B=build/release|')
+quick=$(block "$readme" 'B=build' | sed 's|^B=build$|B=build/release|' | grep -v 'saga show')
 [ -n "$quick" ] || die "no quick start in README.md"
 inside "$root" "cd ~/pawl; $(sed '$d' <<<"$quick")"'
     tries=600
