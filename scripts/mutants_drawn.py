@@ -70,9 +70,9 @@ def conditions(value):
 OPERATORS = {
     "relation": replaced(r" (<=|>=|==|!=|<|>) ", RELATIONS.get),
     "and, or": replaced(r" (&&|\|\|)(?=\s)", {"&&": "||", "||": "&&"}.get),
-    "no term of and": replaced(rf"(?:\(|&&\s+|\|\|\s+|return |= )({OPERAND}) &&\s", lambda old: "true"),
+    "no term of and": replaced(rf"(?:\(|&&\s+|\|\|\s+|return |[^=!<>]= )({OPERAND}) &&\s", lambda old: "true"),
     "no last term of and": replaced(rf"&&\s+({OPERAND})[);]", lambda old: "true"),
-    "no term of or": replaced(rf"(?:\(|&&\s+|\|\|\s+|return |= )({OPERAND}) \|\|\s", lambda old: "false"),
+    "no term of or": replaced(rf"(?:\(|&&\s+|\|\|\s+|return |[^=!<>]= )({OPERAND}) \|\|\s", lambda old: "false"),
     "not": replaced(r"[( ](!)[\w(]", lambda old: ""),
     "always": conditions("true"),
     "never": conditions("false"),
