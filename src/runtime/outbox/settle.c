@@ -81,11 +81,14 @@ static void put_hold(const pawl__service *service, pawl_changes *changes,
                            .is_release = !is_met && !waits};
 }
 
+/* While a route is away, rows that were tried before are read at a time of their own. */
 static void put_off(pawl__service *service, const pawl__round_row *row, pawl_outbox_settle *settle)
 {
     settle->next_attempt = pawl_time_add(settle->at, back_off(service, attempts_of(row->row)));
     if (settle->next_attempt < service->outbox_retry)
         service->outbox_retry = settle->next_attempt;
+    if (settle->next_attempt < service->away.tried_due)
+        service->away.tried_due = settle->next_attempt;
 }
 
 static void put_settle(pawl__service *service, pawl_changes *changes, const pawl__round_row *row,

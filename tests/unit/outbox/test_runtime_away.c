@@ -319,6 +319,23 @@ static void o8_a_row_that_waits_for_another_route_is_not_overtaken(const char *u
 
 /* ---- Beside failures that count -------------------------------------------------------- */
 
+/* A program that steps is told when the next attempt is due, and does not spin when it is over. */
+static void fail_and_go_on(world *it, int32_t number, const char *once, const char *twice)
+{
+    b.busy = 1;
+    advance_flow(it, "g", number, "bb");
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_HELD).count, 1);
+    advance_flow(it, "h", number + 10, "b");
+    advance_flow(it, "h", number + 11, "b");
+    assert_heard(once);
+    pawl_time due = world_step(it).next_due;
+    assert_true(due > world_now(it) && due <= world_now(it) + PAWL_SECONDS(2));
+    world_go_machine(it, PAWL_SECONDS(2));
+    assert_heard(twice);
+    assert_true(world_step(it).next_due > world_now(it));
+}
+
+/* The outage is a fresh one, then an old one. */
 static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(const char *url)
 {
     world it;
@@ -326,14 +343,11 @@ static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(con
     a.code = PAWL_EUNREACHABLE;
     for (int i = 0; i < 6; i++)
         advance_flow(&it, "f", i, "a");
-    b.busy = 1;
-    advance_flow(&it, "g", 10, "bb");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).count, 1);
-    advance_flow(&it, "h", 20, "b");
-    advance_flow(&it, "h", 21, "b");
-    assert_heard("b20 b21 ");
-    world_go_machine(&it, PAWL_SECONDS(2));
-    assert_heard("b10 b11 ");
+    fail_and_go_on(&it, 10, "b20 b21 ", "b10 b11 ");
+    for (int i = 0; i < 8; i++)
+        world_go_machine(&it, PAWL_SECONDS(20));
+    fail_and_go_on(&it, 30, "b40 b41 ", "b30 b31 ");
+    fail_and_go_on(&it, 50, "b60 b61 ", "b50 b51 ");
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).count, 0);
     assert_untried(&it, 6);
     world_close(&it);
