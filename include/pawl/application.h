@@ -52,6 +52,8 @@ typedef struct pawl_apply      pawl_apply; /* process.h */
  * (conflicts, crashes). Its effects through the context take place in the
  * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
  * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
+ * PAWL_RETRY_NEVER and the other classes of pawl_code_retry are no answers: the message becomes a
+ * dead letter that says so; PAWL_REJECT is what "never again" is called.
  * The state is copied when all handlers of the message are done: what it points
  * to must live until then, as the message, literals and pawl_scratch(ctx) do and
  * a handler's own local arrays do not. */

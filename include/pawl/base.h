@@ -25,12 +25,15 @@ extern "C" {
 
 /* ---- Codes ------------------------------------------------------------- */
 
-/* Retry class of a code: which next call makes sense. Switch over this, not over single codes. */
+/* Retry class of a code: which next call makes sense. Switch over this, not over single codes.
+ * No class has the number of a code, so a function that answers a class where a pawl_code is due
+ * has failed: C++ does not compile it, C compilers warn of it (-Wenum-conversion), and the engine
+ * ends its message as a dead letter that names the class. */
 typedef enum pawl_retry {
-    PAWL_RETRY_NEVER,   /* the same call fails the same way */
-    PAWL_RETRY_LATER,   /* nothing was applied; try again after a while */
-    PAWL_RETRY_RELOAD,  /* nothing was applied; load again, then try again */
-    PAWL_RETRY_RESOLVE, /* outcome unknown; pawl_store_resolve answers it */
+    PAWL_RETRY_NEVER = 1001, /* the same call fails the same way */
+    PAWL_RETRY_LATER,        /* nothing was applied; try again after a while */
+    PAWL_RETRY_RELOAD,       /* nothing was applied; load again, then try again */
+    PAWL_RETRY_RESOLVE,      /* outcome unknown; pawl_store_resolve answers it */
 } pawl_retry;
 
 /* One row per code: symbol, number, retry class, exit code of the command,

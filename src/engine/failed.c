@@ -4,6 +4,8 @@
  */
 #include "engine/context.h"
 
+#include <string.h>
+
 pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code)
 {
     if (code == PAWL_OK || ctx->failed != PAWL_OK)
@@ -39,6 +41,26 @@ pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *fo
     return pawl__context_failed(ctx, code);
 }
 
+/* The code that counts for an answer that is no code. A function answers a retry class each time
+ * that it comes to that line; other numbers have retries. */
+static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
+{
+    static const char *const names[] = {"NEVER", "LATER", "RELOAD", "RESOLVE"};
+    char                     said[sizeof ctx->error.text];
+    int                      number = (int)answer;
+    bool        is_class = number >= (int)PAWL_RETRY_NEVER && number <= (int)PAWL_RETRY_RESOLVE;
+    const char *colon    = ctx->error.text[0] != '\0' ? ": " : "";
+    pawl_code   code     = is_class ? PAWL_EINVAL : answer;
+    memcpy(said, ctx->error.text, sizeof said);
+    if (!is_class)
+        return pawl__context_fail(ctx, code, "the answer %d is no code of pawl's%s%s", number,
+                                  colon, said);
+    return pawl__context_fail(ctx, code,
+                              "the answer PAWL_RETRY_%s is a retry class, not a code: PAWL_REJECT "
+                              "ends a message, PAWL_RETRY runs it again%s%s",
+                              names[number - (int)PAWL_RETRY_NEVER], colon, said);
+}
+
 /* Lack of memory for an effect outranks the handler's answer, which may be OK all the same. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
 {
@@ -49,5 +71,5 @@ pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
         return ctx->failed;
     }
     ctx->is_answer = true;
-    return answer;
+    return strcmp(pawl_code_name(answer), "?") != 0 ? answer : refuse_answer(ctx, answer);
 }

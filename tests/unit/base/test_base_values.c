@@ -328,7 +328,8 @@ static void every_code_has_a_name(void **state)
     assert_string_equal(pawl_code_name((pawl_code)(number)), #symbol);          \
     assert_string_equal(pawl_code_text(PAWL_##symbol), sentence);               \
     assert_int_equal(pawl_code_retry(PAWL_##symbol), PAWL_RETRY_##retry_class); \
-    assert_int_equal(pawl_code_exit(PAWL_##symbol), exit_code);
+    assert_int_equal(pawl_code_exit(PAWL_##symbol), exit_code);                 \
+    assert_string_equal(pawl_code_name((pawl_code)pawl_code_retry(PAWL_##symbol)), "?");
     PAWL_CODES(IS)
 #undef IS
     assert_string_equal(pawl_code_name((pawl_code)999), "?");
