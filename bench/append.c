@@ -310,5 +310,8 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
     return code;
 }
 
-const pawl__bench_workload pawl__bench_append = {
-    .name = "append", .fill = pawl__bench_tables_fill, .run = run, .check = check, .rounds = 5};
+const pawl__bench_workload pawl__bench_append = {.name   = "append",
+                                                 .fill   = pawl__bench_tables_fill,
+                                                 .run    = run,
+                                                 .check  = check,
+                                                 .rounds = PAWL__BENCH_ROUNDS};

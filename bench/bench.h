@@ -11,6 +11,20 @@
 
 #include <stdio.h>
 
+/* Defaults of workloads, which the help of the command shows from here. */
+#define PAWL__BENCH_BATCH 256
+#define PAWL__BENCH_BATCH_BROKER 1024
+#define PAWL__BENCH_ROUNDS 5
+#define PAWL__BENCH_ROUNDS_LATENCY 3
+#define PAWL__BENCH_ROUNDS_STEADY 1
+#define PAWL__BENCH_WORKERS 1
+#define PAWL__BENCH_WORKERS_HOT_SAGA 4
+#define PAWL__BENCH_RATE_LATENCY 200 /* of broker, too */
+#define PAWL__BENCH_RATE_STEADY 1000
+#define PAWL__BENCH_SECONDS_BROKER 5
+#define PAWL__BENCH_SECONDS_LATENCY 10
+#define PAWL__BENCH_SECONDS_STEADY 180
+
 typedef struct pawl__bench_options {
     const char *workload; /* "saga-step", "outbox-drain" ... */
     const char *store;    /* URL */

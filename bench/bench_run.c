@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define SEED 1
-#define BATCH 256
 
 static const pawl__bench_workload *const workloads[] = {
     &pawl__bench_append,  &pawl__bench_broker,       &pawl__bench_history,   &pawl__bench_hot_saga,
@@ -210,7 +209,7 @@ static pawl_code settle_options(session *s, const pawl__bench_options *given, pa
     const pawl__bench_workload *w = s->workload;
     pawl__bench_options        *o = &s->options;
     *o                            = *given;
-    fill_in(&o->batch, w->batch != 0 ? w->batch : BATCH);
+    fill_in(&o->batch, w->batch != 0 ? w->batch : PAWL__BENCH_BATCH);
     fill_in(&o->rounds, w->rounds);
     fill_in(&o->workers, w->workers);
     fill_in(&o->rate, w->rate);

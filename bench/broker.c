@@ -21,8 +21,6 @@
 #include <unistd.h>
 
 #define FILL_COUNT 1000 /* messages that are confirmed together while the queue is filled */
-#define LATENCY_RATE 200
-#define LATENCY_SECONDS 5
 #define PATIENCE PAWL_SECONDS(60)
 
 /* Of this process: one benchmark runs at a time. */
@@ -223,8 +221,8 @@ static pawl_code measure_latency(const pawl__bench_job *job, double messages_per
     pawl__bench_job     one_by_one   = *job;
     int64_t             microseconds = 0;
     (void)messages_per_s;
-    options.rate        = options.rate != 0 ? options.rate : LATENCY_RATE;
-    options.seconds     = options.seconds != 0 ? options.seconds : LATENCY_SECONDS;
+    options.rate        = options.rate != 0 ? options.rate : PAWL__BENCH_RATE_LATENCY;
+    options.seconds     = options.seconds != 0 ? options.seconds : PAWL__BENCH_SECONDS_BROKER;
     one_by_one.options  = &options;
     one_by_one.messages = options.rate * options.seconds;
     pawl_code code =
@@ -250,6 +248,6 @@ const pawl__bench_workload pawl__bench_broker = {.name    = "broker",
                                                  .limit   = run_bare,
                                                  .begin   = begin,
                                                  .end     = end,
-                                                 .batch   = 1024,
-                                                 .rounds  = 5,
-                                                 .workers = 1};
+                                                 .batch   = PAWL__BENCH_BATCH_BROKER,
+                                                 .rounds  = PAWL__BENCH_ROUNDS,
+                                                 .workers = PAWL__BENCH_WORKERS};

@@ -53,4 +53,4 @@ const pawl__bench_workload pawl__bench_history = {.name     = "history",
                                                   .check    = check,
                                                   .beside   = &saga_step,
                                                   .no_limit = "it is measured beside saga-step",
-                                                  .rounds   = 5};
+                                                  .rounds   = PAWL__BENCH_ROUNDS};

@@ -195,5 +195,5 @@ const pawl__bench_workload pawl__bench_hot_saga = {.name     = "hot-saga",
                                                    .check    = check,
                                                    .beside   = &saga_step,
                                                    .no_limit = "it is measured beside saga-step",
-                                                   .rounds   = 5,
-                                                   .workers  = 4};
+                                                   .rounds   = PAWL__BENCH_ROUNDS,
+                                                   .workers  = PAWL__BENCH_WORKERS_HOT_SAGA};

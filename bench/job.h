@@ -93,7 +93,7 @@ typedef struct pawl__bench_workload {
     /* Once, before all else, and in the end, also after a failure of the former; or NULL. */
     pawl__bench_fn *begin;
     pawl__bench_fn *end;
-    int64_t         batch; /* defaults of the options; 0: 256 */
+    int64_t         batch; /* defaults of the options; 0: PAWL__BENCH_BATCH */
     int64_t         rounds;
     int64_t         workers;
     int64_t         rate;

@@ -315,7 +315,7 @@ const pawl__bench_workload pawl__bench_latency = {.name    = "latency",
                                                   .fill    = pawl__bench_tables_fill,
                                                   .run     = run,
                                                   .check   = pawl__bench_saga_step_check,
-                                                  .rounds  = 3,
-                                                  .workers = 1,
-                                                  .rate    = 200,
-                                                  .seconds = 10};
+                                                  .rounds  = PAWL__BENCH_ROUNDS_LATENCY,
+                                                  .workers = PAWL__BENCH_WORKERS,
+                                                  .rate    = PAWL__BENCH_RATE_LATENCY,
+                                                  .seconds = PAWL__BENCH_SECONDS_LATENCY};

@@ -137,4 +137,4 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
 }
 
 const pawl__bench_workload pawl__bench_outbox_drain = {
-    .name = "outbox-drain", .fill = fill, .run = run, .check = check, .rounds = 5};
+    .name = "outbox-drain", .fill = fill, .run = run, .check = check, .rounds = PAWL__BENCH_ROUNDS};

@@ -204,5 +204,5 @@ const pawl__bench_workload pawl__bench_retention = {
     .check    = check,
     .beside   = &unswept,
     .no_limit = "it is measured beside the same steps without sweeping",
-    .rounds   = 5,
-    .workers  = 1};
+    .rounds   = PAWL__BENCH_ROUNDS,
+    .workers  = PAWL__BENCH_WORKERS};

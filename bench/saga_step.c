@@ -205,4 +205,4 @@ const pawl__bench_workload pawl__bench_saga_step = {.name   = "saga-step",
                                                     .run    = pawl__bench_saga_step_run,
                                                     .check  = pawl__bench_saga_step_check,
                                                     .after  = pawl__bench_peer,
-                                                    .rounds = 5};
+                                                    .rounds = PAWL__BENCH_ROUNDS};

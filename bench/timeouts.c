@@ -148,5 +148,5 @@ const pawl__bench_workload pawl__bench_timeouts = {.name    = "timeouts",
                                                    .run     = run,
                                                    .check   = check,
                                                    .after   = pawl__bench_lateness,
-                                                   .rounds  = 5,
-                                                   .workers = 1};
+                                                   .rounds  = PAWL__BENCH_ROUNDS,
+                                                   .workers = PAWL__BENCH_WORKERS};

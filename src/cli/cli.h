@@ -107,21 +107,39 @@ void pawl__help_print(const pawl__verb *verb, FILE *out);
 /* The options that say which store, with which prefix of its tables, and how long one call of it
  * may take. */
 typedef struct pawl__store_fields {
-    const char *store; /* --store; pawl__store_url fills it from PAWL_STORE */
-    const char *prefix;
+    const char *store;  /* --store; pawl__store_url fills it from PAWL_STORE */
+    const char *prefix; /* NULL: as PAWL__PREFIX_DEFAULT */
     int64_t     deadline;
 } pawl__store_fields;
 
-#define PAWL__OPTION_DEADLINE(fields, member)                             \
-    {                                                                     \
-        .name = "deadline", .kind = PAWL__OPTION_DURATION,                \
-        .offset = offsetof(fields, member.deadline), .value = "DURATION", \
-        .help = "longest wait for one call of the store; default 30s"     \
+#define PAWL__OPTION_DEADLINE(fields, member)                                               \
+    {                                                                                       \
+        .name = "deadline", .kind = PAWL__OPTION_DURATION,                                  \
+        .offset = offsetof(fields, member.deadline), .value = "DURATION",                   \
+        .min = PAWL_MILLISECONDS(1), .max = PAWL_DAYS(1), .has_default = true,              \
+        .value_default = PAWL_SECONDS(30), .help = "longest wait for one call of the store" \
     }
-#define PAWL__OPTION_PREFIX(fields, member)                                                      \
-    {                                                                                            \
-        .name = "prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.prefix),  \
-        .value = "NAME", .help = "what the names of the shared tables begin with; default pawl_" \
+#define PAWL__PREFIX_DEFAULT "pawl_"
+#define PAWL__OPTION_PREFIX(fields, member)                                                     \
+    {                                                                                           \
+        .name = "prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.prefix), \
+        .value = "NAME", .text_default = PAWL__PREFIX_DEFAULT,                                  \
+        .help = "what the names of the shared tables begin with"                                \
+    }
+/* Of sagas, of the endpoint that --app has or runs. */
+#define PAWL__OPTION_SAGA_PREFIX(fields, member)                                              \
+    {                                                                                         \
+        .name = "saga-prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member), \
+        .value = "NAME", .default_words = "the endpoint's name and _",                        \
+        .help = "what the names of saga tables begin with"                                    \
+    }
+/* `nouns`: what is listed. The field is 0 when it is not given, as pawl__rows_list takes it. */
+#define PAWL__OPTION_LIMIT(fields, member, actions_, nouns)                              \
+    {                                                                                    \
+        .name = "limit", .kind = PAWL__OPTION_COUNT, .offset = offsetof(fields, member), \
+        .value = "N", .min = 1, .max = INT64_MAX, .actions = actions_,                   \
+        .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all",          \
+        .help          = "at most N " nouns                                              \
     }
 #define PAWL__OPTION_STORE(fields, member)                                                    \
     {                                                                                         \

@@ -42,18 +42,21 @@ const pawl__option   pawl__conformance_verb_options[]   = {
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_json),
          .help   = "print one JSON object for each item of a case"},
-        {.name   = "prefix",
-         .kind   = PAWL__OPTION_TEXT,
-         .offset = offsetof(verb_fields, at.prefix),
-         .value  = "NAME",
-         .help   = "what the names of all its tables begin with; default " PREFIX_DEFAULT},
-        {.name   = "seed",
-         .kind   = PAWL__OPTION_COUNT,
-         .offset = offsetof(verb_fields, seed),
-         .value  = "N",
-         .help   = "of the random cases; default from the clock",
-         .min    = 0,
-         .max    = INT64_MAX},
+        {.name         = "prefix",
+         .kind         = PAWL__OPTION_TEXT,
+         .offset       = offsetof(verb_fields, at.prefix),
+         .value        = "NAME",
+         .help         = "what the names of all its tables begin with",
+         .text_default = PREFIX_DEFAULT},
+        {.name          = "seed",
+         .kind          = PAWL__OPTION_COUNT,
+         .offset        = offsetof(verb_fields, seed),
+         .value         = "N",
+         .help          = "of the random cases",
+         .is_layered    = true,
+         .default_words = "from the clock",
+         .min           = 0,
+         .max           = INT64_MAX},
         PAWL__OPTION_STORE(verb_fields, at),
         {.name = NULL},
 };
@@ -368,7 +371,7 @@ static pawl_code prepare(const verb_fields *fields, pawl_error *error)
 
 int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.at = {.prefix = PREFIX_DEFAULT}, .seed = -1};
+    verb_fields fields = {.filter = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);

@@ -39,7 +39,7 @@ const pawl__argument pawl__events_verb_arguments[] = {
     {.name        = "VERSION",
      .offset      = offsetof(verb_fields, shown_version),
      .is_optional = true,
-     .help        = "number of the event in it; default the newest"},
+     .help        = "number of the event in it; the newest where none is given"},
     {.name = NULL},
 };
 
@@ -63,8 +63,7 @@ const pawl__option pawl__events_verb_options[] = {
     EVENTS_OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
     EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    EVENTS_OPTION("limit", COUNT, limit, "N", FOR_LIST,
-                  "at most N events; default 100, with --json all"),
+    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
     EVENTS_OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     EVENTS_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),

@@ -225,21 +225,26 @@ static const char *value_of(const pawl__option *option)
     return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
 }
 
+/* "; 1s to 1h, default 1m", "; default text" */
 static const char *limits_of(const pawl__option *option, char *text, size_t size)
 {
-    char low[40], high[40], is[40];
-    text[0] = '\0';
+    char        low[40], high[40], is[40];
+    const char *value = option->text_default != NULL ? option->text_default : option->default_words;
+    text[0]           = '\0';
     if (option->has_default)
+        value = pawl__option_text(option, option->value_default, is, sizeof is);
+    if (option->has_default && option->max != 0)
         snprintf(text, size, "; %s to %s, default %s",
                  pawl__option_text(option, option->min, low, sizeof low),
-                 pawl__option_text(option, option->max, high, sizeof high),
-                 pawl__option_text(option, option->value_default, is, sizeof is));
+                 pawl__option_text(option, option->max, high, sizeof high), value);
+    else if (value != NULL)
+        snprintf(text, size, "; default %s", value);
     return text;
 }
 
 static void print_option(const help_page *page, const pawl__verb *verb, const pawl__option *option)
 {
-    char        left[100], actions[100], limits[100], right[300];
+    char        left[100], actions[100], limits[140], right[400];
     const char *value = value_of(option);
     snprintf(left, sizeof left, "--%s%s%s%s", option->name, value[0] != '\0' ? " " : "", value,
              option->kind == PAWL__OPTION_LIST ? " ..." : "");

@@ -181,6 +181,8 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
 const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size)
 {
     size_t i = sizeof duration_units / sizeof duration_units[0];
+    if (option->kind == PAWL__OPTION_YES_NO)
+        return value != 0 ? "yes" : "no";
     if (option->kind != PAWL__OPTION_DURATION) {
         snprintf(text, size, "%" PRId64, value);
         return text;
@@ -344,6 +346,27 @@ void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *
             append_name(text, size, text[0] == '\0', "", argument->choices[i]);
 }
 
+static bool is_seen(const word_reader *reader, const char *name)
+{
+    for (size_t i = 0; reader->options[i].name != NULL; i++)
+        if (strcmp(reader->options[i].name, name) == 0)
+            return (reader->seen & UINT64_C(1) << i) != 0;
+    return false;
+}
+
+/* Refuses an option that stands without the one that it is for. */
+static pawl_code check_with(const word_reader *reader, pawl_error *error)
+{
+    for (size_t i = 0; reader->options[i].name != NULL; i++) {
+        const pawl__option *option = &reader->options[i];
+        if ((reader->seen & UINT64_C(1) << i) != 0 && option->with != NULL &&
+            !is_seen(reader, option->with))
+            return pawl_error_set(error, PAWL_EINVAL, "--%s is for --%s", option->name,
+                                  option->with);
+    }
+    return PAWL_OK;
+}
+
 /* Refuses an option that the chosen action does not use. */
 static pawl_code check_actions(const word_reader *reader, pawl_error *error)
 {
@@ -447,6 +470,19 @@ static pawl_code refuse_missing(const word_reader *reader, const pawl__argument 
                           suggestion);
 }
 
+static void put_default(const pawl__option *option, void *fields)
+{
+    void *field = (char *)fields + option->offset;
+    if (option->kind == PAWL__OPTION_TEXT && option->text_default != NULL && !option->is_layered)
+        *(const char **)field = option->text_default;
+    if (option->kind == PAWL__OPTION_YES_NO && option->has_default)
+        *(bool *)field = option->value_default != 0;
+    if (option->kind != PAWL__OPTION_COUNT && option->kind != PAWL__OPTION_DURATION)
+        return;
+    if (option->is_layered || option->has_default)
+        *(int64_t *)field = option->is_layered ? -1 : option->value_default;
+}
+
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error)
@@ -458,6 +494,8 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               .count     = count,
                               .fields    = fields};
     bool        is_options = true; /* until "--" */
+    for (const pawl__option *option = options; option->name != NULL; option++)
+        put_default(option, fields);
     while (reader.at < reader.count) {
         const char *word = reader.words[reader.at++];
         pawl_code   code = PAWL_OK;
@@ -475,5 +513,6 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
     const pawl__argument *next = &arguments[reader.argument_count];
     if (next->name != NULL && !next->is_optional)
         return refuse_missing(&reader, next, error);
-    return check_actions(&reader, error);
+    pawl_code code = check_actions(&reader, error);
+    return code == PAWL_OK ? check_with(&reader, error) : code;
 }

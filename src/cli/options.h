@@ -1,8 +1,7 @@
 /* options.h - the words behind a verb, read by a table.
  *
- * A verb lists its options once; parsing, the error texts with the nearest valid names, and the
- * help all come from that list. The values land in a struct of the verb, which has the defaults
- * before.
+ * A verb lists its options once; parsing, defaults, the error texts with the nearest valid names, and
+ * the help all come from that list. The values land in a struct of the verb.
  *
  *     static const pawl__option options[] = {
  *         {"json", PAWL__OPTION_FLAG, offsetof(fields, is_json), .help = "one JSON object"},
@@ -43,9 +42,17 @@ typedef struct pawl__option {
     size_t            offset;
     const char       *value; /* a word for the value, in the help */
     const char       *help;
-    int64_t           min, max;    /* COUNT; DURATION with a max */
-    bool              has_default; /* the help says the default and the limits */
-    int64_t           value_default;
+    int64_t           min, max; /* COUNT; DURATION with a max */
+    /* The default of a COUNT, a DURATION or a YES_NO, and that of a TEXT: parsing puts it into the
+     * field, and the help shows it, with the limits. */
+    bool        has_default;
+    int64_t     value_default;
+    const char *text_default;
+    /* Whether it was given counts: the field is -1, or NULL of a TEXT, when it was not, since the
+     * default holds only where neither a file nor the application has a value. */
+    bool        is_layered;
+    const char *default_words; /* for the help, of a default that the verb works out */
+    const char *with;          /* the option, a flag, that this one is for; NULL: none */
     /* TEXT: the valid words, which parsing checks; ends with NULL. NULL: any text. */
     const char *const *choices;
     bool               is_set;  /* several of them, with commas between */
@@ -54,6 +61,10 @@ typedef struct pawl__option {
      * all. */
     unsigned actions;
 } pawl__option;
+
+/* A constant as text, for words of the help. */
+#define PAWL__QUOTED(constant) PAWL__QUOTED_AS_IT_IS(constant)
+#define PAWL__QUOTED_AS_IT_IS(text) #text
 
 /* The help's row of a choice. */
 typedef struct pawl__choice_line {
@@ -80,7 +91,7 @@ typedef struct pawl__argument {
     bool                     is_list;
 } pawl__argument;
 
-/* Fills `fields`. PAWL_EINVAL names the wrong word and the nearest valid ones. */
+/* Fills `fields`, with the defaults first. PAWL_EINVAL names the wrong word and the nearest valid ones. */
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error);
@@ -117,7 +128,7 @@ pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *er
 /* A whole number, or a duration, within the option's limits. */
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
                               pawl_error *error);
-/* The value of a COUNT or a DURATION as it would be given: "3", "15m". */
+/* The value of a COUNT, a DURATION or a YES_NO as it would be given: "3", "15m". */
 const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size);
 /* "15m" as microseconds. PAWL_EINVAL names the text. */
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);

@@ -63,15 +63,18 @@ const pawl__option pawl__run_verb_options[] = {
      .value  = "FILE",
      .help =
          "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
-    {.name   = "create",
-     .kind   = PAWL__OPTION_YES_NO,
-     .offset = offsetof(verb_fields, is_created),
-     .help   = "make missing tables (never on a database server); default yes"},
-    {.name   = "endpoint",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, endpoint),
-     .value  = "NAME",
-     .help   = "run this endpoint only; default all of the application"},
+    {.name          = "create",
+     .kind          = PAWL__OPTION_YES_NO,
+     .offset        = offsetof(verb_fields, is_created),
+     .has_default   = true,
+     .value_default = true,
+     .help          = "make missing tables (never on a database server)"},
+    {.name          = "endpoint",
+     .kind          = PAWL__OPTION_TEXT,
+     .offset        = offsetof(verb_fields, endpoint),
+     .value         = "NAME",
+     .help          = "run this endpoint only",
+     .default_words = "all of the application"},
     PAWL__OPTION_HEALTH(verb_fields, words.health),
     {.name   = "http",
      .kind   = PAWL__OPTION_TEXT,
@@ -87,8 +90,8 @@ const pawl__option pawl__run_verb_options[] = {
      .offset  = offsetof(verb_fields, log),
      .value   = "LEVEL",
      .choices = log_levels,
-     .help =
-         "error, warning, info, debug or trace (each call of a store), on standard error; default info"},
+     .help    = "error, warning, info, debug or trace (each call of a store), on standard error",
+     .text_default = "info"},
     {.name   = "ordered",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, words.words[PAWL__WORD_ORDERED]),
@@ -100,7 +103,13 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, otlp),
      .value  = "URL",
      .help   = "send traces and metrics to this collector, http://HOST:4318"},
-    PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name         = "prefix",
+     .kind         = PAWL__OPTION_TEXT,
+     .offset       = offsetof(verb_fields, at.prefix),
+     .value        = "NAME",
+     .text_default = PAWL__PREFIX_DEFAULT,
+     .is_layered   = true, /* the application may have another */
+     .help         = "what the names of the shared tables begin with"},
     {.name   = "recovery",
      .kind   = PAWL__OPTION_LIST,
      .offset = offsetof(verb_fields, words.recovery),
@@ -118,11 +127,7 @@ const pawl__option pawl__run_verb_options[] = {
      .value  = "NAME=URL#QUEUE",
      .help =
          "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"},
-    {.name   = "saga-prefix",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, saga_prefix),
-     .value  = "NAME",
-     .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
     {.name   = "show-options",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_shown),
@@ -458,14 +463,12 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
 
 int pawl__run_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields           fields    = {.is_created = true, .log = "info"};
+    verb_fields           fields    = {.application = NULL};
     pawl__loaded          loaded    = {NULL, NULL};
     pawl__settings       *settings  = NULL;
     pawl_error            error     = PAWL_ERROR_INIT;
     pawl_endpoint_options options   = PAWL_ENDPOINT_OPTIONS_INIT;
     int                   exit_code = 0;
-    for (size_t i = 0; i < pawl__number_count; i++)
-        fields.words.numbers[i] = -1;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code != PAWL_OK)

@@ -64,13 +64,13 @@ const pawl__option pawl__saga_verb_options[] = {
      .value   = "FORMAT",
      .choices = format_names,
      .help = "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
-             "processes); default text",
-     .actions = FOR_HISTORY},
+             "processes)",
+     .default_words = "text, with --json json",
+     .actions       = FOR_HISTORY},
     SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
                 "the program that runs: what both tables tell; needs no store"),
     SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    SAGA_OPTION("limit", COUNT, limit, "N", FOR_LIST,
-                "at most N sagas; default 100, with --json all"),
+    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     {.name          = "rate",
      .kind          = PAWL__OPTION_COUNT,
@@ -88,8 +88,7 @@ const pawl__option pawl__saga_verb_options[] = {
     SAGA_OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
                 "written while it goes on, removed at the end; when it is there: go on from there"),
     SAGA_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
-    SAGA_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", 0,
-                "what the names of saga tables begin with; default the endpoint's name and _"),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
     PAWL__OPTION_STORE(verb_fields, at),
     SAGA_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
     SAGA_OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
@@ -114,7 +113,7 @@ static pawl_code check_fields(verb_fields *fields, pawl_error *error)
 
 int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.rate = RATE_DEFAULT};
+    verb_fields fields = {.action = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);

@@ -4,6 +4,8 @@
  */
 #include "cli/cli.h"
 
+#include "workflow/model.h"
+
 #include <string.h>
 
 /* ---- Words ----------------------------------------------------------------- */
@@ -72,21 +74,25 @@ const pawl__option pawl__schedule_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
     SCHEDULE_OPTION("every", DURATION, every, "DURATION", FOR_ADD, "the interval: 5s 15m 2h 30d"),
     SCHEDULE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    {.name    = "missed",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, missed),
-     .value   = "POLICY",
-     .help    = "what is sent for times that passed while nobody could send; default once",
-     .choices = missed_names,
-     .actions = FOR_ADD},
-    {.name    = "missed-max",
-     .kind    = PAWL__OPTION_COUNT,
-     .offset  = offsetof(verb_fields, missed_max),
-     .value   = "N",
-     .help    = "with --missed all: of so many times at most; default 100",
-     .min     = 1,
-     .max     = PAWL_SCHEDULE_MISSED_MAX,
-     .actions = FOR_ADD},
+    {.name         = "missed",
+     .kind         = PAWL__OPTION_TEXT,
+     .offset       = offsetof(verb_fields, missed),
+     .value        = "POLICY",
+     .help         = "what is sent for times that passed while nobody could send",
+     .text_default = "once",
+     .choices      = missed_names,
+     .actions      = FOR_ADD},
+    {.name          = "missed-max",
+     .kind          = PAWL__OPTION_COUNT,
+     .offset        = offsetof(verb_fields, missed_max),
+     .value         = "N",
+     .help          = "with --missed all: of so many times at most",
+     .is_layered    = true,
+     .has_default   = true,
+     .value_default = PAWL__MISSED_DEFAULT,
+     .min           = 1,
+     .max           = PAWL_SCHEDULE_MISSED_MAX,
+     .actions       = FOR_ADD},
     PAWL__OPTION_PREFIX(verb_fields, at),
     SCHEDULE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
     SCHEDULE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
@@ -96,7 +102,7 @@ const pawl__option pawl__schedule_verb_options[] = {
     SCHEDULE_OPTION("type", TEXT, type, "TYPE", FOR_ADD,
                     "type of the message: the name of its record"),
     SCHEDULE_OPTION("zone", TEXT, zone, "ZONE", FOR_ADD,
-                    "whose clocks --cron goes by: Europe/Berlin; default UTC"),
+                    "whose clocks --cron goes by: Europe/Berlin; UTC unless it is given"),
     {.name = NULL},
 };
 
@@ -324,20 +330,18 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
 {
     const verb_fields *fields = context;
     char               user[PAWL__USER_SIZE];
-    size_t             missed = 0;
-    if (fields->missed != NULL)
-        missed = pawl__choice_of(missed_names, pawl_text_of(fields->missed));
-    pawl_schedule_row row  = {.queue      = text_of(fields->queue),
-                              .name       = text_of(fields->name),
-                              .cron       = text_of(fields->cron),
-                              .zone       = text_of(fields->zone),
-                              .every      = fields->every,
-                              .missed     = (pawl_missed)missed,
-                              .missed_max = (int32_t)fields->missed_max,
-                              .type       = text_of(fields->type),
-                              .body       = text_of(fields->body)};
-    pawl_code         code = pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
-                                                     text_of(fields->reason), pawl_clock_now(NULL), error);
+    size_t             missed = pawl__choice_of(missed_names, pawl_text_of(fields->missed));
+    pawl_schedule_row  row    = {.queue      = text_of(fields->queue),
+                                 .name       = text_of(fields->name),
+                                 .cron       = text_of(fields->cron),
+                                 .zone       = text_of(fields->zone),
+                                 .every      = fields->every,
+                                 .missed     = (pawl_missed)missed,
+                                 .missed_max = fields->missed_max < 0 ? 0 : (int32_t)fields->missed_max,
+                                 .type       = text_of(fields->type),
+                                 .body       = text_of(fields->body)};
+    pawl_code          code   = pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
+                                                        text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code != PAWL_OK)
         return code;
     row.id = pawl_arena_printf(arena, "%s/%s", fields->queue, fields->name);

@@ -32,6 +32,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
          .offset = offsetof(verb_fields, count),
          .value  = "N",
          .help   = "with --watch: end after so many looks",
+         .with   = "watch",
          .min    = 1,
          .max    = INT64_MAX},
         PAWL__OPTION_DEADLINE(verb_fields, at),
@@ -40,6 +41,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
          .offset        = offsetof(verb_fields, period),
          .value         = "DURATION",
          .help          = "with --watch: time between two looks",
+         .with          = "watch",
          .min           = PAWL_MILLISECONDS(100),
          .max           = PAWL_HOURS(1),
          .has_default   = true,
@@ -222,12 +224,8 @@ static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena
     return pawl__watch_run(&asked, store, arena, error);
 }
 
-/* --every and --count say how to watch. */
 static pawl_code check(verb_fields *fields, pawl_error *error)
 {
-    if (!fields->is_watch && (fields->count != 0 || fields->period != 0))
-        return pawl_error_set(error, PAWL_EINVAL, "--%s is for --watch",
-                              fields->count != 0 ? "count" : "every");
     return pawl__limits_read(&fields->health, &fields->limits, error);
 }
 
@@ -241,7 +239,5 @@ int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
         code = check(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    if (fields.period == 0)
-        fields.period = PERIOD_DEFAULT;
     return pawl__store_look(&fields.at, fields.is_watch ? watch : look, &fields);
 }

@@ -51,12 +51,12 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena)
 {
     char url[PAWL_URL_SIZE_MAX + 1];
+    bool has_prefix = at->prefix != NULL && strcmp(at->prefix, PAWL__PREFIX_DEFAULT) != 0;
     if (command.size < 5 || memcmp(command.data, "pawl ", 5) != 0)
         return command.size != 0 ? pawl_arena_text(arena, command) : PAWL_TEXT("");
     return pawl_arena_printf(arena, "%.*s --store '%s'%s%s", PAWL_TEXT_ARGS(command),
                              pawl__masked(at->store, url, sizeof url),
-                             at->prefix != NULL ? " --prefix " : "",
-                             at->prefix != NULL ? at->prefix : "");
+                             has_prefix ? " --prefix " : "", has_prefix ? at->prefix : "");
 }
 
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,

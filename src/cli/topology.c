@@ -35,12 +35,13 @@ const pawl__option pawl__topology_verb_options[] = {
      .offset = offsetof(verb_fields, application),
      .value  = "APP.so",
      .help   = "the application whose tables are read"},
-    {.name    = "format",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, format),
-     .value   = "FORMAT",
-     .choices = format_names,
-     .help    = "text, json (one object), mermaid or dot (drawings); default text"},
+    {.name         = "format",
+     .kind         = PAWL__OPTION_TEXT,
+     .offset       = offsetof(verb_fields, format),
+     .value        = "FORMAT",
+     .choices      = format_names,
+     .help         = "text, json (one object), mermaid or dot (drawings)",
+     .text_default = "text"},
     {.name   = "route",
      .kind   = PAWL__OPTION_LIST,
      .offset = offsetof(verb_fields, routes),
@@ -106,7 +107,7 @@ static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_aren
 
 int pawl__topology_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields  fields = {.format = "text"};
+    verb_fields  fields = {.application = NULL};
     pawl__loaded loaded = {NULL, NULL};
     pawl_error   error  = PAWL_ERROR_INIT;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,

@@ -42,11 +42,7 @@ const pawl__option pawl__why_verb_options[] = {
      .offset = offsetof(verb_fields, is_json),
      .help   = "one JSON object on a line each"},
     PAWL__OPTION_PREFIX(verb_fields, at),
-    {.name   = "saga-prefix",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, saga_prefix),
-     .value  = "NAME",
-     .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
 };

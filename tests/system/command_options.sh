@@ -286,6 +286,13 @@ stop "$pid" TERM 0
 grep -q "message gone of type job in queue works is discarded after 1 attempt: EUNREACHABLE: " "$work/works.log" ||
     die "no line in the log"
 
+echo "== what nobody set has the help's default"
+expect 0 '' pawl run "$app" --show-options --json
+while read -r option default; do
+    grep -qE "\"option\":\"$option\",\"value\":\"$default\".*\"from\":\"(built in|application)\"" "$work/out" ||
+        die "--$option: the help says default $default"
+done < <(pawl help run | sed -nE 's/^  --([a-z-]+) (N|TIME) .*, default ([0-9a-z]+)$/\1 \3/p')
+
 echo "== docs/options.md has the help's lines"
 pawl help run | grep ', default ' >"$work/help" || die "the help has no defaults"
 awk '/^```/ { inside = !inside; next } inside && /, default /' "$source_dir/docs/options.md" >"$work/page"
