@@ -20,6 +20,7 @@ int main(void)
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #define SECRET "Se-kret" /* in every URL that is refused; in no text */
 
@@ -139,6 +140,71 @@ static void d20_a_session_has_pawls_settings(void **state)
     raw_run(own, "update t set id = 1");
     assert_int_equal(mysql_affected_rows(own), 1); /* found, not changed */
     pawl_store_close(store);
+}
+
+/* ---- Ending a statement ---------------------------------------------------------- */
+
+/* The socket of this machine, as the library finds it: another server's, which the test is here. */
+static int listen_at_the_socket(char *path, size_t size)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(path, size, "/tmp/pawl_mysql_%ld.sock", (long)getpid());
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    (void)unlink(path);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 20), 0);
+    return fd;
+}
+
+static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
+{
+    char         id[40];
+    pawl_changes changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    raw_run(p->raw, "begin");
+    raw_run(p->raw, "select * from pawl_workers for update");
+    snprintf(id, sizeof id, "m-%lld", (long long)clock_ms());
+    pawl_queue_send send = {
+        .queue   = TEXT("orders"),
+        .due     = NOW,
+        .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    pawl_code code           = pawl_store_commit(store, &changes, NULL, &p->error);
+    raw_run(p->raw, "rollback");
+    return code;
+}
+
+/* "localhost" has a port in the URL, and other hosts stand before it: a statement is ended where it runs, and its
+ * session lives on. */
+static void d37_a_statement_is_ended_where_it_runs(void **state)
+{
+    static const char *const formats[] = {"%s://root@localhost:%u/%s",
+                                          "%s://root@localhost:1,localhost:%u/%s",
+                                          "%s://root@localhost:%u/%s?ssl-mode=disabled"};
+    ground                  *p         = ground_of(state);
+    char                     url[400], path[100];
+    pawl_store              *store;
+    int                      fd = listen_at_the_socket(path, sizeof path);
+    apply(p);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        snprintf(url, sizeof url, formats[i], p->scheme, p->port, p->database);
+        expect_code(p, open_at(p, url, 1000, &store), PAWL_OK);
+        expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                    PAWL_OK);
+        unsigned long session = mysql_thread_id(pawl_store_native(store, "MYSQL"));
+        expect_code(p, wait_for_a_lock(p, store), PAWL_ETIMEOUT);
+        assert_int_equal(mysql_thread_id(pawl_store_native(store, "MYSQL")), session);
+        expect_code(p, wait_for_a_lock(p, store), PAWL_ETIMEOUT); /* and once more */
+        pawl_changes none = {.now = NOW};
+        expect_code(p, pawl_store_commit(store, &none, NULL, &p->error), PAWL_OK);
+        assert_int_equal(mysql_thread_id(pawl_store_native(store, "MYSQL")), session);
+        pawl_store_close(store);
+    }
+    assert_int_equal(accept(fd, NULL, NULL), -1); /* nobody came to the socket */
+    close(fd);
+    unlink(path);
 }
 
 static size_t living(ground *p, pawl_store *store)
@@ -307,6 +373,7 @@ int main(void)
         ON_BOTH(d37_the_first_host_that_answers_is_taken),
         ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
         ON_BOTH(d20_a_session_has_pawls_settings),
+        ON_BOTH(d37_a_statement_is_ended_where_it_runs),
         ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it),
         ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls),
         ON_BOTH(o20_a_worker_has_one_session),
@@ -314,6 +381,9 @@ int main(void)
         ON_BOTH(o21_a_wait_is_interrupted_from_another_thread),
         ON_BOTH(a_connection_that_is_not_fit_is_refused),
     };
+    char path[100]; /* where the library looks for a socket, read when it begins */
+    snprintf(path, sizeof path, "/tmp/pawl_mysql_%ld.sock", (long)getpid());
+    setenv("MYSQL_UNIX_PORT", path, 1);
     int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_open", tests, NULL, NULL);
 }

@@ -47,8 +47,22 @@ static void set_tls(MYSQL *mysql, int tls)
         (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 }
 
-/* A connection that was not made yet; NULL: no memory. */
-static MYSQL *prepare(const pawl__mysql_url *url)
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* A host that has a port is reached by it, "localhost", too, for which the library takes a socket. */
+static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__url_host *host)
+{
+    const unsigned tcp = MYSQL_PROTOCOL_TCP;
+    if (host->name[0] != '\0' && url->socket == NULL)
+        (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &tcp);
+}
+
+/* A connection that was not made yet, with every option that decides which server it leads to and how:
+ * the one that ends a statement must come to the server that runs it. NULL: no memory. */
+static MYSQL *prepare(const pawl__mysql_url *url, const pawl__url_host *host)
 {
     static pthread_once_t once     = PTHREAD_ONCE_INIT;
     const unsigned        no_files = 0; /* the server may ask for no file of this machine */
@@ -62,21 +76,14 @@ static MYSQL *prepare(const pawl__mysql_url *url)
                          url->application_name != NULL ? url->application_name : "pawl");
     pawl__mysql_url_pass(url, mysql);
     set_tls(mysql, url->tls);
+    use_protocol(mysql, url, host);
     return mysql;
 }
 
-static const char *or_null(const char *text)
-{
-    return text[0] != '\0' ? text : NULL;
-}
-
-/* A host that has a port is reached by it, "localhost", too, for which the library takes a socket. */
-static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__url_host *host)
-{
-    const unsigned tcp = MYSQL_PROTOCOL_TCP;
-    if (host->name[0] != '\0' && url->socket == NULL)
-        (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &tcp);
-}
+/* The arguments of the library's call that name the server, the user and the database. */
+#define PLACE(url, host)                                                                    \
+    or_null((host)->name), (url)->parts.user, (url)->parts.password, (url)->parts.database, \
+        (host)->port, (url)->socket
 
 static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection *connection,
                          const pawl__url_host *host, pawl_error *error)
@@ -114,12 +121,12 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     MYSQL                 *made = NULL;
     int64_t                now  = pawl__clock_ms();
     int64_t                end  = now + (int64_t)url->connect_timeout_s * 1000;
-    connection->mysql           = prepare(url);
+    connection->host            = host;
+    connection->mysql           = prepare(url, host);
     if (connection->mysql == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
                               store->remote.sql.base.scheme);
     (void)mysql_optionsv(connection->mysql, MYSQL_OPT_NONBLOCK, NULL);
-    use_protocol(connection->mysql, url, host);
     connection->session.id  = 0;
     connection->session.why = PAWL_OK;
     connection->until_ms    = store->remote.server.until_ms != 0
@@ -128,8 +135,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
-                     or_null(host->name), url->parts.user, url->parts.password, url->parts.database,
-                     host->port, url->socket, CLIENT_FOUND_ROWS);
+                     PLACE(url, host), CLIENT_FOUND_ROWS);
     if (made == NULL)
         return refused(store, connection, host, error);
     connection->session.id      = (int64_t)mysql_thread_id(made);
@@ -177,9 +183,9 @@ pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error)
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 {
     const pawl__mysql_url *url     = &pawl__mysql_store_of(connection)->url;
-    const MYSQL           *of      = connection->mysql;
+    const pawl__url_host  *host    = connection->host;
     const unsigned         seconds = KILL_S;
-    MYSQL                 *mysql   = connection->session.id != 0 ? prepare(url) : NULL;
+    MYSQL                 *mysql   = connection->session.id != 0 ? prepare(url, host) : NULL;
     char                   text[40];
     bool                   is_done = false;
     if (mysql == NULL)
@@ -188,8 +194,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
     (void)snprintf(text, sizeof text, "kill %s %lld", what, (long long)connection->session.id);
-    if (mysql_real_connect(mysql, of->host, url->parts.user, url->parts.password, NULL, of->port,
-                           of->unix_socket, 0) != NULL)
+    if (mysql_real_connect(mysql, PLACE(url, host), 0) != NULL)
         is_done = mysql_query(mysql, text) == 0;
     mysql_close(mysql);
     return is_done;

@@ -13,6 +13,7 @@
 #ifndef PAWL_STORE_MYSQL_REQUEST_H
 #define PAWL_STORE_MYSQL_REQUEST_H
 
+#include "store/core/url_read.h"
 #include "store/sql/ahead.h"
 #include "store/sql/dialects/mysql_family.h"
 #include "store/sql/dialects/mysql_sets.h"
@@ -42,12 +43,13 @@ typedef struct pawl__mysql_statement {
 } pawl__mysql_statement;
 
 typedef struct pawl__sql_connection {
-    pawl__sql_session session;  /* first */
-    MYSQL            *mysql;    /* NULL: there is none */
-    int64_t           until_ms; /* monotonic: the end of the call under way; 0: none */
-    void             *set;      /* memory for the parameters of a set */
-    size_t            set_size;
-    pawl__sql_ahead   ahead;
+    pawl__sql_session     session;  /* first */
+    MYSQL                *mysql;    /* NULL: there is none */
+    const pawl__url_host *host;     /* of the URL: where it leads to */
+    int64_t               until_ms; /* monotonic: the end of the call under way; 0: none */
+    void                 *set;      /* memory for the parameters of a set */
+    size_t                set_size;
+    pawl__sql_ahead       ahead;
     bool is_manual; /* autocommit is off: no statement but a commit makes anything stay */
 } pawl__mysql_connection;
 
