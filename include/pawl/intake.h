@@ -1,7 +1,7 @@
 /* intake.h - how messages come in from a broker: what a driver must do for an endpoint that reads a
  * queue of one.
  *
- *     open -> { take -> settle* | leave }* -> close
+ *     open -> { take -> settle* | finish | leave }* -> close
  *
  * An endpoint takes messages, handles them or makes them rows of its own queue in one commit, and then
  * settles them. A message that was taken and not settled comes again, as often as it takes: rows are unique
@@ -86,6 +86,10 @@ struct pawl_intake_ops {
     /* Removes the queue with all that is in it; there is none: PAWL_OK. For programs that made it for a while,
      * as tests and benches do. NULL: a queue of this broker cannot be removed. */
     pawl_code (*remove)(pawl_intake *intake, pawl_error *error);
+    /* Asks the broker for no more messages. Those that it has handed out by then are taken as ever, until a take finds none; a
+     * take connects no more, until leave. Any other code but PAWL_OK: the connection is given up. NULL: what was handed out and not
+     * taken goes back when the connection ends. */
+    pawl_code (*finish)(pawl_intake *intake, pawl_error *error);
 };
 
 /* Adds an intake of your own for the URLs of its scheme; before any endpoint is created.

@@ -61,7 +61,7 @@ typedef struct pawl__engine {
     pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
                           pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
     bool (*is_stopping)(void *runtime);
-    /* When the oldest message without a row was placed, those of the batch left out; or NULL. */
+    /* When the oldest message without a row was placed, those of the batch left out; PAWL_TIME_MIN: one may be unseen. Or NULL. */
     pawl_time (*oldest_without_row)(void *runtime);
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */

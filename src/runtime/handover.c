@@ -101,6 +101,8 @@ void pawl__handover_end(pawl__handover *handover)
     pawl__handover_forget(handover);
     pthread_mutex_lock(&handover->mutex);
     handover->reader_fd = -1;
+    for (size_t i = 0; i < handover->worker_count; i++)
+        wake(handover->worker_fds[i]);
     pthread_mutex_unlock(&handover->mutex);
 }
 
@@ -218,7 +220,8 @@ size_t pawl__handover_collect(pawl__handover *handover, pawl__parcel_state state
         for (size_t i = 0; i < parcel->takings.count; i++)
             if (parcel->states[i] == state)
                 items[count++] = parcel->takings.items[i];
-        move(parcel, state, is_back ? PAWL__PARCEL_STORING : PAWL__PARCEL_ACKNOWLEDGING);
+        if (state != PAWL__PARCEL_IN_HAND)
+            move(parcel, state, is_back ? PAWL__PARCEL_STORING : PAWL__PARCEL_ACKNOWLEDGING);
     }
     pthread_mutex_unlock(&handover->mutex);
     return count;

@@ -79,7 +79,7 @@ void pawl__handover_destroy(pawl__handover *handover);
 
 /* From now on takings are offered. Borrows the eventfd until end. */
 void pawl__handover_begin(pawl__handover *handover, int reader_fd);
-/* Nothing is offered any more; who has messages in hand gives them back all the same. */
+/* Nothing is offered any more; who has messages in hand gives them back all the same. Wakes the workers. */
 void pawl__handover_end(pawl__handover *handover);
 bool pawl__handover_is_on(pawl__handover *handover);
 /* Do so many messages wait for a worker, or so many parcels, that no more are to be taken? */
@@ -96,7 +96,8 @@ void pawl__handover_withdraw(pawl__handover *handover, int64_t until);
 int64_t pawl__handover_since(pawl__handover *handover);
 /* How many messages of all parcels are not settled: room for collect. */
 size_t pawl__handover_count(pawl__handover *handover);
-/* Copies messages that are DONE, or BACK, in the order of their taking; they are ACKNOWLEDGING, or STORING, then. */
+/* Copies messages that are DONE, or BACK, in the order of their taking; they are ACKNOWLEDGING, or STORING, then. Those that are
+ * IN_HAND stay so. */
 size_t pawl__handover_collect(pawl__handover *handover, pawl__parcel_state state,
                               pawl_taken *items);
 /* All that were collected are settled; parcels without others are spare. */

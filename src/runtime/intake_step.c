@@ -195,24 +195,69 @@ void pawl__intake_begin_direct(pawl__intake *it, int wake_fd)
         pawl__handover_begin(&it->endpoint->handover, wake_fd);
 }
 
+/* Takes what the broker has handed out already, and nothing more. */
+static pawl_code take_last(pawl__intake *it, pawl_error *error)
+{
+    const pawl_intake_ops *ops   = it->driver->ops;
+    pawl_take              by    = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+                                    .size_max  = PAWL_CLAIM_SIZE_MAX,
+                                    .wake_fd   = -1};
+    size_t                 count = 0;
+    if (it->store == NULL || ops->finish == NULL)
+        return PAWL_OK;
+    pawl_code code = ops->finish(it->driver, error);
+    do {
+        count = 0;
+        if (code == PAWL_OK)
+            code = take_and_offer(it, &by, &count, error);
+    } while (code == PAWL_OK && count > 0);
+    return code;
+}
+
+static void wait_for_workers(pawl__intake *it)
+{
+    int64_t end = pawl__monotonic_now() + END_TIME;
+    for (;;) {
+        int64_t rest = end - pawl__monotonic_now();
+        clear(it->wake_fd);
+        if (pawl__handover_in_hand(&it->endpoint->handover) == 0 || rest <= 0)
+            break;
+        wait_for(it->wake_fd, rest);
+    }
+}
+
+/* Rows of what workers have in hand still: the marks drop those that are handled all the same. */
+static pawl_code store_in_hand(pawl__intake *it, pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    size_t          room     = pawl__handover_count(handover);
+    pawl_takings    left = {.items = pawl_arena_take(it->arena, (room + 1) * sizeof *left.items)};
+    if (left.items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
+    left.count = pawl__handover_collect(handover, PAWL__PARCEL_IN_HAND, left.items);
+    return pawl__intake_store(it, &left, error);
+}
+
+/* All that was handed out is a row, or acknowledged, while the workers of this process are in the store still: messages that
+ * went back to the broker would be seen by nobody for a moment (reading.c). */
 void pawl__intake_end_direct(pawl__intake *it)
 {
     pawl__handover *handover = &it->endpoint->handover;
     pawl_error      error    = PAWL_ERROR_INIT;
-    int64_t         end      = pawl__monotonic_now() + END_TIME;
     if (!pawl__handover_is_on(handover))
         return;
-    pawl__handover_withdraw(handover, INT64_MAX);
-    for (;;) {
-        int64_t rest = end - pawl__monotonic_now();
-        clear(it->wake_fd);
-        if (pawl__handover_in_hand(handover) == 0 || rest <= 0)
-            break;
-        wait_for(it->wake_fd, rest);
-    }
     pawl_arena_reset(it->arena);
-    if (it->store != NULL && settle_given(it, &error) != PAWL_OK)
+    pawl_code code = take_last(it, &error);
+    pawl__handover_withdraw(handover, INT64_MAX);
+    wait_for_workers(it);
+    if (code == PAWL_OK && it->store != NULL)
+        code = settle_given(it, &error);
+    if (code == PAWL_OK && it->store != NULL)
+        code = store_in_hand(it, &error);
+    if (code != PAWL_OK) {
+        pawl__reading_note(it->endpoint, code, &error);
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: last messages of a broker: %s",
                  it->endpoint->model->endpoint.data, error.text);
+    }
     pawl__handover_end(handover);
 }

@@ -32,6 +32,7 @@
 #include <stdatomic.h>
 
 enum { PAWL__ROUTES_MAX = 64, PAWL__FLUSH_REQUESTS_MAX = 64, PAWL__LOST_MAX = 16 };
+enum { PAWL__OWN_MAX = PAWL_WORKERS_MAX + 2 }; /* the service's, and one that is given up */
 
 /* A request of pawl_endpoint_flush. */
 typedef struct pawl__flush_request {
@@ -72,6 +73,8 @@ struct pawl_endpoint {
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count, lost_count;
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
+    pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
+    size_t                own_count;
     pawl__deaths          deaths;
     pawl__breaker         breaker;
     pawl__pause           pause;

@@ -29,6 +29,26 @@ static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
+/* An id that there is no room for counts as another process's: "no saga" is final later (reading.c). */
+static void add_own(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->own_count < PAWL__OWN_MAX)
+        endpoint->own[endpoint->own_count++] = worker;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+static void remove_own(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < endpoint->own_count; i++)
+        if (pawl_uuid_compare(endpoint->own[i].uuid, worker.uuid) != 0)
+            endpoint->own[kept++] = endpoint->own[i];
+    endpoint->own_count = kept;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
 static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -75,10 +95,11 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
                                     pawl_error *error)
 {
     pawl_code code = open_handle(endpoint, endpoint->settings.deadline_ms, store, error);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
         pawl__hand_set_worker(hand, *store);
-    if (code == PAWL_OK)
+        add_own(endpoint, pawl_store_worker(*store));
         atomic_store(&endpoint->had_store, true);
+    }
     if (code == PAWL_OK)
         code = end_lost(endpoint, *store, error);
     if (code == PAWL_OK)
@@ -108,6 +129,7 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
         remember_lost(endpoint, worker);
     }
     pawl__hand_set_worker(hand, NULL);
+    remove_own(endpoint, worker);
     pawl_store_close(*store);
     *store = NULL;
 }

@@ -34,6 +34,12 @@ typedef struct running {
     pawl__worker  *spare; /* of the endpoint when the first worker is given up */
 } running;
 
+static void wait_for(int fd, int64_t microseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
+}
+
 /* ---- Threads --------------------------------------------------------------------- */
 
 static void destroy_thread(pawl__thread *it)
@@ -59,6 +65,24 @@ static void end_alone(pawl__thread *self)
     pawl__endpoint_leave(endpoint, true);
 }
 
+#define READER_END PAWL_SECONDS(5)
+
+/* The worker's row stays until messages of a broker that this process had are rows, too: others take it for a sign that there may be
+ * such messages (reading.c). */
+static void wait_for_reader(const pawl__thread *self)
+{
+    pawl__handover *handover = &self->endpoint->handover;
+    int64_t         end      = pawl__monotonic_now() + READER_END;
+    int64_t         rest     = READER_END;
+    uint64_t        count;
+    while (rest > 0 && pawl__handover_is_on(handover)) {
+        wait_for(self->wake_fd, rest);
+        ssize_t ignored = read(self->wake_fd, &count, sizeof count);
+        (void)ignored;
+        rest = end - pawl__monotonic_now();
+    }
+}
+
 /* The thread's loop, and then its last commits and calls of sinks, and closing them: stopping can
  * give up all of this. */
 static void *run_thread(void *argument)
@@ -68,6 +92,7 @@ static void *run_thread(void *argument)
     int                   done = self->done_fd;
     if (self->worker != NULL) {
         pawl__thread_work(self);
+        wait_for_reader(self);
         pawl__worker_leave(self->worker);
     } else if (self->intake != NULL) {
         pawl__thread_receive(self);
@@ -180,12 +205,6 @@ static int64_t watch_calls(running *it, int64_t rest)
         return next;
     pawl__pulse_beat(&it->endpoint->pulse, pawl__lease_now());
     return next > PAWL__PULSE_PERIOD ? PAWL__PULSE_PERIOD : next;
-}
-
-static void wait_for(int fd, int64_t microseconds)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
 }
 
 static bool has_running(const running *it)

@@ -270,7 +270,9 @@ static bool is_stopping(void *runtime)
 static pawl_time oldest_without_row(void *runtime)
 {
     pawl__worker *worker = runtime;
-    return pawl__handover_oldest(&worker->endpoint->handover, &worker->direct.hand);
+    /* In this order: the connection's loss is noted before its messages are forgotten here. */
+    pawl_time oldest = pawl__handover_oldest(&worker->endpoint->handover, &worker->direct.hand);
+    return pawl__reading_may_miss(worker) ? PAWL_TIME_MIN : oldest;
 }
 
 /* A slow load takes nothing of it: as many handlers as ever share its cost. */

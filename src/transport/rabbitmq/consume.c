@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <string.h>
 
+#define CONSUMER_TAG "pawl"       /* one for each channel */
 #define LOOK_TIME PAWL_SECONDS(1) /* between two looks at heartbeats while nothing comes */
 
 typedef struct consumer {
@@ -21,6 +22,7 @@ typedef struct consumer {
     pawl_intake_options options;
     pawl__acks          acks;
     size_t              size; /* bytes that the take has */
+    bool                is_finished;
 } consumer;
 
 /* ---- The connection ---------------------------------------------------------------------------- */
@@ -52,9 +54,9 @@ static pawl_code start_consumer(consumer *self, pawl_error *error)
                          false);
     amqp_rpc_reply_t reply = amqp_get_rpc_reply(connection);
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) {
-        (void)amqp_basic_consume(connection, PAWL__RABBITMQ_CONSUMING,
-                                 amqp_cstring_bytes(self->options.queue), amqp_empty_bytes, false,
-                                 false, false, amqp_empty_table);
+        (void)amqp_basic_consume(
+            connection, PAWL__RABBITMQ_CONSUMING, amqp_cstring_bytes(self->options.queue),
+            amqp_cstring_bytes(CONSUMER_TAG), false, false, false, amqp_empty_table);
         reply = amqp_get_rpc_reply(connection);
     }
     if (reply.reply_type == AMQP_RESPONSE_NORMAL)
@@ -205,6 +207,8 @@ static pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *aren
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "rabbitmq: no memory for %zu messages",
                               by->count_max);
+    if (self->is_finished && self->link.connection == NULL)
+        return PAWL_OK;
     pawl_code code = connect(self, error);
     if (code == PAWL_OK)
         code = take_first(self, by, arena, takings, error);
@@ -236,9 +240,28 @@ static pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t cou
     return code;
 }
 
+/* The server's answer comes behind all that it has handed out. */
+static pawl_code finish(pawl_intake *intake, pawl_error *error)
+{
+    consumer *self    = (consumer *)intake;
+    self->is_finished = true;
+    if (self->link.connection == NULL)
+        return PAWL_OK;
+    (void)amqp_basic_cancel(self->link.connection, PAWL__RABBITMQ_CONSUMING,
+                            amqp_cstring_bytes(CONSUMER_TAG));
+    amqp_rpc_reply_t reply = amqp_get_rpc_reply(self->link.connection);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL)
+        return PAWL_OK;
+    pawl_code code = lost(self, "does not end the consumer", pawl__rabbitmq_says(&reply), error);
+    give_up(self, false);
+    return code;
+}
+
 static void leave(pawl_intake *intake)
 {
-    give_up((consumer *)intake, true);
+    consumer *self = (consumer *)intake;
+    give_up(self, true);
+    self->is_finished = false;
 }
 
 /* By a connection of its own, which begins and ends here. */
@@ -289,4 +312,5 @@ const pawl_intake_ops                 pawl_intake_driver = {
                     .settle      = settle,
                     .leave       = leave,
                     .remove      = remove_queue,
+                    .finish      = finish,
 };

@@ -8,6 +8,9 @@
 
 #include "test_intake_sample.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 /* ---- The application -------------------------------------------------------------- */
 
 #define LETTER_STATE(F) \
@@ -91,6 +94,38 @@ static inline void put_note(int number)
     snprintf(texts[broker.count][0], sizeof texts[0][0], "m-%d", number);
     snprintf(texts[broker.count][1], sizeof texts[0][1], "{\"number\":%d}", number);
     put(texts[broker.count][0], "note", texts[broker.count][1]);
+}
+
+/* ---- An endpoint whose workers get the messages ------------------------------------------- */
+
+static inline void open_direct(reading *r, const char *url, const pawl_endpoint_options *options)
+{
+    pawl_error            error = PAWL_ERROR_INIT;
+    pawl_endpoint_options with  = *options;
+    broker                      = (struct broker){.channel = 1};
+    failures_left               = 0;
+    atomic_store(&runs, 0);
+    world_forget(&happened);
+    world_ok(pawl_intake_register(&list, &error), &error);
+    with.transport = "list://here/";
+    world_open(&r->it, url, &direct_application, "reader", &with);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+    /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
+    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
+}
+
+static inline void close_direct(reading *r)
+{
+    int fd = r->intake->wake_fd;
+    pawl__intake_end_direct(r->intake);
+    close_reading(r);
+    close(fd);
+}
+
+static inline size_t count_rows(reading *r, const char *queue)
+{
+    return world_queue(&r->it, queue).count;
 }
 
 #endif

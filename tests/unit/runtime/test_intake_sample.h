@@ -56,10 +56,11 @@ static struct broker {
     letter   letters[LETTERS_MAX];
     size_t   count;
     uint64_t channel;
-    int      takes, leaves, closes, settles_to_fail;
-    char     queue[100];
-    size_t   prefetch, type_count;
-    char     type[100];
+    int      takes, leaves, closes, settles_to_fail, finishes;
+    void (*at_finish)(void); /* called when the endpoint wants no more messages; or NULL */
+    char   queue[100];
+    size_t prefetch, type_count;
+    char   type[100];
 } broker;
 
 static atomic_int gone; /* messages that were settled, for a test in another thread */
@@ -148,6 +149,16 @@ static inline pawl_code settle(pawl_intake *intake, const pawl_taken *items, siz
     return PAWL_OK;
 }
 
+static inline pawl_code finish(pawl_intake *intake, pawl_error *error)
+{
+    (void)intake;
+    (void)error;
+    broker.finishes++;
+    if (broker.at_finish != NULL)
+        broker.at_finish();
+    return PAWL_OK;
+}
+
 static const pawl_intake_ops list = {.ops_size    = sizeof list,
                                      .intake_size = sizeof(pawl_intake),
                                      .scheme      = "list",
@@ -155,7 +166,8 @@ static const pawl_intake_ops list = {.ops_size    = sizeof list,
                                      .close       = close_list,
                                      .take        = take,
                                      .settle      = settle,
-                                     .leave       = leave};
+                                     .leave       = leave,
+                                     .finish      = finish};
 
 static inline pawl_taken *put(const char *id, const char *type, const char *body)
 {

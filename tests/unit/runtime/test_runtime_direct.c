@@ -1,5 +1,5 @@
 /* test_runtime_direct.c - messages of a broker that workers handle before they are rows: each once, and settled behind its
- * commit, whatever fails in which order; what is not handled at once is a row. E3, E26, E27, E28, E34.
+ * commit, whatever fails in which order; what is not handled at once is a row. E26, E27, E28, E34.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,39 +7,6 @@
 
 #include "support/fault_memory.h"
 #include "support/fault_store.h"
-
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-static void open_direct(reading *r, const char *url, const pawl_endpoint_options *options)
-{
-    pawl_error            error = PAWL_ERROR_INIT;
-    pawl_endpoint_options with  = *options;
-    broker                      = (struct broker){.channel = 1};
-    failures_left               = 0;
-    atomic_store(&runs, 0);
-    world_forget(&happened);
-    world_ok(pawl_intake_register(&list, &error), &error);
-    with.transport = "list://here/";
-    world_open(&r->it, url, &direct_application, "reader", &with);
-    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
-    /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
-    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
-}
-
-static void close_direct(reading *r)
-{
-    int fd = r->intake->wake_fd;
-    pawl__intake_end_direct(r->intake);
-    close_reading(r);
-    close(fd);
-}
-
-static size_t count_rows(reading *r, const char *queue)
-{
-    return world_queue(&r->it, queue).count;
-}
 
 /* ---- The way of a message ------------------------------------------------------------ */
 
@@ -336,62 +303,6 @@ static void the_queue_has_its_turns(const char *url)
     close_direct(&r);
 }
 
-/* ---- Order ------------------------------------------------------------------------------ */
-
-static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char *url)
-{
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
-    put("m-1", "opening", "{\"number\":7}");
-    takes_in(&r, 1);
-    world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
-    r.it.endpoint->worker->direct.was_last  = true;
-    r.it.endpoint->worker->direct.queue_due = 0;
-    world_step(&r.it);
-    assert_string_equal(happened.text, "");
-    assert_int_equal(count_rows(&r, "reader"), 1);
-    world_drain(&r.it);
-    assert_string_equal(happened.text, "opening(7) ");
-    world_go_both(&r.it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
-    close_direct(&r);
-}
-
-/* The message that begins the saga fails: both are rows, in the places that they had. */
-static void e3_behind_one_that_failed_it_waits_as_a_row(const char *url)
-{
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 5});
-    put("m-1", "opening", "{\"number\":7}");
-    put("m-2", "reply", "{\"number\":7}");
-    failures_left = 1;
-    takes_in(&r, 2);
-    world_step(&r.it);
-    takes_in(&r, 0);
-    assert_int_equal(count_settled(), 2);
-    pawl_queue_rows rows = world_queue(&r.it, "reader");
-    assert_int_equal(rows.count, 2);
-    assert_string_equal(rows.items[0].message.id.data, "m-1");
-    assert_true(rows.items[0].placed < rows.items[1].placed);
-    world_drain(&r.it);
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
-    close_direct(&r);
-}
-
-static void e3_without_an_older_message_no_saga_is_final(const char *url)
-{
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 5});
-    put("m-1", "reply", "{\"number\":7}");
-    takes_in(&r, 1);
-    world_step(&r.it);
-    takes_in(&r, 0);
-    assert_int_equal(count_settled(), 1);
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    assert_true(world_is_marked(&r.it, "m-1"));
-    close_direct(&r);
-}
-
 /* ---- Faults --------------------------------------------------------------------------- */
 
 /* Once everything works again, all messages are settled, and each has been handled once, or is a dead letter if it was
@@ -501,9 +412,6 @@ int main(void)
         ON_ALL_STORES(what_nobody_takes_becomes_a_row),
         ON_STORES(at_the_end_what_nobody_took_is_a_row),
         ON_STORES(the_queue_has_its_turns),
-        ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
-        ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
-        ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
         ON_STORES(e27_whatever_call_of_the_store_fails),
         ON_STORES(e27_whatever_answer_of_the_store_is_lost),
         ON_STORES(e27_whatever_allocation_fails),
