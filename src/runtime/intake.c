@@ -98,7 +98,7 @@ static bool is_dead_already(const passage *to, pawl_text id)
 }
 
 static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pawl_message *from,
-                          pawl_text why)
+                          pawl_code reason, pawl_text why)
 {
     const pawl__model *model   = it->endpoint->model;
     pawl_message       message = *from;
@@ -111,7 +111,7 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
                         .endpoint = model->endpoint,
                         .queue    = model->queue,
                         .message  = message,
-                        .code     = pawl_text_of(pawl_code_name(PAWL_EDECODE)),
+                        .code     = pawl_text_of(pawl_code_name(reason)),
                         .error    = why,
                         .attempts = 1,
                         .history  = PAWL_TEXT("[]"),
@@ -129,19 +129,16 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
     return PAWL_OK;
 }
 
-/* A message that is too large for any store stays where it is, taken and never settled, so that it is not
- * lost; it comes again with each connection. */
-static bool is_too_large(const pawl__intake *it, const pawl_message *message)
+/* A body that is too large for any store is lost, and the letter says how large it was. Left unacknowledged, such messages would
+ * fill the prefetch, and nothing more would come. */
+static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit, pawl_message *message)
 {
-    if (message->body.size <= PAWL_BODY_SIZE_MAX)
-        return false;
-    pawl_log(
-        PAWL_LOG_ERROR,
-        "endpoint %s: message %.*s stays in queue %s of the broker: its body has %zu bytes, the "
-        "limit is %d",
-        it->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(message->id), it->queue,
-        message->body.size, PAWL_BODY_SIZE_MAX);
-    return true;
+    pawl_text why  = pawl_arena_printf(it->arena,
+                                       "its body has %zu bytes, the limit is %d: it is left out "
+                                        "of this letter, and gone",
+                                       message->body.size, PAWL_BODY_SIZE_MAX);
+    message->body  = (pawl_text){.data = "", .size = 0};
+    return why.data != NULL ? add_dead(it, to, unit, message, PAWL_ELIMIT, why) : PAWL_ENOMEM;
 }
 
 /* The queue is read by due time: a clock that is set back a little does not change the order of what an
@@ -160,11 +157,11 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
     pawl_error   why     = PAWL_ERROR_INIT;
     pawl_code    code    = PAWL_OK;
     pawl_message message = taken->message;
-    if (is_too_large(it, &message))
-        return PAWL_OK;
     to->settled[to->settled_count++] = *taken;
+    if (message.body.size > PAWL_BODY_SIZE_MAX)
+        return add_too_large(it, to, unit, &message);
     if (taken->refusal.size > 0)
-        return add_dead(it, to, unit, &message, taken->refusal);
+        return add_dead(it, to, unit, &message, PAWL_EDECODE, taken->refusal);
     if (message.id.size == 0) {
         to->without_id++;
         code = make_id(it, &message.id);
@@ -183,7 +180,7 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
         return PAWL_OK;
     }
     pawl_text text = pawl_arena_text(it->arena, pawl_text_of(why.text));
-    return text.data != NULL ? add_dead(it, to, unit, &message, text) : PAWL_ENOMEM;
+    return text.data != NULL ? add_dead(it, to, unit, &message, PAWL_EDECODE, text) : PAWL_ENOMEM;
 }
 
 /* ---- The commit ---------------------------------------------------------------------------------- */

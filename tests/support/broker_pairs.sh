@@ -80,7 +80,7 @@ pairs_begin_process()
 pairs_start()
 {
     pairs_queue=$1 pairs_sent=0 pairs_processes=0
-    expect 0 "" pawl schema apply
+    expect 0 "" pawl schema apply --app "$work/answers.so"
     pairs_begin_process
     pairs_first=$pid
     pairs_begin_process

@@ -8,9 +8,6 @@
 
 #include "test_intake_sample.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 /* ---- The application -------------------------------------------------------------- */
 
 #define LETTER_STATE(F) \
@@ -111,8 +108,7 @@ static inline void open_direct(reading *r, const char *url, const pawl_endpoint_
     world_open(&r->it, url, &direct_application, "reader", &with);
     world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
     /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
-    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
+    begin_direct(r);
 }
 
 static inline void close_direct(reading *r)

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* ---- The application -------------------------------------------------------------- */
 
@@ -203,6 +205,19 @@ static inline void open_reading(reading *r, const char *url, const pawl_endpoint
         with.transport = "list://here/";
     world_open(&r->it, url, &application, "reader", &with);
     world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+}
+
+/* From now on messages are for workers first. */
+static inline void begin_direct(reading *r)
+{
+    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
+}
+
+static inline void end_direct(reading *r)
+{
+    pawl__intake_end_direct(r->intake);
+    close(r->intake->wake_fd);
 }
 
 static inline void close_reading(reading *r)

@@ -26,6 +26,29 @@ static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char
     close_direct(&r);
 }
 
+/* It is becoming a row just now, in a commit of the thread that reads. */
+static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const char *url)
+{
+    reading    r;
+    pawl_taken items[2];
+    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
+    pawl__handover *handover = &r.it.endpoint->handover;
+    put("m-1", "opening", "{\"number\":7}");
+    takes_in(&r, 1);
+    pawl__handover_withdraw(handover, INT64_MAX);
+    assert_int_equal(pawl__handover_collect(handover, PAWL__PARCEL_BACK, items), 1);
+    world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
+    world_drain(&r.it);
+    assert_int_equal(count_rows(&r, "reader"), 1);
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_arena_reset(r.intake->arena);
+    world_ok(pawl__intake_store(r.intake, &(pawl_takings){items, 1}, &error), &error);
+    pawl__handover_settled(handover);
+    world_go_both(&r.it, PAWL_SECONDS(2));
+    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    close_direct(&r);
+}
+
 /* The message that begins the saga fails: both are rows, in the places that they had. */
 static void e3_behind_one_that_failed_it_waits_as_a_row(const char *url)
 {
@@ -295,6 +318,7 @@ int main(void)
     world_quiet();
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
+        ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored),
         ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
         ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
         ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, "memory"), /* waits 2 s for a worker */

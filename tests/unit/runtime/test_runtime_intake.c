@@ -172,23 +172,46 @@ static void e28_what_no_store_takes_is_dead_at_once(const char *url)
     close_reading(&r);
 }
 
-static void a_body_over_the_limit_stays_with_the_broker(const char *url)
+/* As many as may be unacknowledged at once, and good ones behind them, while rows are made at once and by way of the workers. */
+static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
 {
     reading r;
+    char    why[100];
     char   *large = malloc(PAWL_BODY_SIZE_MAX + 2);
     assert_non_null(large);
     memset(large, 'x', PAWL_BODY_SIZE_MAX + 1);
     large[PAWL_BODY_SIZE_MAX + 1] = '\0';
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
-    put("m-1", "note", large);
-    put("m-2", "note", "{\"number\":2}");
-    takes_in(&r, 2);
-    assert_false(broker.letters[0].is_settled);
-    assert_true(broker.letters[1].is_settled);
-    world_drain(&r.it);
-    assert_string_equal(happened.text, "note(2) ");
-    assert_int_equal(world_dead(&r.it).count, 0);
-    takes_in(&r, 0);
+    snprintf(why, sizeof why, "its body has %d bytes, the limit is %d", PAWL_BODY_SIZE_MAX + 1,
+             PAWL_BODY_SIZE_MAX);
+    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    for (int is_direct = 0; is_direct < 2; is_direct++) {
+        static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};
+        broker.count                   = 0;
+        memset(broker.letters, 0, sizeof broker.letters);
+        if (is_direct)
+            begin_direct(&r);
+        put(ids[is_direct * 2], "note", large)->message.headers = PAWL_TEXT("{\"of\":\"mine\"}");
+        put("", "note", large);
+        put(ids[is_direct * 2 + 1], "note", "{\"number\":2}");
+        takes_in(&r, 2);
+        takes_in(&r, 1);
+        world_drain(&r.it);
+        takes_in(&r, 0);
+        assert_int_equal(count_settled(), 3);
+    }
+    end_direct(&r);
+    assert_string_equal(happened.text, "note(2) note(2) ");
+    pawl_dead_rows letters = world_dead(&r.it);
+    assert_int_equal(letters.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(letters.items[i].code.data, "ELIMIT");
+        assert_true(world_says(letters.items[i].error, why));
+        assert_int_equal(letters.items[i].message.body.size, 0);
+        bool has_id = letters.items[i].message.id.size == 3; /* the others have one made by pawl */
+        assert_true(has_id || letters.items[i].message.id.size == PAWL_UUID_TEXT_SIZE);
+        assert_string_equal(letters.items[i].message.headers.data,
+                            has_id ? "{\"of\":\"mine\"}" : "");
+    }
     close_reading(&r);
     free(large);
 }
@@ -367,7 +390,7 @@ int main(void)
         ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped),
         ON_ALL_STORES(copies_in_one_take_are_one),
         ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
-        ON_STORES(a_body_over_the_limit_stays_with_the_broker), /* no store is asked */
+        ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it),
         ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
         ON_STORES(when_the_store_is_away_nothing_is_taken),
         ON_STORES(a_program_that_steps_takes_in_by_itself),

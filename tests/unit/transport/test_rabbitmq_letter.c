@@ -181,6 +181,57 @@ static void what_a_property_says_comes_before_a_header(void **state)
     end(&m);
 }
 
+/* A property or a header without a text says nothing: the next one is asked. */
+static void what_is_empty_says_nothing(void **state)
+{
+    made m;
+    (void)state;
+    make(&m, "{}");
+    PROPERTY(&m, MESSAGE_ID, message_id, "");
+    PROPERTY(&m, TYPE, type, "");
+    PROPERTY(&m, CORRELATION_ID, correlation_id, "");
+    PROPERTY(&m, REPLY_TO, reply_to, "");
+    header(&m, "NServiceBus.MessageId", "");
+    header(&m, "MessageId", "m-1");
+    header(&m, "NServiceBus.EnclosedMessageTypes", "");
+    header(&m, "FullTypeName", "");
+    header(&m, "TypeName", "placed");
+    header(&m, "NServiceBus.ConversationId", "");
+    header(&m, "CorrelationId", "c-1");
+    header(&m, "NServiceBus.ReplyToAddress", "");
+    header(&m, "SourceAddress", "desk");
+    header(&m, "pawl.due", "");
+    read_it(&m);
+    is(m.taken.refusal, "");
+    is(m.taken.message.id, "m-1");
+    is(m.taken.message.type, "placed");
+    is(m.taken.message.correlation_id, "c-1");
+    assert_true(m.taken.due == 0);
+    assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
+    assert_non_null(strstr(m.taken.message.headers.data, "\"NServiceBus.MessageId\":\"\""));
+    end(&m);
+}
+
+/* The first class's full name, with or without an assembly behind it. */
+static void of_several_types_the_first_counts(void **state)
+{
+    static const char *const texts[] = {"Shop.Placed, Shop, Version=1.0;Shop.Event, Shop",
+                                        "Shop.Placed;Shop.Event", "Shop.Placed;Shop.Event, Shop",
+                                        "Shop.Placed, Shop", "Shop.Placed"};
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof texts / sizeof texts[0]); i++) {
+        made m;
+        make(&m, "{}");
+        if (i % 2 == 0)
+            PROPERTY(&m, TYPE, type, texts[i / 2]);
+        else
+            header(&m, "NServiceBus.EnclosedMessageTypes", texts[i / 2]);
+        read_it(&m);
+        is(m.taken.message.type, "Shop.Placed");
+        end(&m);
+    }
+}
+
 static void e28_without_a_type_it_is_refused(void **state)
 {
     made m;
@@ -319,6 +370,8 @@ int main(void)
         cmocka_unit_test(headers_of_nservicebus_are_understood),
         cmocka_unit_test(headers_of_serviceconnect_are_understood),
         cmocka_unit_test(what_a_property_says_comes_before_a_header),
+        cmocka_unit_test(what_is_empty_says_nothing),
+        cmocka_unit_test(of_several_types_the_first_counts),
         cmocka_unit_test(e28_without_a_type_it_is_refused),
         cmocka_unit_test(values_become_texts),
         cmocka_unit_test(e28_a_header_that_is_no_text_is_left_out_and_told),

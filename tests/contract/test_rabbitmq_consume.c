@@ -1,0 +1,237 @@
+/* test_rabbitmq_consume.c - a real RabbitMQ is read from: by the intake alone, and by an endpoint that steps. What was handed out
+ * before is told, what was asked for ends in order, and bodies that no store keeps do not stop the reading. E27, E28.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include "contract/rabbitmq_ground.h"
+
+#include "pawl/intake.h"
+
+static broker server;
+
+static void publish(const char *queue, const char *id, const char *body, size_t size)
+{
+    amqp_basic_properties_t properties = {
+        ._flags = AMQP_BASIC_MESSAGE_ID_FLAG | AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_HEADERS_FLAG,
+        .message_id = amqp_cstring_bytes(id),
+        .type       = amqp_cstring_bytes("note")};
+    amqp_table_entry_t entry = {
+        .key   = amqp_cstring_bytes("of"),
+        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("mine")}};
+    properties.headers = (amqp_table_t){1, &entry};
+    assert_int_equal(amqp_basic_publish(server.connection, 1, amqp_empty_bytes,
+                                        amqp_cstring_bytes(queue), true, false, &properties,
+                                        (amqp_bytes_t){size, (void *)(uintptr_t)body}),
+                     AMQP_STATUS_OK);
+}
+
+static void publish_notes(const char *queue, int count)
+{
+    for (int i = 1; i <= count; i++) {
+        char id[20], body[40];
+        snprintf(id, sizeof id, "m-%d", i);
+        publish(queue, id, body, (size_t)snprintf(body, sizeof body, "{\"number\":%d}", i));
+    }
+}
+
+static size_t count_left(const char *queue)
+{
+    amqp_queue_declare_ok_t *found =
+        amqp_queue_declare(server.connection, 1, amqp_cstring_bytes(queue), true, false, false,
+                           false, amqp_empty_table);
+    assert_non_null(found);
+    return found->message_count;
+}
+
+/* ---- The intake alone -------------------------------------------------------------------------- */
+
+typedef struct tap {
+    pawl_intake *intake;
+    pawl_arena  *arena;
+} tap;
+
+static void tap_open(tap *t, const char *queue, size_t prefetch)
+{
+    static const pawl_text types[] = {PAWL_TEXT_INIT("note")};
+    pawl_error             error   = PAWL_ERROR_INIT;
+    const pawl_intake_ops *ops     = NULL;
+    pawl_intake_options    options = {.options_size = sizeof options,
+                                      .queue        = queue,
+                                      .types        = types,
+                                      .type_count   = 1,
+                                      .prefetch     = prefetch};
+    world_ok(pawl_intake_find(server.server, &ops, &error), &error);
+    t->arena  = pawl_arena_create(0);
+    t->intake = pawl_allocate(ops->intake_size);
+    assert_true(t->intake != NULL && t->arena != NULL);
+    t->intake->ops = ops;
+    world_ok(ops->open(t->intake, server.server, &options, &error), &error);
+}
+
+static void tap_close(tap *t)
+{
+    t->intake->ops->close(t->intake);
+    pawl_free(t->intake);
+    pawl_arena_destroy(t->arena);
+}
+
+/* Waits until `count` came, or for a moment when none is to come; settles none. */
+static pawl_takings tap_take(tap *t, size_t count)
+{
+    pawl_error   error = PAWL_ERROR_INIT;
+    pawl_takings all   = {.items = pawl_arena_take(t->arena, 100 * sizeof(pawl_taken))};
+    for (int tries = 0; tries < 100 && (all.count < count || tries == 0); tries++) {
+        pawl_takings came;
+        pawl_take    by = {.count_max = count > 0 ? count - all.count : 1,
+                           .size_max  = 1 << 20,
+                           .wait      = PAWL_MILLISECONDS(300),
+                           .wake_fd   = -1};
+        world_ok(t->intake->ops->take(t->intake, &by, t->arena, &came, &error), &error);
+        for (size_t i = 0; i < came.count; i++)
+            all.items[all.count++] = came.items[i];
+    }
+    assert_int_equal(all.count, count);
+    return all;
+}
+
+/* One that killed its process is known by it: a row is made of it, and its deaths count. */
+static void e26_a_message_that_was_handed_out_before_says_so(void **state)
+{
+    tap         t;
+    const char *queue = own_name("again");
+    (void)state;
+    broker_queue(&server, queue, "quorum");
+    publish_notes(queue, 3);
+    tap_open(&t, queue, 2);
+    pawl_takings first = tap_take(&t, 2);
+    assert_false(first.items[0].is_redelivered || first.items[1].is_redelivered);
+    t.intake->ops->leave(t.intake);
+    pawl_takings second = tap_take(&t, 2);
+    assert_true(second.items[0].is_redelivered && second.items[1].is_redelivered);
+    assert_string_equal(second.items[0].message.id.data, "m-1");
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(t.intake->ops->settle(t.intake, second.items, 2, &error), &error);
+    assert_false(tap_take(&t, 1).items[0].is_redelivered);
+    tap_close(&t);
+    broker_delete(&server, queue);
+}
+
+/* What was handed out by then is taken, and no more. */
+static void e3_a_reader_that_ends_takes_what_was_handed_out(void **state)
+{
+    tap         t;
+    pawl_error  error = PAWL_ERROR_INIT;
+    const char *queue = own_name("ending");
+    (void)state;
+    broker_queue(&server, queue, "quorum");
+    publish_notes(queue, 10);
+    tap_open(&t, queue, 4);
+    world_ok(t.intake->ops->finish(t.intake, &error), &error); /* not connected yet: nothing */
+    tap_take(&t, 0);
+    t.intake->ops->leave(t.intake);
+    pawl_takings first = tap_take(&t, 1);
+    usleep(300000); /* the others of the prefetch are on their way */
+    world_ok(t.intake->ops->finish(t.intake, &error), &error);
+    world_ok(t.intake->ops->settle(t.intake, first.items, 1, &error), &error);
+    pawl_takings last = tap_take(&t, 3);
+    assert_string_equal(last.items[2].message.id.data, "m-4");
+    world_ok(t.intake->ops->settle(t.intake, last.items, 3, &error), &error);
+    tap_take(&t, 0);
+    t.intake->ops->leave(t.intake);
+    assert_int_equal(count_left(queue), 6);
+    tap_close(&t);
+    broker_delete(&server, queue);
+}
+
+/* ---- An endpoint ------------------------------------------------------------------------------------ */
+
+static int notes;
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    (void)ctx;
+    (void)message;
+    notes++;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec desk = {
+    .name     = "desk",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_application reading = {
+    PAWL_APPLICATION_INIT, .name = "reading",
+    .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
+
+/* As many as may be unacknowledged, and good ones behind them. */
+static void e28_bodies_over_the_limit_do_not_stop_the_reading(void **state)
+{
+    world       it;
+    char        store[1000], url[400], why[100];
+    pawl_error  error = PAWL_ERROR_INIT;
+    const char *queue = own_name("large");
+    size_t      size  = PAWL_BODY_SIZE_MAX + 1;
+    char       *body  = malloc(size);
+    (void)state;
+    assert_non_null(body);
+    memset(body, 'x', size);
+    broker_queue(&server, queue, "quorum");
+    publish(queue, "l-1", body, size);
+    publish(queue, "l-2", body, size);
+    publish_notes(queue, 3);
+    free(body);
+    notes = 0;
+    snprintf(url, sizeof url, "%s?prefetch=2#%s", server.server, queue);
+    snprintf(why, sizeof why, "its body has %zu bytes, the limit is %d", size, PAWL_BODY_SIZE_MAX);
+    assert_true(scenario_url("memory", store, sizeof store));
+    world_open(&it, store, &reading, "desk", &(pawl_endpoint_options){.transport = url});
+    for (int i = 0; i < 100 && notes < 3; i++) {
+        size_t count = 0;
+        world_ok(pawl_endpoint_receive(it.endpoint, PAWL_MILLISECONDS(300), &count, &error),
+                 &error);
+        world_drain(&it);
+    }
+    assert_int_equal(notes, 3);
+    pawl_dead_rows letters = world_dead(&it);
+    assert_int_equal(letters.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(letters.items[i].message.body.size, 0);
+        assert_string_equal(letters.items[i].message.headers.data, "{\"of\":\"mine\"}");
+        assert_true(world_says(letters.items[i].error, why));
+    }
+    world_close(&it);
+    scenario_forget(store);
+    assert_int_equal(count_left(queue), 0);
+    broker_delete(&server, queue);
+}
+
+int main(void)
+{
+    const char *url = getenv("PAWL_TEST_RABBITMQ");
+    if (url == NULL) {
+        puts("skipped: PAWL_TEST_RABBITMQ names no server");
+        return server_may_be_missing("rabbitmq") ? 77 : 1;
+    }
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(e26_a_message_that_was_handed_out_before_says_so),
+        cmocka_unit_test(e3_a_reader_that_ends_takes_what_was_handed_out),
+        cmocka_unit_test(e28_bodies_over_the_limit_do_not_stop_the_reading),
+    };
+    broker_open(&server, url);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    broker_close(&server);
+    return failed;
+}
+
+#endif
