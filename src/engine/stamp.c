@@ -9,6 +9,7 @@
 #include "record/record_internal.h"
 
 #define PROCESS "process"
+#define AMONG "among"
 
 static const pawl_text nothing = {.data = NULL, .size = 0};
 
@@ -59,16 +60,19 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
     pawl_uuid_format(stamp->worker, worker);
     pawl_uuid_format(stamp->process, process);
     pawl_time_format(stamp->at, at);
-    bool is_whole = yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
-                    yyjson_mut_obj_add_str(doc, made, "at", at) &&
-                    yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(PAWL_EDIED)) &&
-                    yyjson_mut_obj_add_str(doc, made, "error", "in hand, alone") &&
-                    yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
-                    yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
-                    yyjson_mut_obj_add_sint(doc, made, "pid", stamp->pid) &&
-                    (!pawl__stamp_is_supervised(stamp) ||
-                     yyjson_mut_obj_add_str(doc, made, PROCESS, process)) &&
-                    yyjson_mut_arr_append(list, made);
+    const char *hand = stamp->among > 0 ? "in hand, among others" : "in hand, alone";
+    bool        is_whole =
+        yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
+        yyjson_mut_obj_add_str(doc, made, "at", at) &&
+        yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(PAWL_EDIED)) &&
+        yyjson_mut_obj_add_str(doc, made, "error", hand) &&
+        yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
+        yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
+        yyjson_mut_obj_add_sint(doc, made, "pid", stamp->pid) &&
+        (stamp->among == 0 || yyjson_mut_obj_add_sint(doc, made, AMONG, stamp->among)) &&
+        (!pawl__stamp_is_supervised(stamp) ||
+         yyjson_mut_obj_add_str(doc, made, PROCESS, process)) &&
+        yyjson_mut_arr_append(list, made);
     return is_whole ? write_list(arena, &memory, doc) : nothing;
 }
 
@@ -109,6 +113,16 @@ pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history)
     return told != NULL ? pawl_text_of(told) : PAWL_TEXT("");
 }
 
+int32_t pawl__stamp_deaths(pawl_arena *arena, pawl_text history)
+{
+    yyjson_doc *doc = NULL;
+    if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
+        return 0;
+    yyjson_val *list     = yyjson_doc_get_root(doc);
+    bool        is_among = yyjson_obj_get(yyjson_arr_get_last(list), AMONG) != NULL;
+    return (int32_t)yyjson_arr_size(list) - is_among;
+}
+
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
 {
     yyjson_doc *doc = NULL;
@@ -122,7 +136,8 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
     if (epoch == NULL || worker == NULL || at == NULL)
         return false;
     *stamp = (pawl__stamp){.epoch = yyjson_get_sint(epoch),
-                           .pid   = yyjson_get_sint(yyjson_obj_get(last, "pid"))};
+                           .pid   = yyjson_get_sint(yyjson_obj_get(last, "pid")),
+                           .among = yyjson_get_sint(yyjson_obj_get(last, AMONG))};
     if (process != NULL && pawl_uuid_parse(pawl_text_of(process), &stamp->process, NULL) != PAWL_OK)
         return false;
     return pawl_uuid_parse(pawl_text_of(worker), &stamp->worker, NULL) == PAWL_OK &&
@@ -132,7 +147,7 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
 bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history, pawl_worker_stamp *stamp)
 {
     pawl__stamp found;
-    if (!pawl__stamp_read(arena, history, &found))
+    if (!pawl__stamp_read(arena, history, &found) || found.among > 0)
         return false;
     *stamp = (pawl_worker_stamp){.worker = {found.worker}, .pid = found.pid, .at = found.at};
     return true;

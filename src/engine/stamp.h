@@ -1,12 +1,13 @@
-/* stamp.h - the stamp of a message that is run alone after a death: the last entry of its row's
- * history says which worker has it in hand, before the handler runs.
+/* stamp.h - the stamp of a message that is run with care after a death: the last entry of its row's
+ * history says which worker has it in hand, before the handler runs, and whether alone or among others.
  *
  *     add -> (the handler runs) -> the row goes, or remove
  *         -> (the process dies) -> read -> died, or remove when that worker lives
  *
  *     [{"attempt":2,"at":"...","code":"EDIED","error":"...","worker":"...","epoch":1,"pid":77}]
  *
- * A stamp of a process with a supervisor has its "process" besides, the id under which the supervisor will note
+ * A stamp of a batch of several has "among", their number. Its death counts for none of them: whoever finds such a stamp of
+ * a worker that does not live runs the message alone. A stamp of a process with a supervisor has its "process" besides, the id under which the supervisor will note
  * its death. A death has neither that nor an epoch any more, which tells it from a stamp.
  *
  * Threads: none of its own.
@@ -25,6 +26,7 @@ typedef struct pawl__stamp {
     int64_t   pid;
     pawl_time at;      /* machine time */
     pawl_uuid process; /* as worker_set_supervised was told; zeros: nobody will note its death */
+    int64_t   among;   /* messages and timeouts of its batch; 0: it is alone */
 } pawl__stamp;
 
 /* Texts of these are in the arena; data is NULL when it has no memory, or the history is no list. */
@@ -35,6 +37,9 @@ pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error
 /* The text of the last entry; "" where there is none. */
 pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history);
 bool      pawl__stamp_is_supervised(const pawl__stamp *stamp);
+/* The deaths that a history of a timeout or a flush has, which is nothing but these; a stamp of one that is alone is
+ * counted ahead, one of several is not. */
+int32_t pawl__stamp_deaths(pawl_arena *arena, pawl_text history);
 /* False: the history does not end with a stamp. */
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp);
 

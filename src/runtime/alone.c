@@ -19,22 +19,9 @@
 #include "runtime/mark.h"
 #include "store/core/action.h"
 
-typedef struct alone {
-    const char    *type;    /* of the events */
-    pawl_queue_row row;     /* its id and name, deaths and history, as a message has them */
-    pawl_text      stream;  /* size 0: the store has no events, and no deaths are counted */
-    int64_t        version; /* of its last event */
-} alone;
+typedef pawl__alone alone;
 
 /* ---- The stream --------------------------------------------------------------------------- */
-
-static int32_t count_deaths(pawl_arena *arena, pawl_text history)
-{
-    yyjson_doc *doc = NULL;
-    if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
-        return 0;
-    return (int32_t)yyjson_arr_size(yyjson_doc_get_root(doc));
-}
 
 static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
 {
@@ -51,22 +38,27 @@ static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
         return code;
     it->version     = rows.items[0].version;
     it->row.history = rows.items[0].event.body;
-    it->row.deaths  = count_deaths(worker->read, it->row.history);
+    it->row.deaths  = pawl__stamp_deaths(worker->read, it->row.history);
     return PAWL_OK;
+}
+
+pawl_event_append pawl__alone_next(const pawl__worker *worker, const alone *it, pawl_text history)
+{
+    return (pawl_event_append){.stream   = it->stream,
+                               .version  = it->version + 1,
+                               .is_first = true,
+                               .event    = {.type         = pawl_text_of(it->type),
+                                            .type_version = 1,
+                                            .message_id   = it->row.message.id,
+                                            .headers      = PAWL_TEXT("{}"),
+                                            .body = history.size > 0 ? history : PAWL_TEXT("[]"),
+                                            .at   = worker->engine.machine_now}};
 }
 
 /* PAWL_ECONFLICT: another worker wrote since. */
 static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, pawl_error *error)
 {
-    pawl_event_append append  = {.stream   = it->stream,
-                                 .version  = it->version + 1,
-                                 .is_first = true,
-                                 .event    = {.type         = pawl_text_of(it->type),
-                                              .type_version = 1,
-                                              .message_id   = it->row.message.id,
-                                              .headers      = PAWL_TEXT("{}"),
-                                              .body = history.size > 0 ? history : PAWL_TEXT("[]"),
-                                              .at   = worker->engine.machine_now}};
+    pawl_event_append append  = pawl__alone_next(worker, it, history);
     pawl_changes      changes = {.group_count  = 1,
                                  .unit_count   = 1,
                                  .now          = worker->engine.machine_now,
@@ -87,7 +79,7 @@ static pawl_code write_end(pawl__worker *worker, alone *it, bool is_over, pawl_e
 
 static pawl_code write_stamp(pawl__worker *worker, alone *it, pawl_error *error)
 {
-    pawl_text history = pawl__mark_stamped(worker, it->row.history);
+    pawl_text history = pawl__mark_stamped(worker, it->row.history, 0);
     return history.data != NULL ? write_next(worker, it, history, error)
                                 : pawl__mark_no_memory(error);
 }
@@ -95,8 +87,8 @@ static pawl_code write_stamp(pawl__worker *worker, alone *it, pawl_error *error)
 /* ---- Timeouts ----------------------------------------------------------------------------- */
 
 /* Set anew it is another timeout. */
-static pawl_code read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout, alone *it,
-                              pawl_error *error)
+pawl_code pawl__alone_read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout, alone *it,
+                                   pawl_error *error)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(timeout->id.uuid, id);
@@ -157,7 +149,8 @@ static pawl_code give_up_timeout(pawl__worker *worker, const pawl_timeout_row *t
 }
 
 /* Nobody knows yet whether the worker of the stamp died: until then the lease is free. */
-static pawl_code free_timeout(pawl__worker *worker, const pawl_timeout_row *row, pawl_error *error)
+pawl_code pawl__alone_free_timeout(pawl__worker *worker, const pawl_timeout_row *row,
+                                   pawl_error *error)
 {
     pawl_code code = pawl_store_timeout_release(worker->store, row->id, &row->owner,
                                                 worker->engine.machine_now, error);
@@ -179,13 +172,13 @@ pawl_code pawl__alone_run_timeout(pawl__worker *worker, pawl_time due_max, pawl_
     if (code != PAWL_OK || rows.count == 0)
         return code;
     *end = PAWL__ALONE_UNSURE;
-    code = read_timeout(worker, &rows.items[0], &it, error);
+    code = pawl__alone_read_timeout(worker, &rows.items[0], &it, error);
     if (code == PAWL_OK)
         code = pawl__mark_take(worker, "timeout", &it.row, &found, error);
     if (code != PAWL_OK)
         return code;
     if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
-        return free_timeout(worker, &rows.items[0], error);
+        return pawl__alone_free_timeout(worker, &rows.items[0], error);
     *end = PAWL__ALONE_RAN;
     return pawl__mark_is_spent(worker, &it.row)
                ? give_up_timeout(worker, &rows.items[0], &it, step, error)

@@ -332,3 +332,13 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
     outcome->trouble = trouble_of(worker, code, reached);
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }
+
+pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    static const pawl__way back = {.how = PAWL__COMMIT_BACK};
+    pawl__outcome          none;
+    pawl_arena_reset(worker->kept);
+    pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
+    pawl__batch_reset(worker->batch);
+    return code;
+}

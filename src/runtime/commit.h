@@ -54,6 +54,9 @@ typedef struct pawl__outcome {
 pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
                              pawl_step *step, pawl_error *error);
 
+/* Gives all claims of the batch back and empties it. */
+pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error);
+
 /* again.c: room for all units of the batch. False: no memory. */
 bool pawl__again_reserve(pawl__worker *worker, pawl__outcome *outcome);
 /* Keeps a copy of the batch's unit. False: no memory. */

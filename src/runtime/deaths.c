@@ -57,7 +57,6 @@ static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time 
         return deaths->full_since;
     }
     deaths->known[deaths->count++] = (pawl__death){id, now, false};
-    atomic_fetch_add(&deaths->left, endpoint->settings.batch_messages);
     return now;
 }
 
@@ -76,28 +75,68 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
     return pawl_text_equal(info->endpoint, worker->endpoint->model->endpoint);
 }
 
-static void note_all(pawl__worker *worker, const pawl_worker_info *items, size_t count)
+/* Adds what so many dead workers can have claimed. Of an ordered endpoint all of them had the same head of the
+ * queue, one after the other. */
+static void owe(pawl__worker *worker, int64_t workers)
+{
+    pawl__deaths *deaths = &worker->endpoint->deaths;
+    int64_t       before = atomic_load(&deaths->with_care);
+    int64_t       batch  = worker->endpoint->settings.batch_messages;
+    int64_t       wanted;
+    do {
+        if (worker->ordered != NULL)
+            wanted = before > batch ? before : batch;
+        else
+            wanted = before + workers * batch;
+        wanted = wanted < PAWL__CARE_MAX ? wanted : PAWL__CARE_MAX;
+    } while (workers > 0 && !atomic_compare_exchange_weak(&deaths->with_care, &before, wanted));
+}
+
+/* How many of the new ones claimed messages: one of a process with several is its service. */
+static int64_t count_claiming(const pawl_worker_info *items, const bool *is_new, size_t count)
+{
+    int64_t claiming = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = true, has_next = false;
+        for (size_t j = 0; j < count && is_new[i]; j++) {
+            bool is_same = j != i && is_new[j] && items[j].pid != 0 && items[j].pid == items[i].pid;
+            is_first &= !(is_same && j < i);
+            has_next |= is_same && j > i;
+        }
+        claiming += is_new[i] && !(is_first && has_next);
+    }
+    return claiming;
+}
+
+static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, size_t count,
+                          pawl_error *error)
 {
     const char *name      = worker->endpoint->model->endpoint.data;
+    bool       *is_new    = pawl_arena_take(worker->read, (count + 1) * sizeof *is_new);
     size_t      new_count = 0;
     int64_t     pid       = 0;
+    if (is_new == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for dead workers");
     for (size_t i = 0; i < count; i++) {
-        bool is_new = false;
         if (is_of(worker, &items[i]))
-            note(worker, items[i].id, &is_new);
-        if (is_new) {
+            note(worker, items[i].id, &is_new[i]);
+        if (is_new[i]) {
             new_count++;
             pid = items[i].pid;
         }
     }
+    if (new_count == 0)
+        return PAWL_OK;
+    owe(worker, count_claiming(items, is_new, count));
     char process[40] = "";
     if (pid != 0) /* a store may not know it */
         (void)snprintf(process, sizeof process, " (process %lld)", (long long)pid);
-    if (new_count > 0)
-        pawl_log(PAWL_LOG_WARNING,
-                 "endpoint %s: %zu of its workers died%s: up to %lld messages at the head of its "
-                 "queue run one by one",
-                 name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.left));
+    pawl_log(PAWL_LOG_WARNING,
+             "endpoint %s: %zu of its workers died%s: up to %lld messages at the head of its "
+             "queue run in stamped batches of %d",
+             name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.with_care),
+             PAWL__CARE_BATCH);
+    return PAWL_OK;
 }
 
 /* The first look is each thread's own: one that went on while another looks would run a batch before care is
@@ -116,11 +155,12 @@ pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)
     if (!is_first && !is_ours)
         return PAWL_OK;
     pawl_code code = list_died(worker, &items, &count, error);
+    if (code == PAWL_OK)
+        code = note_all(worker, items, count, error);
     if (code != PAWL_OK) {
         pawl__deaths_look_soon(worker->endpoint);
         return code;
     }
-    note_all(worker, items, count);
     atomic_store(&deaths->has_looked, true);
     return PAWL_OK;
 }
@@ -139,8 +179,10 @@ pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time 
     *since         = PAWL_TIME_MAX;
     pawl_code code = list_died(worker, &items, &count, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0)
+        if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0) {
             *since = note(worker, id, &is_new);
+            owe(worker, is_new);
+        }
     return code;
 }
 
@@ -155,12 +197,12 @@ pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 
 /* ---- Turns --------------------------------------------------------------------------- */
 
-/* The count is raised before the look at what is left, and a turn looks at the count after that was
+/* The count is raised before the look at what runs alone, and a turn looks at the count after that was
  * raised: one of the two sees the other. */
 bool pawl__deaths_begin(pawl_endpoint *endpoint)
 {
     atomic_fetch_add(&endpoint->deaths.batches, 1);
-    if (atomic_load(&endpoint->deaths.left) == 0)
+    if (atomic_load(&endpoint->deaths.alone) <= 0)
         return true;
     pawl__deaths_end(endpoint);
     return false;
@@ -168,7 +210,12 @@ bool pawl__deaths_begin(pawl_endpoint *endpoint)
 
 bool pawl__deaths_has_left(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->deaths.left) > 0;
+    return atomic_load(&endpoint->deaths.alone) > 0 || pawl__deaths_is_careful(endpoint);
+}
+
+bool pawl__deaths_is_careful(const pawl_endpoint *endpoint)
+{
+    return atomic_load(&endpoint->deaths.with_care) > 0;
 }
 
 void pawl__deaths_end(pawl_endpoint *endpoint)
@@ -178,8 +225,19 @@ void pawl__deaths_end(pawl_endpoint *endpoint)
 
 void pawl__deaths_meet(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->deaths.left, (int64_t)count);
+    atomic_fetch_add(&endpoint->deaths.with_care, (int64_t)count);
     pawl__deaths_look_soon(endpoint);
+}
+
+void pawl__deaths_meet_alone(pawl_endpoint *endpoint, size_t count)
+{
+    atomic_fetch_add(&endpoint->deaths.alone, (int64_t)count);
+}
+
+void pawl__deaths_meet_partitions(pawl_endpoint *endpoint)
+{
+    pawl__deaths_look_at_partitions(endpoint);
+    pawl__deaths_meet_alone(endpoint, 1);
 }
 
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
@@ -219,56 +277,97 @@ static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
     return is_found;
 }
 
-static void note_ended(pawl_endpoint *endpoint, pawl_worker_id id)
+/* Deaths whose rows are gone, by this process or another, make room for others. */
+static void note_ended(pawl_endpoint *endpoint, const pawl_worker_info *items, size_t count)
 {
     pawl__deaths *deaths = &endpoint->deaths;
     pthread_mutex_lock(&endpoint->mutex);
-    pawl__death *found = find(deaths, id);
-    if (found != NULL) {
-        found->is_ended    = true;
-        deaths->full_since = 0;
+    for (size_t i = 0; i < deaths->count; i++) {
+        bool is_there = false;
+        for (size_t j = 0; j < count && !is_there; j++)
+            is_there = pawl_uuid_compare(items[j].id.uuid, deaths->known[i].worker.uuid) == 0;
+        deaths->known[i].is_ended |= !is_there;
+        if (!is_there)
+            deaths->full_since = 0;
     }
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Ends the rows of those that are dead still: a worker whose connection came back lives. */
-static pawl_code end_rows(pawl__worker *worker, size_t *ended, pawl_error *error)
+/* Ends the rows of those that are dead still, `*ended` of them at most: a worker whose connection came back lives. `*left`: how
+ * many of them there are still. */
+static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     pawl_store       *store = NULL;
-    size_t            count = 0;
-    pawl_code         code  = list_died(worker, &items, &count, error);
-    *ended                  = 0;
+    size_t            count = 0, kept = 0;
+    int64_t           most = *ended;
+    pawl_code         code = list_died(worker, &items, &count, error);
+    *ended = *left = 0;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
-        if (!is_known(worker->endpoint, items[i].id))
+        bool is_ours = is_known(worker->endpoint, items[i].id);
+        if (!is_ours || *ended == most) {
+            *left += is_ours;
+            items[kept++] = items[i];
             continue;
+        }
         if (store == NULL)
             code = pawl__endpoint_store_open_aside(worker->endpoint, &store, error);
         if (code != PAWL_OK)
             break;
         pawl_store_worker_set(store, items[i].id);
         code = pawl_store_worker_close(store, worker->engine.machine_now, error);
-        if (code == PAWL_OK)
-            note_ended(worker->endpoint, items[i].id);
         *ended += code == PAWL_OK;
     }
     pawl_store_close(store);
+    if (code == PAWL_OK)
+        note_ended(worker->endpoint, items, kept);
     return code;
 }
 
-/* A row that cannot be ended stays known: this process takes no care because of it again. Leases of the
- * rows that were ended are free now, and have their turn alone. */
+/* Ends a dead worker's row, or with `is_over` all. A row that cannot be ended stays known: this process takes no care
+ * because of it again. Leases of the ended ones are free now: partitions have a step alone, timeouts care. Rows that
+ * another process ended are no longer owed for. */
+static void end_share(pawl__worker *worker, bool is_over)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl__deaths  *deaths   = &endpoint->deaths;
+    int64_t        batch    = endpoint->settings.batch_messages;
+    pawl_error     error    = PAWL_ERROR_INIT;
+    int64_t        ended = is_over ? INT64_MAX : 1, left = 0;
+    pawl_code      code = end_rows(worker, &ended, &left, &error);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
+                 endpoint->model->endpoint.data, error.text);
+    atomic_store(&deaths->passed, 0);
+    if (is_over)
+        atomic_store(&deaths->with_care, 0);
+    else if (code == PAWL_OK && atomic_load(&deaths->with_care) > left * batch)
+        atomic_store(&deaths->with_care, left * batch);
+    if (ended > 0 && endpoint->model->timeout_count > 0)
+        owe(worker, ended);
+    if (ended > 0)
+        pawl__deaths_meet_partitions(endpoint);
+}
+
+void pawl__deaths_pass_some(pawl__worker *worker, int64_t count)
+{
+    pawl__deaths *deaths = &worker->endpoint->deaths;
+    if (count == 0 || atomic_load(&deaths->with_care) <= 0)
+        return;
+    bool is_over  = atomic_fetch_sub(&deaths->with_care, count) <= count;
+    bool is_share = atomic_fetch_add(&deaths->passed, count) + count >=
+                    worker->endpoint->settings.batch_messages;
+    if (is_over || is_share)
+        end_share(worker, is_over);
+}
+
 void pawl__deaths_pass(pawl__worker *worker, bool is_last)
 {
     pawl__deaths *deaths = &worker->endpoint->deaths;
-    pawl_error    error  = PAWL_ERROR_INIT;
-    size_t        ended  = 0;
-    if (!is_last && atomic_fetch_sub(&deaths->left, 1) > 1)
-        return;
-    if (end_rows(worker, &ended, &error) != PAWL_OK)
-        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
-                 worker->endpoint->model->endpoint.data, error.text);
-    if (ended > 0)
-        pawl__deaths_look_at_partitions(worker->endpoint);
-    atomic_store(&deaths->left, ended > 0);
+    if (atomic_fetch_sub(&deaths->alone, 1) <= 1 || is_last)
+        atomic_store(&deaths->alone, 0);
+    if (is_last)
+        end_share(worker, true);
+    else
+        pawl__deaths_pass_some(worker, 1);
 }

@@ -21,12 +21,12 @@ void pawl__direct_note_queue(pawl__worker *worker)
     worker->direct.queue_due = pawl__monotonic_now() + QUEUE_PERIOD;
 }
 
-/* While a queue is paused, and while the breaker tries one message, all are rows. */
+/* While a queue is paused, after a death, and while the breaker tries one message, all are rows. */
 static bool may_run(const pawl__worker *worker)
 {
     pawl__permit permit = worker->breaker.permit;
     return (permit == PAWL__PERMIT_NONE || permit == PAWL__PERMIT_ALL) &&
-           !atomic_load(&worker->endpoint->pause.is_paused);
+           !atomic_load(&worker->endpoint->pause.is_paused) && !worker->is_careful;
 }
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */

@@ -109,6 +109,57 @@ static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text
     return judge_ended(worker, stamp, how, found, error);
 }
 
+/* ---- Among others ----------------------------------------------------------------------- */
+
+static pawl_code take_off(pawl__worker *worker, pawl_queue_row *row, pawl_error *error)
+{
+    row->history = pawl__stamp_remove(worker->read, row->history);
+    return row->history.data != NULL ? PAWL_OK : pawl__mark_no_memory(error);
+}
+
+/* Of a stamp among others: does its worker live? Nothing waits to be sure, since a message that runs alone without need
+ * costs two commits and counts nothing. */
+static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool *is_living,
+                           pawl_error *error)
+{
+    pawl_time since = PAWL_TIME_MAX;
+    living    alive = {false, false};
+    *is_living      = pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0;
+    if (*is_living)
+        return PAWL_OK;
+    pawl_code code = pawl__deaths_since(worker, (pawl_worker_id){stamp->worker}, &since, error);
+    if (code != PAWL_OK || since != PAWL_TIME_MAX)
+        return code;
+    code       = find_living(worker, stamp, &alive, error);
+    *is_living = alive.is_there || alive.is_back;
+    return code;
+}
+
+pawl_code pawl__mark_judge(pawl__worker *worker, pawl_queue_row *row, pawl__mark_way *way,
+                           pawl_error *error)
+{
+    pawl__stamp stamp;
+    pawl__mark  found     = PAWL__MARK_NONE;
+    pawl_text   how       = PAWL_TEXT("");
+    bool        is_living = false;
+    pawl_code   code      = PAWL_OK;
+    *way                  = row->deaths > 0 ? PAWL__MARK_ALONE : PAWL__MARK_AMONG;
+    if (row->history.size == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
+        return PAWL_OK;
+    if (stamp.among == 0) {
+        if (row->deaths > 0)
+            code = judge(worker, &stamp, &how, &found, error);
+        if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
+            *way = PAWL__MARK_LATER;
+        return code;
+    }
+    code = does_live(worker, &stamp, &is_living, error);
+    if (code != PAWL_OK || is_living)
+        return code == PAWL_OK ? take_off(worker, row, error) : code;
+    *way = PAWL__MARK_ALONE;
+    return PAWL_OK;
+}
+
 /* ---- Taking ---------------------------------------------------------------------------- */
 
 static void say_death(const pawl__worker *worker, const char *noun, const pawl_queue_row *row,
@@ -139,15 +190,18 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
     pawl__stamp stamp;
     pawl_text   text, how;
     *found = PAWL__MARK_NONE;
-    if (row->deaths == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
+    if (!pawl__stamp_read(worker->read, row->history, &stamp))
+        return PAWL_OK;
+    if (stamp.among > 0)
+        return take_off(worker, row, error);
+    if (row->deaths == 0)
         return PAWL_OK;
     pawl_code code = judge(worker, &stamp, &how, found, error);
     if (code != PAWL_OK || *found == PAWL__MARK_IN_HAND || *found == PAWL__MARK_UNSURE)
         return code;
     if (*found == PAWL__MARK_LIVES) {
         row->deaths--;
-        row->history = pawl__stamp_remove(worker->read, row->history);
-        return row->history.data != NULL ? PAWL_OK : pawl__mark_no_memory(error);
+        return take_off(worker, row, error);
     }
     text = describe(worker->read, noun, &stamp, how);
     if (text.data != NULL)
@@ -160,13 +214,14 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
 
 /* ---- Stamping and giving up -------------------------------------------------------------- */
 
-pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history)
+pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history, size_t among)
 {
     const pawl__stamp stamp = {.worker  = pawl_store_worker(worker->store).uuid,
                                .epoch   = pawl_store_epoch(worker->store),
                                .pid     = getpid(),
                                .at      = worker->engine.machine_now,
-                               .process = pawl_worker_process()};
+                               .process = pawl_worker_process(),
+                               .among   = (int64_t)among};
     return pawl__stamp_add(worker->read, history, &stamp);
 }
 

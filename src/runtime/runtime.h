@@ -176,11 +176,16 @@ typedef struct pawl__worker {
     int                wake_fd;
     bool               is_checking; /* the next step only checks the partitions */
     bool has_turn, has_unsure; /* deaths.h: this step runs all alone; a partition may have killed */
-    int64_t                dispatched; /* outbox rows committed since the last delivery */
-    pawl_counters          correction; /* counts of refused groups, to be taken back */
-    bool                   was_alone;  /* the last batch had a unit that runs alone */
-    pawl__added           *added;      /* partitions added to in this step */
-    size_t                 added_count, added_capacity;
+    bool is_careful;           /* deaths.h: a batch of this step is stamped */
+    struct pawl__alone *care;  /* care.c: streams of the batch's timeouts; NULL: without care */
+    int64_t            *left_out; /* messages of the claim that are not in the batch */
+    size_t              left_out_count;
+    bool          has_left_out; /* something was given back, or left out: not all has passed */
+    int64_t       dispatched;   /* outbox rows committed since the last delivery */
+    pawl_counters correction;   /* counts of refused groups, to be taken back */
+    bool          was_alone;    /* the last batch had a unit that runs alone */
+    pawl__added  *added;        /* partitions added to in this step */
+    size_t        added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
     pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */
     pawl__hot_saga         hot[PAWL__HOT_MAX];

@@ -61,7 +61,7 @@ static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time d
 static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl_text history = pawl__mark_stamped(worker, row->history);
+    pawl_text history = pawl__mark_stamped(worker, row->history, 0);
     if (history.data == NULL)
         return pawl__mark_no_memory(error);
     pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->deaths + 1, history, error);

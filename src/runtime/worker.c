@@ -123,28 +123,19 @@ static bool is_paused(const pawl__worker *worker)
     return atomic_load(&worker->endpoint->pause.is_paused);
 }
 
-/* Gives all claims back. */
-static pawl_code give_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
-{
-    static const pawl__way back = {.how = PAWL__COMMIT_BACK};
-    pawl__outcome          none;
-    pawl_arena_reset(worker->kept);
-    pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
-    pawl__batch_reset(worker->batch);
-    return code;
-}
-
 static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                             pawl_error *error)
 {
     const pawl__model *model      = worker->endpoint->model;
     pawl_queue_rows    messages   = {.count = 0};
     pawl_timeout_rows  timeouts   = {.count = 0};
-    bool               has_deaths = false;
     bool               is_claimed = !is_paused(worker);
     pawl_code          code       = PAWL_OK;
     pawl__batch_reset(worker->batch);
-    worker->cut_count = 0;
+    worker->cut_count    = 0;
+    worker->has_left_out = false;
+    if (worker->is_careful && worker->claim_count > PAWL__CARE_BATCH)
+        worker->claim_count = PAWL__CARE_BATCH;
     if (is_claimed)
         code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK && is_claimed)
@@ -162,20 +153,20 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
                                     error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
-    for (size_t i = 0; i < messages.count && code == PAWL_OK; i++) {
+    for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
         code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
-        has_deaths |= messages.items[i].deaths > 0;
-    }
     /* Behind the claim, so that an idle endpoint pays nothing for it. */
     bool is_found = worker->batch->unit_count > 0;
     if (code == PAWL_OK && is_found)
         code = pawl__pause_look(worker, error);
     if (code == PAWL_OK && is_found && is_paused(worker))
-        return give_back(worker, step, error);
-    if (code == PAWL_OK && has_deaths) { /* such messages run one by one */
-        pawl__deaths_meet(worker->endpoint, worker->batch->unit_count);
-        return give_back(worker, step, error);
-    }
+        return pawl__commit_back(worker, step, error);
+    if (is_found && code == PAWL_OK)
+        code = pawl__care_look(worker, step, error);
+    if (code == PAWL_OK && worker->is_careful && worker->batch->unit_count > 0)
+        code = pawl__care_stamp(worker, due_max, error);
+    if (is_found && worker->batch->unit_count == 0)
+        return code;
     /* A full claim: more timeouts may be due with the last of it, or after it. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
@@ -224,6 +215,33 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     return code;
 }
 
+/* Nothing is in the batch: nothing was due, or what was claimed went back. */
+static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *step,
+                           pawl_error *error)
+{
+    bool is_over = worker->is_careful && !is_paused(worker) && !worker->has_left_out;
+    if (is_over && !step->is_taken)
+        pawl__deaths_pass(worker, true);
+    if (worker->has_left_out)
+        step->is_idle = pawl__worker_is_pausing(worker);
+    else /* a worker that just saw the pause comes once more, for what does not stand still */
+        step->is_idle = is_paused(worker) ? was_paused : !pawl__deaths_has_left(worker->endpoint);
+    return pawl__worker_correct(worker, error);
+}
+
+/* Messages and timeouts are the heads of two queues, either of which may be empty. */
+static int64_t count_passing(const pawl__worker *worker)
+{
+    const pawl__batch *batch    = worker->batch;
+    int64_t            messages = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        messages += batch->units[i].kind == PAWL__UNIT_MESSAGE;
+    int64_t others = (int64_t)batch->unit_count - messages;
+    if (!worker->is_careful || worker->has_left_out)
+        return 0;
+    return messages > others ? messages : others;
+}
+
 static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                            pawl_error *error)
 {
@@ -240,15 +258,15 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
         code = pawl__direct_run(worker, &did_direct, step, error);
     if (code != PAWL_OK || did_direct)
         return code;
-    if (worker->batch->unit_count == 0) {
-        /* A worker that just saw the pause comes once more, for what does not stand still. */
-        step->is_idle = is_paused(worker) ? was_paused : !pawl__deaths_has_left(worker->endpoint);
-        return pawl__worker_correct(worker, error);
-    }
+    if (worker->batch->unit_count == 0)
+        return end_empty(worker, was_paused, step, error);
+    int64_t passing   = count_passing(worker);
     worker->was_alone = false;
     code              = pawl__worker_finish(worker, step, error);
-    bool is_stuck     = pawl__ordered_is_stuck(worker);
-    step->is_idle     = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
+    if (code == PAWL_OK)
+        pawl__deaths_pass_some(worker, passing);
+    bool is_stuck = pawl__ordered_is_stuck(worker);
+    step->is_idle = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
     if (is_stuck && step->is_idle)
         pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
     pawl__claim_adapt(worker);
@@ -263,10 +281,15 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     bool      did_flush = false;
     bool      is_alone  = worker->has_turn;
     pawl_code code      = PAWL_OK;
+    worker->is_careful  = !is_alone && pawl__deaths_is_careful(worker->endpoint);
     if (is_alone || is_paused(worker))
         code = pawl__pause_look(worker, error);
     if (code == PAWL_OK)
         code = find_limit(worker, now, &due_max, &is_flush, error);
+    if (code == PAWL_OK && is_flush && worker->is_careful) {
+        pawl__deaths_meet_partitions(worker->endpoint);
+        return PAWL_OK;
+    }
     if (code == PAWL_OK && is_flush)
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
     if (code != PAWL_OK || did_flush)

@@ -19,18 +19,28 @@ static world    *around;  /* the handler looks at its own row; NULL: it does not
 static pawl_code answer;  /* of the handler */
 static pawl_uuid process; /* of the worker that dies; zeros: nobody will note its death */
 
-/* "2!" of a message whose row is stamped. */
+/* "2!" of a message whose row is stamped, "2~" of one that is so among others; behind it "s" of a process with a
+ * supervisor. */
 static pawl_code on_load(pawl_context *ctx, const load *message)
 {
-    const char *mark = "";
+    const char *mark = "", *by = "";
+    char        body[40];
     (void)ctx;
-    if (around != NULL) {
-        pawl_queue_rows rows = world_queue(around, "dock");
-        for (size_t i = 0; i < rows.count; i++)
-            if (rows.items[i].deaths > 0 && world_says(rows.items[i].history, "in hand, alone"))
-                mark = world_says(rows.items[i].history, "\"process\":\"") ? "!s" : "!";
+    snprintf(body, sizeof body, "\"number\":%d", message->number);
+    pawl_queue_rows rows = {.count = 0};
+    if (around != NULL)
+        rows = world_queue(around, "dock");
+    for (size_t i = 0; i < rows.count; i++) {
+        const pawl_queue_row *row = &rows.items[i];
+        if (!world_says(row->message.body, body))
+            continue;
+        if (row->deaths > 0 && world_says(row->history, "in hand, alone"))
+            mark = "!";
+        if (world_says(row->history, "in hand, among others"))
+            mark = "~";
+        by = world_says(row->history, "\"process\":\"") ? "s" : "";
     }
-    world_note(&seen, "%d%s", message->number, mark);
+    world_note(&seen, "%d%s%s", message->number, mark, by);
     return answer;
 }
 PAWL_MESSAGE_HANDLER(on_load, load);
@@ -58,8 +68,12 @@ static pawl_code on_late(pawl_context *ctx, ship_state *ship)
     (void)ship;
     if (around != NULL)
         (void)pawl_store_event_list(around->store, &query, around->arena, &rows, NULL);
-    world_note(&seen, "late%s",
-               rows.count > 0 && world_says(rows.items[0].event.body, "in hand, alone") ? "!" : "");
+    const char *mark = "";
+    if (rows.count > 0 && world_says(rows.items[0].event.body, "in hand, alone"))
+        mark = "!";
+    if (rows.count > 0 && world_says(rows.items[0].event.body, "in hand, among others"))
+        mark = "~";
+    world_note(&seen, "late%s", mark);
     return answer;
 }
 PAWL_TIMEOUT_HANDLER(on_late, ship_state);
@@ -116,24 +130,13 @@ static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_
     return rows;
 }
 
-static void hold_all(pawl_store *store, pawl_arena *arena)
-{
-    assert_int_equal(claim(store, arena, 9).count, 3);
-}
-
-static void hold_nothing(pawl_store *store, pawl_arena *arena)
-{
-    (void)store;
-    (void)arena;
-}
-
 /* Stamps the first message, and lets go of it. */
 static void stamp_first(pawl_store *store, pawl_arena *arena)
 {
-    pawl_error        error    = PAWL_ERROR_INIT;
-    pawl_queue_row    row      = claim(store, arena, 1).items[0];
-    const pawl__stamp stamp    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
-                                  WORLD_START, process};
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_queue_row    row   = claim(store, arena, 1).items[0];
+    const pawl__stamp stamp = {
+        pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     pawl_queue_settle settle   = {.action  = PAWL_QUEUE_RETRY,
                                   .queue   = DOCK,
                                   .seq     = row.seq,

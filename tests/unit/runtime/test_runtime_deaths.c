@@ -8,6 +8,19 @@
 #include "support/thread.h"
 #include "test_deaths_sample.h"
 
+/* ---- Last words ---------------------------------------------------------------- */
+
+static void hold_all(pawl_store *store, pawl_arena *arena)
+{
+    assert_int_equal(claim(store, arena, 9).count, 3);
+}
+
+static void hold_nothing(pawl_store *store, pawl_arena *arena)
+{
+    (void)store;
+    (void)arena;
+}
+
 /* ---- The cases --------------------------------------------------------------- */
 
 static void e26_a_death_with_a_batch_counts_for_none(const char *url)
@@ -17,7 +30,7 @@ static void e26_a_death_with_a_batch_counts_for_none(const char *url)
     die(url, hold_all);
     open_world(&it, url, 1);
     assert_int_equal(world_drain(&it).handled, 3);
-    assert_string_equal(seen.text, "1! 2! 3! ");
+    assert_string_equal(seen.text, "1~ 2~ 3~ ");
     assert_int_equal(world_dead(&it).count, 0);
     assert_int_equal(count_died(&it), 0);
     world_forget(&seen);
@@ -36,7 +49,7 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
     world_drain(&it); /* a lost connection comes back within a second */
     assert_string_equal(seen.text, "");
     world_go_both(&it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "2! 3! ");
+    assert_string_equal(seen.text, "2~ 3~ ");
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "m-1");
@@ -130,7 +143,7 @@ static void e26_more_deaths_than_are_remembered(void **state)
     for (int i = 0; i < 13; i++)
         world_go_both(&it, PAWL_SECONDS(1));
     assert_int_equal(world_dead(&it).count, 1);
-    assert_string_equal(seen.text, "2! 3! ");
+    assert_string_equal(seen.text, "2~ 3~ ");
     finish(&it, kept);
 }
 
@@ -164,7 +177,7 @@ static void e26_a_supervised_process_says_so(const char *url)
     pawl_worker_set_supervised((pawl_uuid){{7}});
     world_drain(&it);
     pawl_worker_set_supervised((pawl_uuid){{0}});
-    assert_string_equal(seen.text, "1!s 2!s 3!s ");
+    assert_string_equal(seen.text, "1~s 2~s 3~s ");
     finish(&it, kept);
 }
 
@@ -177,7 +190,7 @@ static void e26_fewer_deaths_run_again(const char *url)
     answer = PAWL_RETRY;
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "1! 2! 3! ");
+    assert_string_equal(seen.text, "1! 2~ 3~ ");
     pawl_queue_rows rows = world_queue(&it, "dock");
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].deaths, 1);
@@ -204,7 +217,7 @@ static void e26_no_number_of_deaths_is_too_many(const char *url)
     open_world(&it, url, -1);
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "1! 2! 3! ");
+    assert_string_equal(seen.text, "1! 2~ 3~ ");
     assert_int_equal(world_dead(&it).count, 0);
     finish(&it, kept);
 }
@@ -224,7 +237,7 @@ static void e26_who_ended_in_order_did_not_die(const char *url)
     open_world(&it, url, 1);
     answer = PAWL_RETRY;
     world_drain(&it);
-    assert_string_equal(seen.text, "1! 2! 3! ");
+    assert_string_equal(seen.text, "1! 2~ 3~ ");
     assert_int_equal(world_queue(&it, "dock").items[0].deaths, 0);
     assert_int_equal(world_dead(&it).count, 0);
     finish(&it, kept);
@@ -245,7 +258,7 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
     world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
     pawl_store_close(other);
     world_drain(&it);
-    assert_string_equal(seen.text, "1! 2! 3! ");
+    assert_string_equal(seen.text, "1! 2~ 3~ ");
     assert_int_equal(world_dead(&it).count, 0);
     finish(&it, kept);
 }
@@ -261,38 +274,19 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
         snprintf(line_of_timeout, sizeof line_of_timeout, "%s", text);
 }
 
-static void e26_a_timeout_after_a_death_is_named(const char *url)
-{
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(&it);
-    for (int i = 1; i <= 3; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
-    world_close(&it);
-    die(url, hold_all);
-    open_world(&it, url, 1);
-    line_of_timeout[0] = '\0';
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    world_go_both(&it, PAWL_SECONDS(30));
-    world_quiet();
-    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a death timeout "));
-    assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
-    assert_non_null(strstr(line_of_timeout, ", is in hand alone"));
-    finish(&it, kept);
-}
-
-/* Stamps the only timeout, as a worker that has it in hand alone. */
-static void stamp_timeout(pawl_store *store, pawl_arena *arena)
+/* Stamps the only timeout. */
+static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t among)
 {
     static const pawl_saga_id any;
     pawl_error                error = PAWL_ERROR_INIT;
-    const pawl__stamp         stamp = {
-                pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, {{0}}};
-    char              id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_timeout_rows rows;
+    const pawl__stamp         stamp = {pawl_store_worker(store).uuid,
+                                       pawl_store_epoch(store),
+                                       getpid(),
+                                       WORLD_START,
+                                       {{0}},
+                                       among};
+    char                      id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_timeout_rows         rows;
     world_ok(pawl_store_timeout_list(store, any, 0, arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_uuid_format(rows.items[0].id.uuid, id);
@@ -307,6 +301,38 @@ static void stamp_timeout(pawl_store *store, pawl_arena *arena)
     pawl_changes      changes = {
              .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* As a worker that has it in hand alone. */
+static void stamp_timeout(pawl_store *store, pawl_arena *arena)
+{
+    stamp_timeout_among(store, arena, 0);
+}
+
+static void stamp_timeout_of_two(pawl_store *store, pawl_arena *arena)
+{
+    stamp_timeout_among(store, arena, 2);
+}
+
+static void e26_a_timeout_after_a_death_is_named(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 1);
+    assert_int_equal(world_drain(&it).handled, 3);
+    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(&it);
+    world_close(&it);
+    die(url, stamp_timeout_of_two);
+    open_world(&it, url, 1);
+    line_of_timeout[0] = '\0';
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world_go_both(&it, PAWL_SECONDS(30));
+    world_quiet();
+    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a death timeout "));
+    assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
+    assert_non_null(strstr(line_of_timeout, ", is in hand alone"));
+    finish(&it, kept);
 }
 
 /* A ship's timeout, and a message behind it; a worker died of the timeout alone. */
@@ -399,7 +425,7 @@ static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.type.data, "late");
     world_go_machine(&it, PAWL_SECONDS(3));
-    assert_string_equal(seen.text, "1! 2! 3! 4! 5! 6! 7! 8! 9! ");
+    assert_string_equal(seen.text, "1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~ ");
     finish(&it, kept);
 }
 
@@ -420,7 +446,7 @@ static void e26_care_keeps_to_due_times(const char *url)
     world_forget(&seen);
     open_world(&it, url, 1);
     world_go_both(&it, PAWL_SECONDS(30));
-    assert_string_equal(seen.text, "1! 2! 3! late! 5! 6! ");
+    assert_string_equal(seen.text, "1~ 2~ 3~ late~ 5~ 6~ ");
     finish(&it, kept);
 }
 

@@ -134,9 +134,9 @@ static void lease_red(pawl_store *store, pawl_arena *arena)
 
 static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
-    const pawl__stamp made    = {pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(),
-                                 WORLD_START, process};
+    pawl_error        error = PAWL_ERROR_INIT;
+    const pawl__stamp made  = {
+         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ALONE_STREAMS "/crates/red"),
                                  .version  = 1,
                                  .is_first = true,

@@ -1,0 +1,83 @@
+# kills.sh - processes that are killed from outside, by an operator or for want of memory, cost little: a backlog
+# is handled by three processes, once untouched, once while twelve of them are killed. Sourced after
+# command.sh; a test sets
+#
+#   PAWL_STORE    the store
+#   messages      how many
+#   more          seconds that the kills may cost, on an idle machine
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+build_app app_deaths.c deaths.so
+kills=12 pause=0.33
+
+now_ms()
+{
+    date +%s%3N
+}
+
+fill()
+{
+    seq "$messages" | sed 's/.*/{"n":&,"kills":0}/' |
+        "$build_dir/pawl" send --to left --type bite --lines >"$work/out" 2>"$work/err" || die "sending"
+}
+
+run_one() # INDEX
+{
+    "$build_dir/pawl" run "$work/deaths.so" </dev/null 2>>"$work/run.log" &
+    pids[$1]=$!
+    started+=($!)
+}
+
+# Kills the processes in turns, each of which is started again at once, until the file goes.
+kill_some()
+{
+    local i at
+    for ((i = 0; i < kills; i++)); do
+        sleep $pause
+        at=$((i % 3))
+        kill -KILL "${pids[$at]}" 2>/dev/null
+        wait "${pids[$at]}" 2>/dev/null
+        run_one "$at"
+    done
+}
+
+# Writes the time at which all is finished to a file of its own, while others kill.
+watch_end() # FINISHED BEGIN
+{
+    until [ "$(queue_ready finished)" = "$1" ] && has_ready left 0; do
+        [ $(($(now_ms) - $2)) -lt 300000 ] || return
+        sleep 0.05
+    done
+    now_ms >"$work/over"
+}
+
+# Sets took: the milliseconds until all is finished.
+run_all() # WITH-KILLS FINISHED
+{
+    local begin i watcher
+    begin=$(now_ms)
+    rm -f "$work/over"
+    pids=()
+    for i in 0 1 2; do run_one "$i"; done
+    watch_end "$2" "$begin" &
+    watcher=$!
+    [ "$1" = 0 ] || kill_some
+    wait "$watcher"
+    [ -s "$work/over" ] || die "left: $(queue_ready left), finished: $(queue_ready finished)"
+    took=$(($(cat "$work/over") - begin))
+    kill -TERM "${pids[@]}"
+    wait "${pids[@]}" 2>/dev/null
+}
+
+fill
+run_all 0 "$messages"
+clean=$took
+fill
+run_all 1 $((2 * messages))
+echo "$messages messages: $clean ms; with $kills kills: $took ms"
+has messages $((2 * messages)) || die "messages handled: $(number messages), not $((2 * messages))"
+has dead 0 || die "$(number dead) dead letters of messages that kill nobody"
+limit=$((more * 1000 * ${PAWL_TEST_SLOWER:-1}))
+[ $((took - clean)) -le "$limit" ] || die "the kills cost $((took - clean)) ms, more than $limit"

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# kills.sh - twelve kills within four seconds over a backlog, on SQLite.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+export PAWL_STORE=sqlite:$work/kills.db PAWL_DRIVER_PATH=$build_dir
+expect 0 "" pawl schema apply
+messages=20000 more=3
+. "$source_dir/tests/support/kills.sh"

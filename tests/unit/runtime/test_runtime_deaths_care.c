@@ -1,0 +1,285 @@
+/* test_runtime_deaths_care.c - batches with stamps after a death (E26): how many run with care, who is a suspect and runs alone,
+ * and how the processes share the work.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+#include "support/thread.h"
+#include "test_deaths_sample.h"
+
+/* ---- Worlds ----------------------------------------------------------------- */
+
+static char line_of_deaths[300];
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    if (strstr(text, "of its workers died") != NULL)
+        snprintf(line_of_deaths, sizeof line_of_deaths, "%s", text);
+}
+
+static void open_of(world *it, const char *url, int32_t batch, const char *ordered)
+{
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){
+                   .immediate_retries = -1, .batch_messages = batch, .ordered = ordered});
+    around = it;
+}
+
+static void post(world *it, int first, int last)
+{
+    char id[20];
+    for (int i = first; i <= last; i++) {
+        snprintf(id, sizeof id, "m-%d", i);
+        world_post(it, id, PAWL_MESSAGE(load, .number = i));
+    }
+}
+
+static int count_marked(char mark)
+{
+    int count = 0;
+    for (const char *at = seen.text; *at != '\0'; at++)
+        count += *at == mark;
+    return count;
+}
+
+/* ---- How many ----------------------------------------------------------------- */
+
+/* In memory all workers are of one process, and one of several is its service. */
+static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void **state)
+{
+    static const struct owing {
+        int         workers;
+        int32_t     batch;
+        const char *ordered, *said;
+    } owed[] = {
+        {1, 10, NULL, "up to 10 messages"},     {2, 10, NULL, "up to 10 messages"},
+        {4, 10, NULL, "up to 30 messages"},     {4, 10, "property:number", "up to 10 messages"},
+        {40, 256, NULL, "up to 2048 messages"}, {40, 256, "property:number", "up to 256 messages"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof owed / sizeof owed[0]; i++) {
+        world       it;
+        const char *url  = "memory:owed";
+        pawl_store *kept = prepare(url);
+        for (int j = 0; j < owed[i].workers; j++)
+            pawl_store_close(open_worker(url));
+        open_of(&it, url, owed[i].batch, owed[i].ordered);
+        line_of_deaths[0] = '\0';
+        pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+        world_drain(&it);
+        world_quiet();
+        if (strstr(line_of_deaths, owed[i].said) == NULL)
+            fail_msg("%zu: '%s' does not say '%s'", i, line_of_deaths, owed[i].said);
+        assert_string_equal(seen.text, "1~ 2~ 3~ ");
+        assert_int_equal(count_died(&it), 0);
+        finish(&it, kept);
+    }
+}
+
+/* ---- Who is a suspect ----------------------------------------------------------- */
+
+/* Stamps messages as some of so many, and lets go of them. */
+static void stamp_among(pawl_store *store, pawl_arena *arena, const pawl_queue_row *rows,
+                        uint32_t count)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    const pawl__stamp stamp = {
+        pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, {{0}}, 2};
+    pawl_queue_settle settles[2];
+    for (uint32_t i = 0; i < count; i++)
+        settles[i] =
+            (pawl_queue_settle){.action  = PAWL_QUEUE_RETRY,
+                                .unit    = i,
+                                .queue   = DOCK,
+                                .seq     = rows[i].seq,
+                                .due     = rows[i].due,
+                                .history = pawl__stamp_add(arena, rows[i].history, &stamp)};
+    pawl_changes changes = {.group_count  = 1,
+                            .unit_count   = count,
+                            .now          = WORLD_START,
+                            .queue_settle = {settles, count}};
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+static void stamp_two(pawl_store *store, pawl_arena *arena)
+{
+    pawl_queue_rows rows = claim(store, arena, 2);
+    stamp_among(store, arena, rows.items, (uint32_t)rows.count);
+}
+
+static void e26_who_was_stamped_among_others_runs_alone_and_counts_nothing(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    die(url, stamp_two);
+    open_world(&it, url, 1);
+    assert_int_equal(world_drain(&it).handled, 3); /* at once: nothing has to be sure */
+    assert_string_equal(seen.text, "1! 2! 3~ ");
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(count_died(&it), 0);
+    finish(&it, kept);
+}
+
+static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    open_world(&it, url, 1);
+    pawl_store *other = open_worker(url);
+    stamp_two(other, it.arena);
+    world_ok(pawl_store_worker_open(other, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    answer = PAWL_RETRY;
+    assert_int_equal(world_drain(&it).handled, 0);
+    assert_string_equal(seen.text, "1~ 2~ 3 ");
+    assert_false(world_says(world_queue(&it, "dock").items[0].history, "among")); /* written over */
+    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
+    pawl_store_close(other);
+    finish(&it, kept);
+}
+
+static void e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    pawl_store *other = open_worker(url);
+    pawl_arena *arena = pawl_arena_create(0);
+    stamp_two(other, arena);
+    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
+    pawl_store_close(other);
+    pawl_arena_destroy(arena);
+    open_world(&it, url, 1);
+    assert_int_equal(world_drain(&it).handled, 3);
+    assert_string_equal(seen.text, "1! 2! 3~ ");
+    finish(&it, kept);
+}
+
+static void stamp_thirtieth(pawl_store *store, pawl_arena *arena)
+{
+    pawl_queue_rows rows = claim(store, arena, 99);
+    assert_int_equal(rows.count, 60);
+    stamp_among(store, arena, &rows.items[29], 1);
+}
+
+/* The neighbours of a suspect: no more than one small batch runs alone. */
+static void e26_few_run_alone_beside_a_suspect(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_of(&it, url, 64, NULL);
+    around = NULL;
+    post(&it, 4, 60);
+    world_close(&it);
+    die(url, stamp_thirtieth);
+    open_of(&it, url, 64, NULL);
+    assert_int_equal(world_drain(&it).handled, 60);
+    assert_int_equal(count_marked('!') + count_marked('~'), 60);
+    assert_true(count_marked('!') <= PAWL__CARE_BATCH);
+    assert_non_null(strstr(seen.text, " 30! "));
+    assert_non_null(strstr(seen.text, " 31~ "));
+    assert_int_equal(world_dead(&it).count, 0);
+    finish(&it, kept);
+}
+
+/* By the system's clock for what is due. Pauses are of the monotonic clock. */
+static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    die(url, stamp_first);
+    open_world(&it, url, 1);
+    pawl_endpoint_destroy(it.endpoint);
+    it.options.business = NULL;
+    world_ok(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "2~ 3~ ");
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "dock").count, 1);
+    for (patience left = patience_of(30); world_dead(&it).count == 0;) {
+        patience_wait(&left, "the message is no dead letter");
+        world_go_machine(&it, PAWL_MILLISECONDS(10));
+    }
+    assert_int_equal(count_died(&it), 0);
+    finish(&it, kept);
+}
+
+/* ---- Sharing -------------------------------------------------------------------- */
+
+static size_t open_after_four(world *it, const char *url)
+{
+    for (int i = 0; i < 4; i++)
+        pawl_store_close(open_worker(url));
+    open_of(it, url, 2, NULL);
+    around = NULL;
+    post(it, 4, 20);
+    around = it;
+    return count_died(it);
+}
+
+/* For each share of a dead worker its row is ended: a process that starts now takes as much less care. */
+static void e26_rows_of_the_dead_go_share_by_share(void **state)
+{
+    world       it;
+    const char *url  = "memory:shares";
+    pawl_store *kept = prepare(url);
+    size_t      left = open_after_four(&it, url), before = left;
+    (void)state;
+    assert_int_equal(left, 4);
+    for (int i = 0; left > 0 && i < 40; i++) {
+        world_step(&it);
+        left = count_died(&it);
+        assert_true(before - left <= 2); /* the last share ends what is left */
+        before = left;
+    }
+    assert_int_equal(left, 0);
+    assert_non_null(strstr(seen.text, "6~ "));
+    world_drain(&it);
+    assert_non_null(strstr(seen.text, " 20 "));
+    finish(&it, kept);
+}
+
+/* Another process has ended the rows meanwhile: the rest runs without care. */
+static void e26_what_another_process_ended_is_owed_no_more(void **state)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    const char       *url   = "memory:other";
+    pawl_store       *kept  = prepare(url);
+    (void)state;
+    open_after_four(&it, url);
+    world_step(&it);
+    world_ok(pawl_store_worker_died(it.store, it.arena, &items, &count, &error), &error);
+    pawl_store *aside = world_hold(url);
+    for (size_t i = 0; i < count; i++) {
+        pawl_store_worker_set(aside, items[i].id);
+        world_ok(pawl_store_worker_close(aside, WORLD_START, &error), &error);
+    }
+    pawl_store_close(aside);
+    for (int i = 0; i < 4; i++)
+        world_step(&it);
+    assert_int_equal(atomic_load(&it.endpoint->deaths.with_care), 0);
+    world_drain(&it);
+    assert_non_null(strstr(seen.text, " 20 "));
+    finish(&it, kept);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(e26_as_many_run_with_care_as_the_dead_can_have_claimed),
+        ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_among_others_runs_alone_and_counts_nothing),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing),
+        ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect),
+        ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
+        ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
+        cmocka_unit_test(e26_rows_of_the_dead_go_share_by_share),
+        cmocka_unit_test(e26_what_another_process_ended_is_owed_no_more),
+    };
+    return cmocka_run_group_tests_name("runtime deaths, care", tests, NULL, NULL);
+}
