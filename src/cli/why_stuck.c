@@ -139,8 +139,9 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
     }
     if (code == PAWL_OK && held.count > KEYS_SAID)
         answer->waits_for =
-            pawl_arena_printf(arena, "%.*s; and %s%zu more keys", PAWL_TEXT_ARGS(answer->waits_for),
-                              held.is_cut ? "at least " : "", held.count - KEYS_SAID);
+            pawl_arena_printf(arena, "%.*s; and %s%zu more key%s",
+                              PAWL_TEXT_ARGS(answer->waits_for), held.is_cut ? "at least " : "",
+                              held.count - KEYS_SAID, held.count == KEYS_SAID + 1 ? "" : "s");
     return code;
 }
 

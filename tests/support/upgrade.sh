@@ -146,6 +146,23 @@ verify 1 '^pawl: 6 findings' narrowed
 has_line '^undecodable: saga Order of version 1, dozens: .* 2 rows$' \
     '^undecodable: aggregator place of version 1, dozens: .* 2 rows$' '^10018 rows: 6 findings, 1 warnings$'
 [ ! -e "$work/cursor" ] || die "the cursor is left"
+
+echo "== gone on with beside --from: what both programs' tables tell is said once"
+more=(--from "$work/old.so")
+verify 1 '' narrowed
+cp "$work/out" "$work/whole"
+more=(--resume "$work/cursor" --from "$work/old.so")
+"$build_dir/pawl" saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}" --rate 1 \
+    >"$work/out" 2>"$work/err" </dev/null &
+pid=$!
+started+=("$pid")
+poll 20 grep -q '"rows":[5-9]' "$work/cursor" 2>/dev/null || die "it writes no cursor"
+stop "$pid" TERM 5
+verify 1 '' narrowed
+cmp -s "$work/out" "$work/whole" || die "gone on with it says something else: $(diff "$work/whole" "$work/out")"
+
+echo "== a file to go on with that is another's"
+more=(--resume "$work/cursor")
 cp "$work/cursor.kept" "$work/cursor"
 expect 2 '^pawl: --resume: .*/cursor is of a run with --app .*/narrowed.so, this one has .*/old.so; remove' \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" "${more[@]}"

@@ -89,6 +89,20 @@ finds fail queues "nobody reads queue biling"
 finds ok workers "[1-9] live"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 
+echo "== a queue of another name is read by who handles one of its types, not a part or a longer one of it"
+for type in charg charge charge_more; do
+    "$work/sql" "$work/doctor.db" "insert into pawl_subscriptions values ('$type', 'tills')" || die "no sql"
+    expect 0 '' pawl send --to tills --type $type --body '{"n":1}'
+    pawl doctor --json >"$work/out" 2>"$work/err"
+    if [ $type = charge ]; then
+        ! grep -q tills "$work/out" || die "queue tills is not known to be read"
+    else
+        finds fail queues "nobody reads queue tills: 1 message waits\""
+    fi
+    "$work/sql" "$work/doctor.db" "delete from pawl_queue; delete from pawl_subscriptions where Queue = 'tills'" || die "no sql"
+done
+well
+
 echo "== what is dead"
 touch "$PAWL_TEST_CLOSED"
 expect 0 '' pawl send --to billing --type charge --body '{"n":2}'

@@ -67,6 +67,21 @@ says waits_for "its next run, in $span: 1 failed\""
 why billing
 says waits_for "the time of its messages; message a1 holds back its key since $span ago: 2 messages of its key 'A' wait behind it; message b1 holds back its key since $span ago: 1 message of its key 'B' waits behind it\""
 
+echo "== keys beyond the third are counted"
+for key in C D E F; do
+    put "${key}1" $key
+    poll 20 is "${key}1" attempts 1 || die "${key}1 did not fail"
+    put "${key}2" $key
+    poll 20 is "${key}2" behind "${key}1" || die "${key}2 is not held"
+    why billing
+    case $key in
+    C) says waits_for "[^\"]*; message C1 holds back its key since [^;\"]*\"" ;;
+    D) says waits_for "[^\"]*; message C1 holds back its key since [^;\"]*; and 1 more key\"" ;;
+    E) says waits_for "[^\"]*; and 2 more keys\"" ;;
+    F) says waits_for "[^\"]*; and 3 more keys\"" ;;
+    esac
+done
+
 echo "== the message that held it back is taken away"
 stop "$pid" TERM 0
 expect 0 '' pawl queue purge billing --type note --discard --yes
