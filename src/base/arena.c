@@ -15,6 +15,7 @@
 #define BLOCK_SIZE_DEFAULT ((size_t)64 * 1024)
 #define KEPT_SIZE_MAX ((size_t)4 * 1024 * 1024)
 #define ALIGNMENT (alignof(max_align_t))
+#define OVERWRITTEN 0xDD
 
 static void *resize_by_default(void *memory, size_t size, void *context)
 {
@@ -108,12 +109,27 @@ void pawl_arena_destroy(pawl_arena *arena)
     pawl_free(arena);
 }
 
+static bool is_overwriting;
+
+void pawl__arena_overwrite(bool is_on)
+{
+    is_overwriting = is_on;
+}
+
+/* Gives back what is in the block from `used` on. */
+static void give_back(block *b, size_t used)
+{
+    if (is_overwriting && b->used > used)
+        memset(b->data + used, OVERWRITTEN, b->used - used);
+    b->used = used;
+}
+
 void pawl_arena_reset(pawl_arena *arena)
 {
     size_t kept     = 0;
     arena->is_short = false;
     for (block *b = arena->first; b != NULL; b = b->next) {
-        b->used = 0;
+        give_back(b, 0);
         kept += b->size;
         if (b->next != NULL && kept + b->next->size > KEPT_SIZE_MAX) {
             free_chain(b->next);
@@ -135,10 +151,10 @@ pawl_arena_point pawl_arena_position(pawl_arena *arena)
 
 void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
 {
-    arena->current       = point.block;
-    arena->current->used = point.used;
+    arena->current = point.block;
+    give_back(arena->current, point.used);
     for (block *b = arena->current->next; b != NULL; b = b->next)
-        b->used = 0;
+        give_back(b, 0);
 }
 
 /* Makes `current` a block with room: the next kept one if it is large enough,

@@ -1,6 +1,6 @@
-/* arena.h - shortage of memory, as an arena knows it.
+/* arena.h - shortage of memory, as an arena knows it, and memory that is over.
  *
- * Tests: tests/unit/engine/test_engine_memory.c
+ * Tests: tests/unit/engine/test_engine_memory.c, test_engine_random.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,5 +12,9 @@
 /* Since the last reset, was there no memory for something that was asked of it? Tells a
  * shortage from the PAWL_ENOMEM that an application's function answers of its own. */
 bool pawl__arena_is_short(const pawl_arena *arena);
+
+/* For tests: from now on reset and rewind overwrite what they give back, in every arena, so that
+ * text that is read behind its end is not there by luck. At the start of a program. */
+void pawl__arena_overwrite(bool is_on);
 
 #endif

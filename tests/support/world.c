@@ -4,6 +4,7 @@
  */
 #include "support/world.h"
 
+#include "base/arena.h"
 #include "contract/odbc_ground.h"
 #include "support/required.h"
 
@@ -156,6 +157,7 @@ void scenario_run(void **state)
     }
     if (is_odbc)
         assert_true(odbc_url_of(url, "", through));
+    pawl__arena_overwrite(true);
     it->run(is_odbc ? through : url);
     scenario_forget(url);
 }

@@ -24,6 +24,7 @@ PAWL_RECORD(book, LINE)
 static world_log seen;
 static int       failing, failures; /* the message of that number fails so often */
 static pawl_code failure;
+static int       cutting; /* the book of that number sets a timeout that cuts the batch */
 
 static pawl_code meet(pawl_context *ctx, pawl_text key, int32_t number)
 {
@@ -42,9 +43,19 @@ PAWL_MESSAGE_HANDLER(on_line, line);
 static pawl_code on_begin_book(pawl_context *ctx, book *state, const book *message)
 {
     (void)state;
+    if (message->number == cutting)
+        pawl_timeout(ctx, "due", 1);
     return meet(ctx, message->key, message->number);
 }
 PAWL_HANDLER(on_begin_book, book, book);
+
+static pawl_code on_book_due(pawl_context *ctx, book *state)
+{
+    (void)ctx;
+    (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_book_due, book);
 
 static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
 {
@@ -58,7 +69,8 @@ static const pawl_saga book_saga = {
     .state       = PAWL_RECORD_OF(book),
     .correlation = "key",
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin_book), .key = "key", .starts = true},
-                           {.handle = PAWL_HANDLE(on_page), .key = "key", .starts = true})};
+                           {.handle = PAWL_HANDLE(on_page), .key = "key", .starts = true},
+                           {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"})};
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
     .sagas    = PAWL_SAGAS(&book_saga),
@@ -72,8 +84,8 @@ static void open_as(world *it, const char *url, const char *ordered)
 {
     const pawl_endpoint_options options = {.ordered = ordered};
     world_forget(&seen);
-    failing = failures = 0;
-    failure            = PAWL_EUNREACHABLE;
+    failing = failures = cutting = 0;
+    failure                      = PAWL_EUNREACHABLE;
     world_open(it, url, &application, NULL, &options);
 }
 
@@ -169,6 +181,46 @@ static void e26_a_message_that_fails_again_is_waited_for_again(const char *url)
     assert_int_equal(find(&it, "a2").row.due, find(&it, "a1").row.due);
     world_go(&it, PAWL_MINUTES(4));
     expect("a1 a2 ");
+    world_close(&it);
+}
+
+/* Six messages of three keys, a second apart, in one batch: one fails, and a timeout that one sets
+ * is due before the next. The run that failed is counted wherever the batch is cut. */
+static void play_cut(world *it, int fails, int cuts)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+    static int               play;
+    char                     key[20], id[30] = "";
+    play++;
+    let_fail(fails, 1);
+    cutting = cuts;
+    for (int i = 1; i <= 6; i++) {
+        char made[30];
+        (void)snprintf(key, sizeof key, "%s%d", keys[i % 3], play);
+        (void)snprintf(made, sizeof made, "%s-%d", key, i);
+        if (i == fails)
+            memcpy(id, made, sizeof id);
+        world_post_at(it, made, world_now(it) + PAWL_SECONDS(i),
+                      PAWL_MESSAGE(book, .key = pawl_text_of(key), .number = i));
+    }
+    world_go(it, PAWL_SECONDS(10));
+    assert_int_equal(find(it, id).row.attempts, 1);
+    world_go(it, PAWL_MINUTES(2));
+    assert_int_equal(world_queue(it, "desk").count, 0);
+    size_t runs = 0;
+    for (const char *at = seen.text; (at = strchr(at, ' ')) != NULL; at++)
+        runs++;
+    assert_int_equal(runs, 7);
+    world_forget(&seen);
+}
+
+static void e26_a_failure_before_the_cut_of_a_batch_is_counted(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (int fails = 1; fails <= 6; fails++)
+        for (int cuts = 1; cuts <= 6; cuts++)
+            play_cut(&it, fails, cuts);
     world_close(&it);
 }
 
@@ -436,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other),
         ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again),
+        ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted),
         ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order),
         ON_ALL_STORES_AND_ODBC(e34_a_dead_letter_frees_its_key),
         ON_ALL_STORES_AND_ODBC(e26_messages_for_one_saga_have_one_key),

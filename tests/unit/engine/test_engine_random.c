@@ -1,17 +1,19 @@
-/* test_engine_random.c - random work beside a model of it: messages that begin, continue
- * and end sagas, set and cancel timeouts, fail, are collected; copies of messages; another
- * worker that writes the same sagas; answers that are lost, and programs that end in the
- * middle. After each time that all is done the store holds what the model holds.
+/* test_engine_random.c - random work beside a model of it: messages of two senders that begin,
+ * continue and end sagas, find them by a transitional property, meet two handlers of one saga, set
+ * and cancel timeouts, fail and are discarded or dead, are collected; flushes that fail; copies of
+ * messages; another worker that writes the same sagas; answers that are lost, programs that end in
+ * the middle, clocks that step back. After each time that all is done the store holds what the
+ * model holds.
  *
  * The model handles one message after another, in the order of their time. The seeds are
  * 1 to 4; one that was printed, or COUNT from there on, is played by
  * test_engine_random SEED [COUNT]; many are by engine_random_soak. E1 to E7,
- * E12 to E14, E18, E25, O32.
+ * E9, E12 to E14, E18, E21, E25, O32.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/hook.h"
-#include "support/world.h"
+#include "test_engine_random_sample.h"
 
 #include "pawl/operations.h"
 
@@ -22,9 +24,7 @@
 
 #define SEEDS 4
 #define ROUNDS 40
-#define NAMES 3
 #define POSTS_MAX 1000
-#define MODULUS 1000003
 
 static uint64_t    seed_first = 1, seed_count = SEEDS;
 static pawl_random source;
@@ -34,173 +34,89 @@ static int64_t below(int64_t limit)
     return (int64_t)pawl_random_below(&source, (uint64_t)limit);
 }
 
-/* ---- The application -------------------------------------------------------- */
-
-#define POST(F)       \
-    F(TEXT, name)     \
-    F(TEXT, box_name) \
-    F(INT64, number)  \
-    F(INT64, ring_in) \
-    F(BOOL, cancels)  \
-    F(BOOL, ends)     \
-    F(BOOL, fails)    \
-    F(BOOL, sends)
-PAWL_RECORD(begin, POST)
-PAWL_RECORD(go_on, POST)
-PAWL_RECORD(both, POST)
-PAWL_RECORD(collect, POST)
-#define COUNTER(F)   \
-    F(TEXT, name)    \
-    F(INT64, digest) \
-    F(INT64, rings)
-PAWL_RECORD(counter, COUNTER)
-PAWL_RECORD(box, COUNTER)
-#define NOTE(F) F(INT64, number)
-PAWL_RECORD(note, NOTE)
-
-static pawl_code send_note(pawl_context *ctx, int64_t number)
-{
-    return pawl_send(ctx, "out", PAWL_MESSAGE(note, .number = number));
-}
-
-static int64_t mix(int64_t digest, int64_t number)
-{
-    return (digest * 31 + number + 1) % MODULUS;
-}
-
-static pawl_code count(pawl_context *ctx, counter *state, const begin *message)
-{
-    state->digest = mix(state->digest, message->number);
-    if (message->ring_in > 0)
-        pawl_timeout(ctx, "ring", message->ring_in);
-    if (message->cancels)
-        pawl_cancel_timeout(ctx, "ring");
-    if (message->sends)
-        send_note(ctx, message->number);
-    if (message->fails)
-        return PAWL_REJECT;
-    return message->ends ? pawl_complete(ctx) : PAWL_OK;
-}
-
-static pawl_code on_begin(pawl_context *ctx, counter *state, const begin *message)
-{
-    return count(ctx, state, message);
-}
-PAWL_HANDLER(on_begin, counter, begin);
-
-static pawl_code on_go_on(pawl_context *ctx, counter *state, const go_on *message)
-{
-    begin same;
-    memcpy(&same, message, sizeof same);
-    return count(ctx, state, &same);
-}
-PAWL_HANDLER(on_go_on, counter, go_on);
-
-static pawl_code on_both(pawl_context *ctx, counter *state, const both *message)
-{
-    begin same;
-    memcpy(&same, message, sizeof same);
-    return count(ctx, state, &same);
-}
-PAWL_HANDLER(on_both, counter, both);
-
-static pawl_code on_both_box(pawl_context *ctx, box *state, const both *message)
-{
-    (void)ctx;
-    state->digest = mix(state->digest, message->number);
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_both_box, box, both);
-
-static pawl_code on_ring(pawl_context *ctx, counter *state)
-{
-    state->rings++;
-    return send_note(ctx, -((pawl_now(ctx) - WORLD_START) / 1000));
-}
-PAWL_TIMEOUT_HANDLER(on_ring, counter);
-
-static pawl_code on_collected(pawl_context *ctx, const collect *messages, size_t number)
-{
-    pawl_code code = number >= 3 ? PAWL_OK : PAWL_REJECT;
-    for (size_t i = 0; i < number && code == PAWL_OK; i++)
-        code = send_note(ctx, messages[i].number);
-    return code;
-}
-PAWL_BATCH_HANDLER(on_collected, collect);
-
-static const pawl_saga counter_saga = {
-    .name        = "Counter",
-    .state       = PAWL_RECORD_OF(counter),
-    .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_both), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
-static const pawl_saga box_saga = {
-    .name        = "Box",
-    .state       = PAWL_RECORD_OF(box),
-    .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true},
-                            {.handle = NULL}}};
-static const pawl_aggregator collected = {
-    .name = "Collected", .handle = PAWL_HANDLE(on_collected), .size = 3};
-static const pawl_endpoint_spec desk = {
-    .name        = "desk",
-    .sagas       = (const pawl_saga *const[]){&counter_saga, &box_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&collected, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "random",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
-
-static const char *const names[NAMES] = {"a", "b", "c"};
-
 /* ---- The model ---------------------------------------------------------------- */
 
-typedef enum kind { BEGIN, GO_ON, BOTH, COLLECT, KIND_COUNT } kind;
+typedef enum kind { BEGIN, GO_ON, BOTH, COLLECT, LAST, SEEK_BADGE, KIND_COUNT } kind;
 
 typedef struct post {
     kind      is;
-    int       name, box_name;
+    int       name, box_name, sender;
     begin     what;
+    int64_t   sought; /* SEEK_BADGE: the message that gave the badge */
     pawl_time due;
     bool      is_done;
 } post;
 
 typedef struct model_saga {
     bool      exists;
-    int64_t   digest, rings;
-    pawl_time ring; /* PAWL_TIME_MAX: not set */
+    int64_t   digest, rings, badge;
+    int       sender; /* of the message that began it */
+    pawl_time ring;   /* PAWL_TIME_MAX: not set */
 } model_saga;
 
 typedef struct model {
     post       posts[POSTS_MAX];
     size_t     count, dead;
     model_saga counters[NAMES], boxes[NAMES];
-    int64_t    notes[2 * POSTS_MAX]; /* in the queue "out" */
+    int64_t    notes[2 * POSTS_MAX]; /* as note_in */
     size_t     note_count;
     int64_t    collected[POSTS_MAX];
     size_t     collected_count;
 } model;
 
-static void model_note(model *it, int64_t number)
+/* The queue is a part of the note, so that one in the wrong queue is missed. */
+static int64_t note_in(size_t queue, int64_t number)
 {
-    it->notes[it->note_count++] = number;
+    return number * (1 + SENDERS) + (int64_t)queue;
+}
+
+static void model_note(model *it, size_t queue, int64_t number)
+{
+    it->notes[it->note_count++] = note_in(queue, number);
+}
+
+static void model_begin(model_saga *saga, const post *one)
+{
+    if (!saga->exists)
+        *saga = (model_saga){.exists = true, .ring = PAWL_TIME_MAX, .sender = one->sender};
 }
 
 static void model_count(model *it, model_saga *saga, const post *one)
 {
-    if (!saga->exists)
-        *saga = (model_saga){.exists = true, .ring = PAWL_TIME_MAX};
+    model_begin(saga, one);
     saga->digest = mix(saga->digest, one->what.number);
+    saga->badge  = one->what.number;
     if (one->what.ring_in > 0)
         saga->ring = one->due + one->what.ring_in;
     if (one->what.cancels)
         saga->ring = PAWL_TIME_MAX;
     if (one->what.sends)
-        model_note(it, one->what.number);
+        model_note(it, 0, one->what.number);
+    if (!one->what.ends)
+        return;
+    model_note(it, 1 + (size_t)saga->sender, one->what.number);
+    *saga = (model_saga){.ring = PAWL_TIME_MAX};
+}
+
+static void model_seek(model *it, const post *one)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (it->counters[i].exists && it->counters[i].badge == one->sought) {
+            it->counters[i].digest = mix(it->counters[i].digest, one->what.number);
+            it->counters[i].badge  = one->what.number;
+            model_note(it, 0, one->what.number);
+            return;
+        }
+}
+
+/* The first of two handlers; false: it completed the saga, and the second does not run. */
+static bool model_last(model_saga *saga, const post *one)
+{
+    model_begin(saga, one);
+    saga->digest = mix(saga->digest, one->what.number + 7);
     if (one->what.ends)
         *saga = (model_saga){.ring = PAWL_TIME_MAX};
+    return saga->exists;
 }
 
 static void model_handle(model *it, post *one)
@@ -211,12 +127,18 @@ static void model_handle(model *it, post *one)
         it->collected[it->collected_count++] = one->what.number;
         return;
     }
-    if (one->is == GO_ON && !saga->exists)
-        return;
-    if (one->what.fails) {
-        it->dead++;
+    if (one->is == SEEK_BADGE) {
+        model_seek(it, one);
         return;
     }
+    if (one->is == GO_ON && !saga->exists)
+        return;
+    if (one->what.fails && !(one->is == LAST && one->what.ends)) {
+        it->dead += one->what.number % 2 == 0; /* others are discarded */
+        return;
+    }
+    if (one->is == LAST && !model_last(saga, one))
+        return;
     model_count(it, saga, one);
     if (one->is == BOTH) {
         other->exists = true;
@@ -227,7 +149,7 @@ static void model_handle(model *it, post *one)
 static void model_ring(model *it, model_saga *saga)
 {
     saga->rings++;
-    model_note(it, -((saga->ring - WORLD_START) / 1000));
+    model_note(it, 1 + (size_t)saga->sender, -((saga->ring - WORLD_START) / 1000));
     saga->ring = PAWL_TIME_MAX;
 }
 
@@ -259,14 +181,15 @@ static bool model_step(model *it, pawl_time now)
 typedef enum trouble { NONE, CONFLICT, LOST_BEFORE, LOST_AFTER, UNKNOWN_AFTER } trouble;
 
 typedef struct play {
-    world    it;
-    model    want;
-    uint64_t seed;
-    int      round;
-    trouble  next; /* of the next commit that comes after `skips` others */
-    int      skips;
-    bool     ended[NAMES]; /* by a message of this round */
-    int64_t  conflicts, losses;
+    world     it;
+    model     want;
+    uint64_t  seed;
+    int       round;
+    trouble   next; /* of the next commit that comes after `skips` others */
+    int       skips;
+    bool      ended[NAMES]; /* by a message that may be in one batch with the next */
+    pawl_time last;         /* due time of a message */
+    int64_t   conflicts, losses, releases;
 } play;
 
 #define CHECK(p, condition, ...)                                                               \
@@ -387,28 +310,67 @@ static void check_timeouts(play *p)
     CHECK(p, rows.count == wanted, "%zu timeouts, wanted %zu", rows.count, wanted);
 }
 
-/* Rows that were handed over left notes; the rest is fewer than a flush. */
+/* The numbers of the notes that are there; how many. */
+static size_t find_notes(play *p, int64_t *found)
+{
+    size_t count = 0;
+    for (size_t queue = 0; queue < 1 + SENDERS; queue++) {
+        pawl_queue_rows rows = world_queue(&p->it, queues[queue]);
+        for (size_t i = 0; i < rows.count; i++) {
+            const char *json   = rows.items[i].message.body.data;
+            bool        is_any = strstr(json, "number") != NULL;
+            found[count++]     = note_in(queue, is_any ? world_json_number(json, "number") : 0);
+        }
+    }
+    return count;
+}
+
+/* An operator has the dead partition handed over again. */
+static void release(play *p)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_partition_release(p->it.store, PAWL_TEXT("Collected"), PAWL_TEXT("ann"),
+                                          PAWL_TEXT(""), world_now(&p->it), &error),
+             &error);
+    p->releases++;
+}
+
+/* Rows that were handed over left notes; the rest is fewer than a flush, or waits for the next try
+ * of one that failed. */
 static void check_notes(play *p)
 {
-    static int64_t  wanted[3 * POSTS_MAX], found[3 * POSTS_MAX];
-    model          *want  = &p->want;
-    pawl_queue_rows rows  = world_queue(&p->it, "out");
-    size_t          rest  = (size_t)world_aggregated(&p->it, "Collected", "collect").all;
-    size_t          count = want->note_count, kept = 0, all;
-    CHECK(p, rest < 3, "%zu collected rows are left", rest);
+    static int64_t         wanted[3 * POSTS_MAX], found[3 * POSTS_MAX];
+    model                 *want   = &p->want;
+    pawl_aggregator_counts counts = world_aggregated(&p->it, "Collected", "collect");
+    size_t                 rest = (size_t)counts.all, count = want->note_count, kept = 0, all;
+    size_t                 found_count = find_notes(p, found);
+    CHECK(p, rest < 3 || counts.flush_attempts > 0, "%zu collected rows are left", rest);
+    if (counts.flush_is_dead)
+        release(p);
     memcpy(wanted, want->notes, count * sizeof wanted[0]);
-    memcpy(wanted + count, want->collected, want->collected_count * sizeof wanted[0]);
+    for (size_t i = 0; i < want->collected_count; i++)
+        wanted[count + i] = note_in(0, want->collected[i]);
     all = count + want->collected_count;
-    CHECK(p, rows.count + rest == all, "%zu notes and %zu rows, wanted %zu", rows.count, rest, all);
-    for (size_t i = 0; i < rows.count; i++) {
-        const char *json = rows.items[i].message.body.data;
-        found[i]         = strstr(json, "number") != NULL ? world_json_number(json, "number") : 0;
-    }
+    CHECK(p, found_count + rest == all, "%zu notes and %zu rows, wanted %zu", found_count, rest,
+          all);
     qsort(wanted, all, sizeof wanted[0], compare_numbers);
-    qsort(found, rows.count, sizeof found[0], compare_numbers);
+    qsort(found, found_count, sizeof found[0], compare_numbers);
     for (size_t i = 0; i < all; i++)
-        kept += kept < rows.count && found[kept] == wanted[i];
-    CHECK(p, kept == rows.count, "a note is there twice, or one that nobody sent");
+        kept += kept < found_count && found[kept] == wanted[i];
+    CHECK(p, kept == found_count, "a note is there twice, in another queue, or nobody sent it");
+}
+
+/* A message for a badge that no saga has waits a moment before it is dropped. */
+static void check_left(play *p)
+{
+    pawl_queue_rows left = world_queue(&p->it, "desk");
+    for (size_t i = 0; i < left.count; i++) {
+        const pawl_queue_row *row        = &left.items[i];
+        bool                  is_waiting = row->waiting_since != 0 || row->due > world_now(&p->it);
+        CHECK(p, is_waiting, "a message is left, of type %s, due in %d us, %d attempts, %s",
+              row->message.type.data, (int)(row->due - world_now(&p->it)), (int)row->attempts,
+              row->history.data);
+    }
 }
 
 static void check_all(play *p)
@@ -422,12 +384,7 @@ static void check_all(play *p)
     }
     check_timeouts(p);
     check_notes(p);
-    pawl_queue_rows left = world_queue(&p->it, "desk");
-    CHECK(p, left.count == 0,
-          "%zu messages are left, of type %s, due in %d us, %d attempts, waiting %d, %s",
-          left.count, left.items[0].message.type.data, (int)(left.items[0].due - world_now(&p->it)),
-          (int)left.items[0].attempts, (int)(left.items[0].waiting_since != 0),
-          left.items[0].history.data);
+    check_left(p);
     pawl_dead_rows dead = world_dead(&p->it);
     CHECK(p, dead.count == want->dead, "%zu dead letters, wanted %zu", dead.count, want->dead);
     pawl_arena_reset(p->it.arena);
@@ -441,15 +398,32 @@ static const pawl_record *record_of(kind is)
     case BEGIN: return PAWL_RECORD_OF(begin)();
     case GO_ON: return PAWL_RECORD_OF(go_on)();
     case BOTH: return PAWL_RECORD_OF(both)();
+    case LAST: return PAWL_RECORD_OF(last)();
+    case SEEK_BADGE: return PAWL_RECORD_OF(seek)();
     default: return PAWL_RECORD_OF(collect)();
     }
 }
 
+/* In the name of its sender. */
 static void post_one(play *p, size_t number, const post *one)
 {
-    char id[40];
+    char              id[40], badges[2][40];
+    const pawl_header headers[] = {{"pawl.reply_to", queues[1 + one->sender]}, {NULL, NULL}};
+    pawl_error        error     = PAWL_ERROR_INIT;
     snprintf(id, sizeof id, "m-%zu", number);
-    world_post_at(&p->it, id, one->due, record_of(one->is), &one->what);
+    snprintf(badges[0], sizeof badges[0], "badge-%d", (int)one->what.number);
+    snprintf(badges[1], sizeof badges[1], "badge-%d", (int)one->sought);
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = one->due, .id = id};
+    begin             what    = one->what;
+    const seek        sought  = {.badge      = pawl_text_of(badges[1]),
+                                 .next_badge = pawl_text_of(badges[0]),
+                                 .number     = what.number};
+    what.badge                = pawl_text_of(badges[0]);
+    options.headers           = headers;
+    const void *message       = one->is == SEEK_BADGE ? (const void *)&sought : &what;
+    world_ok(pawl_sender_send(p->it.sender, "desk", &options, record_of(one->is), message, &error),
+             &error);
+    world_ok(pawl_sender_commit(p->it.sender, &error), &error);
 }
 
 /* Each message has a time of its own, in whole milliseconds, and no timeout has. */
@@ -458,11 +432,16 @@ static void post_new(play *p)
     size_t number = p->want.count++;
     post  *one    = &p->want.posts[number];
     CHECK(p, number < POSTS_MAX, "too many");
-    pawl_clock_set(p->it.business, world_now(&p->it) + 1000);
+    if (p->last < world_now(&p->it))
+        p->last = world_now(&p->it);
+    p->last += 1000;
+    pawl_clock_set(p->it.business, p->last);
     *one      = (post){.is       = (kind)below(KIND_COUNT),
                        .name     = (int)below(NAMES),
                        .box_name = (int)below(NAMES),
-                       .due      = world_now(&p->it)};
+                       .sender   = (int)below(SENDERS),
+                       .sought   = (int64_t)number - below(3),
+                       .due      = p->last};
     one->what = (begin){.name     = pawl_text_of(names[one->name]),
                         .box_name = pawl_text_of(names[one->box_name]),
                         .number   = (int64_t)number + 1,
@@ -495,8 +474,21 @@ static void plan_trouble(play *p)
 {
     p->next  = below(3) == 0 ? CONFLICT : (trouble)below(UNKNOWN_AFTER + 1);
     p->skips = (int)below(2);
+    if (below(3) == 0)
+        flush_failures = 1 + (int)below(2);
     /* Conflicts far apart: of a saga that is hot no other worker can write the row. */
     pawl_clock_set(p->it.machine, pawl_clock_now(p->it.machine) + PAWL_MINUTES(10));
+}
+
+/* Both clocks go on, stand still or step back: messages that were due are not due then. */
+static void move_clocks(play *p)
+{
+    if (below(2) == 0)
+        pawl_clock_set(p->it.business, world_now(&p->it) + PAWL_SECONDS(below(50)));
+    else if (below(3) == 0)
+        pawl_clock_set(p->it.business, world_now(&p->it) - below(5000));
+    if (below(4) == 0)
+        pawl_clock_set(p->it.machine, pawl_clock_now(p->it.machine) - PAWL_SECONDS(below(20)));
 }
 
 static void play_seed(const char *url, uint64_t seed)
@@ -509,17 +501,18 @@ static void play_seed(const char *url, uint64_t seed)
     pawl_random_seed(&source, seed);
     pawl_store *held = world_hold(url);
     world_open(&p.it, hook_url(url), &application, NULL,
-               &(pawl_endpoint_options){.batch_messages = 1 + (int)below(20)});
+               &(pawl_endpoint_options){.batch_messages = 1 + (int)below(20),
+                                        .retry_delay    = PAWL_SECONDS(2)});
     hook_set(trouble_at, &p);
     for (p.round = 0; p.round < ROUNDS; p.round++) {
-        memset(p.ended, 0, sizeof p.ended);
+        if (world_queue(&p.it, "desk").count == 0)
+            memset(p.ended, 0, sizeof p.ended);
         for (int64_t i = below(8); i > 0; i--)
             post_new(&p);
         if (below(3) == 0)
             post_copy(&p);
         plan_trouble(&p);
-        if (below(2) == 0)
-            pawl_clock_set(p.it.business, world_now(&p.it) + PAWL_SECONDS(below(50)));
+        move_clocks(&p);
         drain(&p);
         p.next = NONE;
         drain(&p);
@@ -528,8 +521,9 @@ static void play_seed(const char *url, uint64_t seed)
     hook_set(NULL, NULL);
     world_close(&p.it);
     pawl_store_close(held);
-    print_message("seed %" PRIu64 ": %zu messages, %d sagas written by another, %d answers lost\n",
-                  seed, p.want.count, (int)p.conflicts, (int)p.losses);
+    print_message("seed %" PRIu64 ": %zu messages, %d sagas written by another, %d answers lost, "
+                  "%d partitions released\n",
+                  seed, p.want.count, (int)p.conflicts, (int)p.losses, (int)p.releases);
 }
 
 static void the_store_holds_what_the_model_holds(const char *url)
