@@ -4,6 +4,7 @@
  */
 #include "conformance/suite/suite.h"
 #include "pawl/operations.h"
+#include "pawl/store_calls.h"
 
 #include <string.h>
 
@@ -253,6 +254,34 @@ static void actions_of_long_names_are_told_apart(suite *s)
     EXPECT_EQ(s, rows.count, 0);
 }
 
+/* Both letters have a uuid and headers that name a saga. That of a timeout has no cause: a timeout is
+ * set again. A message that a foreign timeout became names its cause, and is in its queue again. */
+static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
+{
+    static const char *const ids[]    = {"01a20a97-1295-7006-ac35-ef034474ec01",
+                                         "01a20a97-1295-7006-ac35-ef034474ec02"};
+    static const char *const causes[] = {"", "01a20a97-1295-7006-ac35-ef034474ec09"};
+    pawl_store              *a        = suite_open(s);
+    pawl_timeout_rows        timeouts;
+    for (size_t i = 0; i < 2; i++) {
+        pawl_message message = suite_message(s, pawl_text_of(ids[i]));
+        message.causation_id = pawl_text_of(causes[i]);
+        message.headers      = TEXT("{\"" PAWL_HEADER_SAGA "\":\"Order\",\"" PAWL_HEADER_SAGA_ID
+                                    "\":\"01a20a97-1295-7006-ac35-ef034474ec10\"}");
+        COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
+                   .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
+        EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, message.id, ANN, TEXT(""), SUITE_NOW + 7,
+                                           &s->error));
+    }
+    EXPECT_OK(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    EXPECT_EQ(s, timeouts.count, 1);
+    EXPECT_TEXT(s, timeouts.items[0].saga_type, TEXT("Order"));
+    pawl_queue_row row = queued(s, a);
+    EXPECT_TEXT(s, row.message.id, pawl_text_of(ids[1]));
+    EXPECT_TEXT(s, row.message.causation_id, pawl_text_of(causes[1]));
+}
+
 static const suite_case cases[] = {
     {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
     {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
@@ -262,6 +291,8 @@ static const suite_case cases[] = {
     {"E34 a letter stays while its copy is queued", a_letter_stays_while_its_copy_is_queued},
     {"E34 a letter that died again is settled again", a_letter_that_died_again_is_settled_again},
     {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
+    {"E34 a message of a foreign timeout is no timeout",
+     a_message_of_a_foreign_timeout_is_no_timeout},
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
 };
 

@@ -202,6 +202,30 @@ static void a_moved_message_has_no_attempts(suite *s)
     EXPECT_EQ(s, rows.items[0].deaths, 0);
 }
 
+/* The letter says all that the row said: what was tried, how often a process died of it, and of what
+ * it was a consequence. */
+static void a_buried_message_keeps_what_became_of_it(suite *s)
+{
+    pawl_store           *a    = suite_open(s);
+    const pawl_dead_query all  = {.count_max = 0};
+    pawl_message          sent = suite_message(s, TEXT("m-1"));
+    pawl_dead_rows        rows;
+    sent.causation_id = TEXT("m-0");
+    COMMIT_ONE(s, a, queue_send, .queue = LINE, .message = sent, .due = SUITE_NOW);
+    pawl_queue_rows mine = suite_claim(s, a, LINE, SUITE_NOW, 1);
+    EXPECT_EQ(s, mine.count, 1);
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE,
+               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .deaths = 2,
+               .error = TEXT("no bank"), .history = TEXT("[{\"attempt\":1}]"));
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 1);
+    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 3);
+    EXPECT_EQ(s, rows.items[0].deaths, 2);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+}
+
 /* Claims for a commit that is refused are free again, also for other handles. */
 static void a_take_that_is_refused_leaves_nothing_claimed(suite *s)
 {
@@ -254,6 +278,7 @@ static const suite_case cases[] = {
     {"E26 a message that is in the other queue is there once",
      a_message_that_is_in_the_other_queue_is_there_once},
     {"E26 a moved message has no attempts", a_moved_message_has_no_attempts},
+    {"E34 a buried message keeps what became of it", a_buried_message_keeps_what_became_of_it},
     {"E26 a take that is refused leaves nothing claimed",
      a_take_that_is_refused_leaves_nothing_claimed},
     {"E34 a reason that fills its limit is cut for letters",

@@ -7,7 +7,7 @@
  *     close
  *
  * Threads: as the store; pawl__wait_interrupt may be called from any thread.
- * Tests: tests/contract
+ * Tests: tests/unit/store/test_store_wait.c, tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
  */
