@@ -271,6 +271,32 @@ static void a_deadline_ends_a_call(void **state)
     assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
 }
 
+/* A server that is asked before the statement has begun ends nothing: it is asked again. */
+static void an_end_that_comes_too_early_is_asked_for_again(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED
+                  "on kill query 1\n times 1\n" HEARS,
+                  DEADLINE_MS);
+    interrupt_when_blocked(p, PAWL_EINTERRUPTED);
+    assert_int_equal(scripted_count(p, "* run kill query 1"), 2);
+}
+
+static void a_cancel_that_comes_too_early_is_said_again(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p,
+                  "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n deaf 2\n"
+                  " error HY008 0 Cancelled\n",
+                  DEADLINE_MS);
+    interrupt_when_blocked(p, PAWL_EINTERRUPTED);
+    assert_int_equal(scripted_count(p, "* cancel *"), 3);
+    scripted_mark(p);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* cancel *"), 0); /* no later statement is ended */
+}
+
 /* The kill came too late: the statement's own answer counts. */
 static void a_call_that_is_done_all_the_same_is_done(void **state)
 {
@@ -482,10 +508,11 @@ static void the_driver_names_a_statement_without_an_answer(void **state)
     assert_int_equal(remove(p->log), 0);
 }
 
-#define SCRIPTED(function)                                                      \
+#define SCRIPTED_ON(function, dialect)                                          \
     {                                                                           \
-#function, function, scripted_setup, scripted_teardown, (void *)"mysql" \
+#function, function, scripted_setup, scripted_teardown, (void *)dialect \
     }
+#define SCRIPTED(function) SCRIPTED_ON(function, "mysql")
 
 int main(void)
 {
@@ -501,6 +528,8 @@ int main(void)
         SCRIPTED(a_driver_is_known_by_its_name),
         SCRIPTED(an_interrupt_ends_a_call),
         SCRIPTED(a_deadline_ends_a_call),
+        SCRIPTED(an_end_that_comes_too_early_is_asked_for_again),
+        SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql"),
         SCRIPTED(a_call_that_is_done_all_the_same_is_done),
         SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved),
         SCRIPTED(long_values_come_in_pieces),

@@ -98,21 +98,20 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
                           const char *text, SQLHSTMT *stmt, pawl_error *error)
 {
     *stmt          = NULL;
-    pawl_code code = pawl__odbc_call_begin(connection, error);
+    pawl_code code = pawl__sql_session_check(&connection->session, error);
     if (code != PAWL_OK)
         return code;
-    SQLRETURN sent = allocate(connection, stmt);
-    if (SQL_SUCCEEDED(sent)) {
+    if (!SQL_SUCCEEDED(allocate(connection, stmt)))
+        return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->made.dbc, error);
+    code = pawl__odbc_call_begin(connection, *stmt, error);
+    if (code == PAWL_OK) {
         set_manual(connection, connection->session.in_transaction || is_begin(connection, text));
-        connection->running = *stmt;
-        sent                = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
+        SQLRETURN sent = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
+        pawl__odbc_call_end(connection);
+        if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
+            return PAWL_OK;
+        code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);
     }
-    pawl__odbc_call_end(connection);
-    if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
-        return PAWL_OK;
-    code = *stmt != NULL
-               ? pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error)
-               : pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->made.dbc, error);
     pawl__odbc_free(*stmt);
     *stmt = NULL;
     return code;
@@ -134,12 +133,11 @@ static SQLRETURN find_rows(SQLHSTMT stmt)
 pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
                          pawl_error *error)
 {
-    pawl_code code = pawl__odbc_call_begin(connection, error);
+    pawl_code code = pawl__odbc_call_begin(connection, stmt, error);
     if (code != PAWL_OK)
         return code;
     set_manual(connection, connection->session.in_transaction);
-    connection->running = stmt;
-    SQLRETURN ran       = SQLExecute(stmt);
+    SQLRETURN ran = SQLExecute(stmt);
     if (SQL_SUCCEEDED(ran) && is_block)
         ran = find_rows(stmt);
     pawl__odbc_call_end(connection);

@@ -81,7 +81,7 @@ typedef struct pawl__sql_connection {
     pawl__sql_session   session; /* first */
     pawl__odbc_handles  made;
     bool                is_manual; /* the driver commits nothing by itself */
-    SQLHSTMT            running;   /* of the call under way */
+    SQLHSTMT            running;   /* of the call under way, under the watch's mutex */
     pawl__oracle_round *round;     /* owned; NULL: none yet */
 } pawl__odbc_connection;
 
@@ -92,9 +92,10 @@ static inline pawl__odbc_connection *pawl__odbc_connection_of(pawl__sql_session 
 
 /* ---- Calls (call.c) ------------------------------------------------------ */
 
-/* Before a call: PAWL_ELOST, PAWL_EBUSY, PAWL_EINTERRUPTED: nothing may be sent. After PAWL_OK the call
- * is to be ended, as soon as it returned. */
-pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *error);
+/* Before a call of that statement: PAWL_ELOST, PAWL_EBUSY, PAWL_EINTERRUPTED: nothing may be sent. After PAWL_OK
+ * the call is to be ended, as soon as it returned. */
+pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, SQLHSTMT stmt,
+                                pawl_error *error);
 void      pawl__odbc_call_end(pawl__odbc_connection *connection);
 /* The failure of that handle's last call as a code and an error, and what it left as the connection's
  * state. To be asked before anything else is done with the handle. */

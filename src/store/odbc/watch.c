@@ -18,6 +18,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define AGAIN_MS 1000
+
 static void wake(const pawl__odbc_watch *watch)
 {
     const uint64_t one     = 1;
@@ -27,28 +29,35 @@ static void wake(const pawl__odbc_watch *watch)
 
 /* ---- The thread ---------------------------------------------------------- */
 
-/* With the mutex. */
+/* Why the call is to be ended; PAWL_OK: it is not. */
+static pawl_code why_of(pawl__odbc *store)
+{
+    if (pawl__wait_take(&store->remote.server.wait))
+        return PAWL_EINTERRUPTED;
+    return pawl__clock_ms() >= store->watch.until_ms ? PAWL_ETIMEOUT : PAWL_OK;
+}
+
+/* With the mutex. A server that is asked before the statement has begun ends nothing, so it is asked again until the
+ * call returns. */
 static void look(pawl__odbc *store)
 {
     pawl__odbc_watch *watch = &store->watch;
-    pawl_code         why   = PAWL_OK;
     watch->wakes_ms         = INT64_MAX;
-    if (watch->connection == NULL || watch->is_broken)
+    if (watch->connection == NULL)
         return;
-    if (pawl__wait_take(&store->remote.server.wait))
-        why = PAWL_EINTERRUPTED;
-    else if (pawl__clock_ms() >= watch->until_ms)
-        why = PAWL_ETIMEOUT;
-    if (why == PAWL_OK) {
+    if (!watch->is_broken) {
+        watch->connection->session.why = why_of(store);
+        watch->is_broken               = watch->connection->session.why != PAWL_OK;
+    }
+    if (!watch->is_broken) {
         watch->wakes_ms = watch->until_ms;
         return;
     }
-    watch->is_broken               = true;
-    watch->connection->session.why = why;
-    if (store->kind->kill == NULL && watch->connection->running != NULL)
+    if (store->kind->kill == NULL)
         (void)SQLCancel(watch->connection->running);
     else
         (void)pawl__odbc_kill_query(store, watch->connection->session.id);
+    watch->wakes_ms = pawl__clock_ms() + AGAIN_MS;
 }
 
 static void *run(void *context)
@@ -117,7 +126,7 @@ void pawl__odbc_interrupt(pawl_store *base)
 
 /* ---- The calls ----------------------------------------------------------- */
 
-pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *error)
+pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, SQLHSTMT stmt, pawl_error *error)
 {
     pawl__odbc       *store = pawl__odbc_store_of(connection);
     pawl__odbc_watch *watch = &store->watch;
@@ -133,9 +142,10 @@ pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, pawl_error *e
     bool is_asleep = until < watch->wakes_ms;
     bool is_ended  = pawl__wait_take(&store->remote.server.wait);
     if (!is_ended) {
-        watch->connection = connection;
-        watch->until_ms   = until;
-        watch->is_broken  = false;
+        watch->connection   = connection;
+        watch->until_ms     = until;
+        watch->is_broken    = false;
+        connection->running = stmt;
     }
     (void)pthread_mutex_unlock(&watch->mutex);
     if (is_ended)

@@ -63,7 +63,7 @@ static SQLRETURN block(scripted_handle *handle, scripted_statement *statement)
 
 void scripted_cancel(scripted_statement *statement)
 {
-    statement->is_cancelled = true;
+    statement->is_cancelled = statement->deaf-- <= 0;
     (void)pthread_cond_broadcast(&woken);
 }
 
@@ -78,6 +78,8 @@ SQLRETURN scripted_answer(scripted_connection *connection, scripted_handle *hand
         (void)pthread_cond_broadcast(&woken);
     }
     if (answer->blocks) {
+        if (statement != NULL)
+            statement->deaf = answer->deaf;
         scripted_record(connection, "blocks", "");
         if (block(handle, statement) != SQL_SUCCESS)
             return SQL_ERROR;

@@ -56,6 +56,7 @@ typedef struct scripted_statement {
     unsigned             column; /* the one that is read, and how much of it was */
     size_t               offset;
     bool                 is_cancelled;
+    long                 deaf;
     scripted_parameter   parameters[SCRIPTED_PARAMETERS_MAX];
     unsigned             parameter_count;
 } scripted_statement;

@@ -173,6 +173,8 @@ static void read_answer(script *of, script_rule *rule, script_answer **answer, c
 {
     if (strcmp(word, "times") == 0)
         rule->times = strtol(rest, NULL, 10);
+    else if (strcmp(word, "deaf") == 0)
+        (*answer)->deaf = strtol(rest, NULL, 10);
     else if (strcmp(word, "row") == 0)
         read_row(of, *answer, rest);
     else if (strcmp(word, "columns") == 0)

@@ -15,6 +15,7 @@
  *       nodata                       SQL_NO_DATA
  *       fetch HY000 2013 Lost        SQLFetch fails so behind the rows
  *       blocks                       until SQLCancel, or a statement whose answer wakes
+ *       deaf 1                       so many SQLCancel come too early, and end nothing
  *       wakes
  *       gone                         the connection is dead from then on: each call fails without a record
  *       then                         begins the next result (SQLMoreResults)
@@ -68,6 +69,7 @@ typedef struct script_answer {
     script_record        *fetch;   /* of SQLFetch behind the rows; NULL: it ends */
     bool                  blocks;
     bool                  wakes;
+    long                  deaf;
     bool                  is_gone;
 } script_answer;
 
