@@ -1,9 +1,9 @@
 /* store_timeout.h - timeouts, one call each: insert, batch, remove, release,
- * reap; and what an operator does with them: amend. operations.h says what is the same for all of these calls.
+ * reap; and what an operator does with them: amend, set. operations.h says what is the same for all of these calls.
  *
  *     insert -> batch -> { send it -> remove | release }
  *     reap, now and then: a quarter of the lease is a good interval (T14)
- *     timeout_list -> amend: an operator's
+ *     timeout_list -> amend, set: an operator's
  *
  * Where endpoints run on the store they do all of this but insert (E13): one whose queue
  * is the destination handles the timeout; for a destination that is no endpoint's it is
@@ -126,13 +126,27 @@ PAWL_API pawl_code pawl_store_timeout_amend(pawl_store *store, const pawl_timeou
                                             size_t count, const pawl_timeout_amend *amend,
                                             pawl_time now, size_t *amended, pawl_error *error);
 
+/* Sets a timeout in the name of a saga, in one commit with an event that says who, when and why. Fields
+ * are those of pawl_store_timeout_insert; a zero id is made. A timeout of that name that the saga has
+ * already is set anew: it keeps its id, whatever worker has it, and is due at the new time. Whether the
+ * saga is there, and handles the name, is for the caller to know. `*id`, unless NULL: the one that was
+ * given or made.
+ *
+ * PAWL_EINVAL  `by` is empty, or the destination
+ * PAWL_ELIMIT  `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
+PAWL_API pawl_code pawl_store_timeout_set(pawl_store *store, const pawl_timeout_row *timeout,
+                                          pawl_text by, pawl_text reason, pawl_time now,
+                                          pawl_timeout_id *id, pawl_error *error);
+
 /* Types of the events, a stream of its own for each commit. Headers: "by" and "reason"; the body is
- * the list of the timeouts' "id", "name" and "due" as they were. Such events are never swept. */
+ * the list of the timeouts' "id", "name", "saga_type", "saga_id" and "due" as they were; of one that is
+ * set "due" is the time that it got. Such events are never swept. */
 #define PAWL_TIMEOUTS_STREAMS "pawl.timeouts" /* the name of a stream begins so, then a slash */
 #define PAWL_TIMEOUTS_CANCELLED "pawl.timeouts_cancelled"
 #define PAWL_TIMEOUTS_MOVED "pawl.timeouts_moved"
 #define PAWL_TIMEOUTS_RELEASED "pawl.timeouts_released"
 #define PAWL_TIMEOUTS_REAPED "pawl.timeouts_reaped"
+#define PAWL_TIMEOUTS_SET "pawl.timeouts_set"
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "cli/saga_find.h"
 
 #include "pawl/operations.h"
+#include "runtime/upgrade/upgrade.h"
 
 #include <string.h>
 
@@ -97,6 +98,16 @@ void pawl__saga_book_close(pawl__saga_book *book)
 {
     pawl_upgrade_destroy(book->upgrade);
     pawl__application_unload(&book->loaded);
+}
+
+const pawl__model *pawl__saga_model_of(const pawl__saga_book *book, pawl_text type)
+{
+    for (size_t i = 0; book->upgrade != NULL && i < book->upgrade->model_count; i++) {
+        const pawl__saga_model *saga = pawl__model_saga(book->upgrade->models[i], type);
+        if (saga != NULL && saga->stream == NULL)
+            return book->upgrade->models[i];
+    }
+    return NULL;
 }
 
 /* ---- From a word to an id -------------------------------------------------- */

@@ -46,6 +46,9 @@ pawl_code pawl__saga_book_open(const char *application, const char *prefix, pawl
                                pawl_error *error);
 void      pawl__saga_book_close(pawl__saga_book *book);
 
+/* The model of the endpoint that has sagas of the type; NULL: none has, or there is no --app. */
+const struct pawl__model *pawl__saga_model_of(const pawl__saga_book *book, pawl_text type);
+
 /* Before the store is opened: is the word of --saga an id, TYPE/ID, or with tables TYPE/VALUE? NULL is
  * fine. */
 pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *error);

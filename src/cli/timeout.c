@@ -1,5 +1,5 @@
 /* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
- * move, reap and release, timeout_print.c the columns.
+ * move, reap and release, timeout_set.c set, timeout_print.c the columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,21 +9,32 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_CANCEL, ACTION_LIST, ACTION_MOVE, ACTION_REAP, ACTION_RELEASE, ACTION_SHOW };
+enum {
+    ACTION_CANCEL,
+    ACTION_LIST,
+    ACTION_MOVE,
+    ACTION_REAP,
+    ACTION_RELEASE,
+    ACTION_SET,
+    ACTION_SHOW
+};
 static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
-                                                 "release", "show", NULL};
+                                                 "release", "set",  "show", NULL};
 static const pawl__choice_line action_lines[] = {
     {"ID ...", "take them away: they never happen"},
     {"", "what is to happen, by time"},
     {"ID ...", "later, with --by; at another time, with --to"},
     {"ID ...", "clear leases that ran out, of workers that died"},
     {"ID ...", "make them due now"},
+    {"",
+     "one for the saga of --saga, with --name and --by or --to: it wakes one that nothing wakes"},
     {"ID", "one of them, whose it is, and what happens next"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_MOVE (1U << ACTION_MOVE)
+#define FOR_SET (1U << ACTION_SET)
 #define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_REAP | 1U << ACTION_RELEASE)
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
@@ -50,24 +61,26 @@ const pawl__option pawl__timeout_verb_options[] = {
     TIMEOUT_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
     TIMEOUT_OPTION("app", TEXT, application, "APP.so", 0,
                    "the program that has the sagas: they are named by their values"),
-    TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE, "later by that: 15m 2h 2d"),
+    TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
+                   "later by that: 15m 2h 2d; set: from now on"),
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
-    TIMEOUT_OPTION("destination", TEXT, destination, "NAME", FOR_MANY,
-                   "that are handled from this queue, or sent to this route"),
+    TIMEOUT_OPTION(
+        "destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
+        "that are handled from this queue, or sent to this route; set: default that of --app"),
     TIMEOUT_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
     TIMEOUT_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
-    TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY, "of this name"),
+    TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
-    TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK, "why, for the record"),
-    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+    TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
+    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
                    "of this saga; by its value with --app"),
     PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix),
     TIMEOUT_OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
     TIMEOUT_OPTION("since", TEXT, since, "TIME", FOR_MANY,
                    "due at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__timeout_fields, at),
-    TIMEOUT_OPTION("to", TEXT, to, "TIME", FOR_MOVE, "due at this time instead"),
+    TIMEOUT_OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
     TIMEOUT_OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
     TIMEOUT_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
@@ -77,6 +90,7 @@ const pawl__report pawl__timeout_verb_reports[] = {
     {"list, show", pawl__timeout_columns, NULL},
     {"cancel, move", NULL, "cancelled moved left"},
     {"reap, release", NULL, "reaped released left"},
+    {"set", NULL, "set id due was_due"},
     {"with --dry-run", NULL, "matching"},
     {.what = NULL},
 };
@@ -163,6 +177,7 @@ static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *err
     size_t              count   = fields->ids.count;
     bool                is_list = strcmp(fields->action, "list") == 0;
     bool                is_show = strcmp(fields->action, "show") == 0;
+    bool                is_set  = strcmp(fields->action, "set") == 0;
     pawl_code           code    = PAWL_OK;
     if (is_list && count > 0)
         return pawl_error_set(error, PAWL_EINVAL,
@@ -177,19 +192,23 @@ static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *err
             code = pawl_error_wrap(error, code, "ID");
     }
     if (code == PAWL_OK && !is_list && !is_show)
-        code = pawl__timeout_settle_check(fields, error);
+        code = is_set ? pawl__timeout_set_check(fields, error)
+                      : pawl__timeout_settle_check(fields, error);
     return code == PAWL_OK ? pawl__timeout_query_read(fields, &query, error) : code;
 }
 
 int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {
-        [ACTION_CANCEL] = pawl__timeout_settle,  [ACTION_LIST] = list,
-        [ACTION_MOVE] = pawl__timeout_settle,    [ACTION_REAP] = pawl__timeout_settle,
-        [ACTION_RELEASE] = pawl__timeout_settle, [ACTION_SHOW] = show};
-    pawl__timeout_fields fields = {.action = NULL};
-    pawl_error           error  = PAWL_ERROR_INIT;
-    size_t               i      = 0;
+    pawl__look_fn *const looks[] = {[ACTION_CANCEL]  = pawl__timeout_settle,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_MOVE]    = pawl__timeout_settle,
+                                    [ACTION_REAP]    = pawl__timeout_settle,
+                                    [ACTION_RELEASE] = pawl__timeout_settle,
+                                    [ACTION_SET]     = pawl__timeout_set,
+                                    [ACTION_SHOW]    = show};
+    pawl__timeout_fields fields  = {.action = NULL};
+    pawl_error           error   = PAWL_ERROR_INIT;
+    size_t               i       = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */

@@ -1,6 +1,6 @@
 /* timeout.h - fields and functions that the parts of `pawl timeout` share: timeout.c shows timeouts,
  * timeout_find.c selects them, timeout_settle.c cancels, moves, reaps and releases them,
- * timeout_print.c prints them.
+ * timeout_set.c sets one, timeout_print.c prints them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,5 +60,8 @@ pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_st
 /* cancel, move, reap and release; their words are checked before the store is opened. */
 pawl_code     pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
 pawl__look_fn pawl__timeout_settle;
+/* set; likewise. */
+pawl_code     pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__look_fn pawl__timeout_set;
 
 #endif

@@ -161,3 +161,43 @@ expect 0 '' pawl events list --type pawl.timeouts_moved --json
 lines 6
 expect 0 '^cancelled 600 timeouts$' pawl timeout cancel --all --yes
 ids ''
+
+echo "== one that an operator sets"
+expect 2 "pawl timeout set takes options, not '${id}01'; one that is there is moved" pawl timeout set "${id}01"
+expect 2 "needs --saga TYPE/VALUE and --name NAME" pawl timeout set --saga OrderSaga/b-9 --by 1h
+expect 2 "needs --by DURATION or --to TIME, one of them" pawl timeout set --saga OrderSaga/b-9 --name payment
+expect 2 "needs --by DURATION or --to TIME, one of them" \
+    pawl timeout set --saga OrderSaga/b-9 --name payment --by 1h --to 2030-01-01T00:00:00Z
+expect 2 "give TYPE/VALUE, or TYPE/ID" pawl timeout set --saga b-9 --name payment --by 1h
+expect 2 "needs --app APP.so, or --destination" pawl timeout set --saga "OrderSaga/$saga" --name payment --by 1h
+expect 2 "a correlation value is looked up in the tables of --app" pawl timeout set --saga OrderSaga/b-9 --name payment --by 1h --destination orders
+expect 2 "pawl timeout set has no option --yes: it is for" \
+    pawl timeout set --saga OrderSaga/b-9 --name payment --by 1h --yes
+app=(--app "$build_dir/orders.so")
+expect 0 '' pawl schema apply "${app[@]}"
+start app "$build_dir/orders.so"
+expect 0 '' pawl send --to orders --type place_order --body '{"order_id":"b-9","warehouse":"north","total_cents":5}'
+began() { pawl why OrderSaga/b-9 "${app[@]}" >/dev/null 2>&1; }
+poll 20 began || die "no saga"
+expect 2 "has no saga 'Order'" pawl timeout set --saga Order/b-9 --name payment --by 1h "${app[@]}"
+expect 2 "OrderSaga of .*orders.so handles no timeout 'paiment'; did you mean payment\?" \
+    pawl timeout set --saga OrderSaga/b-9 --name paiment --by 1h "${app[@]}"
+expect 6 'there is no saga OrderSaga/b-8' pawl timeout set --saga OrderSaga/b-8 --name payment --by 1h "${app[@]}"
+expect 0 '^set timeout payment of OrderSaga/b-9 for orders, due in 2 d; before, it was due at 20' \
+    pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}"
+ids "$(pawl timeout list --json | sed -E 's/^\{"id":"[^"]*(..)",.*/\1/') " --name payment
+expect 0 '' pawl timeout cancel --all --saga OrderSaga/b-9 --yes --reason 'the bank asked' "${app[@]}"
+saga=$(pawl saga show OrderSaga/b-9 "${app[@]}" --json | sed -E 's/.*"id":"([^"]*)","version".*/\1/')
+expect 0 "^\{\"set\":1,\"id\":\"[0-9a-f-]{36}\",\"due\":\"2030-01-01T00:00:00.000000Z\",\"was_due\":null\}$" \
+    pawl timeout set --saga "OrderSaga/$saga" --name payment --to 2030-01-01T00:00:00Z --destination orders --json
+expect 0 "\"name\":\"payment\",\"saga_type\":\"OrderSaga\",\"saga_id\":\"$saga\",.*\"destination\":\"orders\"" \
+    pawl timeout list --json
+expect 0 '' pawl timeout set --saga OrderSaga/b-9 --name payment --by 1ms --reason 'nothing wakes it' "${app[@]}"
+ended() { ! began; }
+poll 20 ended || die "the timeout that was set does not fire"
+stream=$(pawl events list --type pawl.timeouts_set --json | sed -nE '$s/.*"stream":"([^"]*)".*/\1/p')
+expect 0 "\"by\":\"$(id -un)\",\"reason\":\"nothing wakes it\".*OrderSaga.*$saga" \
+    pawl events show "$stream" 1 --json --reveal
+expect 0 '' pawl events list --type pawl.timeouts_set --json
+lines 3
+stop "$pid" TERM 0

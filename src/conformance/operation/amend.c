@@ -1,4 +1,4 @@
-/* amend.c - timeouts that an operator cancels, moves and releases, and leases that are reaped.
+/* amend.c - timeouts that an operator sets, cancels, moves and releases, and leases that are reaped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -251,6 +251,47 @@ static void what_cannot_be_done_is_refused(suite *s)
 #undef AMEND
 }
 
+/* Twice, and while a worker has it in hand: its second time counts, and its commit is refused. */
+static void one_that_is_set_is_there_with_who_and_why(suite *s)
+{
+    pawl_store      *a = suite_open(s), *b = suite_open(s);
+    pawl_timeout_row row = {.saga_id     = suite_saga_id(9),
+                            .saga_type   = TEXT("Order"),
+                            .name        = TEXT("2"),
+                            .destination = TEXT("orders"),
+                            .due         = SUITE_NOW + MINUTE};
+    pawl_timeout_id  id  = {{{0}}};
+    set_three(s, a);
+    EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT("late"), SUITE_NOW, &id, &s->error));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
+    EXPECT_EQ(s, due_of(s, a, 2), SUITE_NOW + MINUTE); /* the name is the saga's: it is set anew */
+    row.name = TEXT("4");
+    EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT(""), SUITE_NOW, &id, &s->error));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 4);
+    row.due = SUITE_NOW;
+    EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT(""), SUITE_NOW, NULL, &s->error));
+    pawl_timeout_rows mine = lease(s, a, 70, SUITE_NOW, 1);
+    EXPECT_EQ(s, mine.count, 1);
+    EXPECT_EQ(s, pawl_uuid_compare(mine.items[0].id.uuid, id.uuid), 0);
+    EXPECT_TEXT(s, mine.items[0].saga_type, TEXT("Order"));
+    EXPECT_EQ(s, pawl_uuid_compare(mine.items[0].saga_id.uuid, suite_saga_id(9).uuid), 0);
+    row.due = SUITE_NOW + 9;
+    EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT(""), SUITE_NOW, NULL, &s->error));
+    const pawl_session_id owner = suite_session_id(70);
+    EXPECT_CODE(s, pawl_store_timeout_remove(a, id, &owner, SUITE_NOW, &s->error), PAWL_EGONE);
+    pawl_event_rows events = events_of(s, a, PAWL_TIMEOUTS_SET);
+    EXPECT_EQ(s, events.count, 4);
+    EXPECT(s, suite_text_has(events.items[0].event.headers, TEXT("\"by\":\"ann\"")));
+    EXPECT(s, suite_text_has(events.items[0].event.headers, TEXT("\"reason\":\"late\"")));
+    EXPECT(s, suite_text_has(events.items[0].event.body, TEXT("\"saga_type\":\"Order\"")));
+    EXPECT_CODE(s, pawl_store_timeout_set(b, &row, TEXT(""), TEXT(""), SUITE_NOW, NULL, &s->error),
+                PAWL_EINVAL);
+    row.destination = TEXT("");
+    EXPECT_CODE(s, pawl_store_timeout_set(b, &row, ANN, TEXT(""), SUITE_NOW, NULL, &s->error),
+                PAWL_EINVAL);
+    EXPECT_EQ(s, events_of(s, a, PAWL_TIMEOUTS_SET).count, 4);
+}
+
 static const suite_case cases[] = {
     {"E13 timeouts are cancelled, moved and released", each_action_does_what_it_says},
     {"E13 released timeouts are not later and begin anew",
@@ -264,6 +305,8 @@ static const suite_case cases[] = {
     {"T14 reaping by name clears leases that ran out alone",
      reaping_clears_leases_that_ran_out_alone},
     {"E13 what cannot be done with timeouts is refused", what_cannot_be_done_is_refused},
+    {"E13 a timeout that an operator sets is there with who and why",
+     one_that_is_set_is_there_with_who_and_why},
 };
 
 const suite_cases cases_op_amend = SUITE_CASES("operation amend", cases);

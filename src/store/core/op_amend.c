@@ -1,4 +1,4 @@
-/* op_amend.c - timeouts that an operator cancels, moves and releases, and leases that are cleared.
+/* op_amend.c - timeouts that an operator sets, cancels, moves and releases, and leases that are cleared.
  *
  * One commit, in which the event that says who, when, why and which stands beside the changes. So it
  * may name no timeout that was refused: a refusal refuses all, and the commit is tried again without
@@ -15,6 +15,11 @@
 #include "pawl/store_calls.h"
 
 #define NOUN "timeouts"
+
+static pawl_code no_memory(size_t count, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
+}
 
 static pawl__action action_of(const pawl_timeout_amend *amend, pawl_text name)
 {
@@ -67,7 +72,13 @@ static bool make_settle(const pawl_timeout_amend *amend, const pawl_timeout_row 
     return true;
 }
 
-/* [{"id":"...","name":"...","due":"..."}, ...]: as they were; data NULL: out of memory. */
+static bool put_text(yyjson_mut_doc *doc, yyjson_mut_val *item, const char *key, pawl_text text)
+{
+    return yyjson_mut_obj_add_strncpy(doc, item, key, text.size != 0 ? text.data : "", text.size);
+}
+
+/* [{"id":"...","name":"...","due":"...","saga_type":"...","saga_id":"..."}, ...]: as they were;
+ * data NULL: out of memory. */
 static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl_arena *arena)
 {
     pawl_text       text  = {0};
@@ -78,14 +89,16 @@ static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl
         yyjson_mut_doc_set_root(doc, list);
     for (size_t i = 0; is_ok && i < count; i++) {
         char            id[PAWL_UUID_TEXT_SIZE + 1], due[PAWL_TIME_TEXT_SIZE + 1];
+        char            saga[PAWL_UUID_TEXT_SIZE + 1];
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
         pawl_uuid_format(rows[i]->id.uuid, id);
+        pawl_uuid_format(rows[i]->saga_id.uuid, saga);
         pawl_time_format(rows[i]->due, due);
         is_ok = item != NULL && yyjson_mut_obj_add_strcpy(doc, item, "id", id) &&
-                yyjson_mut_obj_add_strncpy(doc, item, "name",
-                                           rows[i]->name.size != 0 ? rows[i]->name.data : "",
-                                           rows[i]->name.size) &&
-                yyjson_mut_obj_add_strcpy(doc, item, "due", due);
+                put_text(doc, item, "name", rows[i]->name) &&
+                yyjson_mut_obj_add_strcpy(doc, item, "due", due) &&
+                put_text(doc, item, "saga_type", rows[i]->saga_type) &&
+                yyjson_mut_obj_add_strcpy(doc, item, "saga_id", saga);
     }
     if (is_ok)
         text = pawl__object_write(doc, arena);
@@ -103,24 +116,23 @@ typedef struct parts {
 } parts;
 
 /* A stream of its own for each commit, so that nobody waits for it. */
-static pawl_code make_event(pawl_store *store, const pawl_timeout_amend *amend, const parts *made,
-                            pawl_time now, pawl_arena *arena, pawl_event_append *event,
-                            pawl_error *error)
+static pawl_code make_event(pawl_store *store, pawl__action action,
+                            const pawl_timeout_row *const *rows, size_t count, pawl_time now,
+                            pawl_arena *arena, pawl_event_append *event, pawl_error *error)
 {
     char stream[PAWL_UUID_TEXT_SIZE + 1], id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(pawl__store_new_id(store, now), stream);
-    pawl_uuid_format(made->rows[0]->id.uuid, id);
-    const pawl__action action = action_of(amend, pawl_text_of(stream));
-    pawl_code          code =
+    pawl_uuid_format(rows[0]->id.uuid, id);
+    action.name = pawl_text_of(stream);
+    pawl_code code =
         pawl__action_event(store, &action, pawl__object_begin(), now, arena, event, error);
     if (code != PAWL_OK)
         return code;
-    event->unit             = (uint32_t)made->count;
     event->event.message_id = pawl_arena_text(arena, pawl_text_of(id));
-    event->event.body       = body_of(made->rows, made->count, arena);
+    event->event.body       = body_of(rows, count, arena);
     return event->event.message_id.data != NULL && event->event.body.data != NULL
                ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for an event");
+               : no_memory(count, error);
 }
 
 static pawl_code commit(pawl_store *store, const pawl_timeout_amend *amend, parts *made,
@@ -128,9 +140,11 @@ static pawl_code commit(pawl_store *store, const pawl_timeout_amend *amend, part
 {
     pawl_event_append event = {.unit = 0};
     *refused                = (pawl_refusals){.arena = arena};
-    pawl_code code          = make_event(store, amend, made, now, arena, &event, error);
+    pawl_code code = make_event(store, action_of(amend, PAWL_TEXT("")), made->rows, made->count,
+                                now, arena, &event, error);
     if (code != PAWL_OK)
         return code;
+    event.unit = (uint32_t)made->count;
     for (size_t i = 0; i < made->count; i++)
         made->settles[i].unit = (uint32_t)i;
     pawl_changes changes = {.now            = now,
@@ -169,7 +183,7 @@ static pawl_code take_parts(size_t count, pawl_arena *arena, parts *made, pawl_e
     made->is_refused = pawl_arena_take(arena, count * sizeof *made->is_refused);
     return made->rows != NULL && made->settles != NULL && made->is_refused != NULL
                ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
+               : no_memory(count, error);
 }
 
 static pawl_code amend_all(pawl_store *store, const pawl_timeout_row *rows, size_t count,
@@ -209,6 +223,51 @@ pawl_code pawl_store_timeout_amend(pawl_store *store, const pawl_timeout_row *ro
     code = amend_all(store, rows, count, amend, now, arena, &made, error);
     if (code == PAWL_OK)
         *amended = made.count;
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- One that is set --------------------------------------------------------- */
+
+static pawl_code set_one(pawl_store *store, pawl_timeout_row *row, const pawl__action *action,
+                         pawl_time now, pawl_arena *arena, pawl_error *error)
+{
+    const pawl_timeout_row *rows[] = {row};
+    pawl_event_append       event  = {.unit = 0};
+    if (pawl_uuid_is_zero(row->id.uuid))
+        row->id.uuid = pawl__store_new_id(store, now);
+    pawl_code code = make_event(store, *action, rows, 1, now, arena, &event, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_timeout_set set     = {.id             = row->id,
+                                .saga_id        = row->saga_id,
+                                .saga_type      = row->saga_type,
+                                .name           = row->name,
+                                .destination    = row->destination,
+                                .due            = row->due,
+                                .headers        = row->headers,
+                                .correlation_id = row->correlation_id};
+    pawl_changes     changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1},
+                                .timeout_set = {&set, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}
+
+pawl_code pawl_store_timeout_set(pawl_store *store, const pawl_timeout_row *timeout, pawl_text by,
+                                 pawl_text reason, pawl_time now, pawl_timeout_id *id,
+                                 pawl_error *error)
+{
+    const pawl__action action = {PAWL_TIMEOUTS_STREAMS, NOUN, PAWL_TEXT("set"),
+                                 PAWL_TIMEOUTS_SET,     by,   reason};
+    pawl_timeout_row   row    = *timeout;
+    pawl_code          code   = pawl__action_check(&action, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return no_memory(1, error);
+    code = set_one(store, &row, &action, now, arena, error);
+    if (code == PAWL_OK && id != NULL)
+        *id = row.id;
     pawl_arena_destroy(arena);
     return code;
 }
