@@ -1,7 +1,7 @@
 /* store_alarm.h - alarms: what an endpoint's process says of itself in the store, so that others can see it.
  *
  *     raise -> (others list it) -> end
- *           -> (its worker ends or dies: it stands no more)
+ *           -> (its worker ends, dies or is replaced, or another one leads: it stands no more)
  *
  * The library raises three: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
  * fails again and again, and "route" while a receiver of its outbox is away. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
@@ -28,6 +28,9 @@ typedef struct pawl_alarm {
     pawl_text
         text; /* the last failure; PAWL_ERROR_TEXT_SIZE_MAX bytes with the worker's id at most */
     pawl_time since;
+    int64_t   epoch; /* of that worker; 0: any. An alarm of an earlier epoch stands no more */
+    pawl_text
+        lease; /* stands until another worker has the lease of that name; empty: whoever leads */
 } pawl_alarm;
 
 typedef struct pawl_alarm_rows {
@@ -35,7 +38,8 @@ typedef struct pawl_alarm_rows {
     size_t      count;
 } pawl_alarm_rows;
 
-/* Types of the events. Headers: "by" (the worker), "reason" (the text) and "what". */
+/* Types of the events. Headers: "by" (the worker), "reason" (the text), "what", and unless they are 0 and empty "epoch"
+ * and "lease". */
 #define PAWL_ALARM_STREAMS "pawl.alarm"
 #define PAWL_ALARM_RAISED "pawl.alarm_raised"
 #define PAWL_ALARM_ENDED "pawl.alarm_ended"
@@ -55,7 +59,7 @@ PAWL_API pawl_code pawl_store_alarm_end(pawl_store *store, const pawl_alarm *ala
                                         pawl_error *error);
 
 /* Alarms that stand, of workers that live, latest first of each endpoint; in the arena. One read for each
- * endpoint that has workers. */
+ * endpoint that has workers, and one of the leases where an alarm names one. */
 PAWL_API pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_rows *rows,
                                      pawl_error *error);
 

@@ -1,27 +1,126 @@
-/* alarm.c - an alarm of the endpoint's service in the store: raised, and ended.
+/* alarm.c - alarms of an endpoint in the store: raised, and ended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store_alarm.h"
+#include "base/cut.h"
 #include "runtime/runtime.h"
 
-/* A store that cannot be written says nothing: it is told again after as many failed sweeps, or by the next sweep, or
- * try of a route. */
-void pawl__service_alarm(pawl__service *service, pawl_text what, bool *is_alarmed, bool is_raised,
-                         pawl_text text)
+#include <stdio.h>
+
+#define PAUSE_MIN PAWL_SECONDS(2) /* between two raises of an alarm that comes and goes */
+#define PAUSE_MAX PAWL_MINUTES(10)
+#define TRY_PERIOD PAWL_SECONDS(1) /* a store that cannot be written is told again */
+
+void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why)
 {
-    const pawl_alarm alarm = {.worker   = pawl_store_worker(service->store),
-                              .endpoint = service->endpoint->model->endpoint,
-                              .what     = what,
-                              .text     = text,
-                              .since    = pawl__machine_now(service->endpoint)};
-    pawl_error       error = PAWL_ERROR_INIT;
-    if (is_raised == *is_alarmed)
+    if (alarm->is_wanted)
         return;
-    pawl_code code = is_raised ? pawl_store_alarm_raise(service->store, &alarm, &error)
-                               : pawl_store_alarm_end(service->store, &alarm, &error);
-    if (code == PAWL_OK)
-        *is_alarmed = is_raised;
-    else
-        pawl_log(PAWL_LOG_DEBUG, "alarm of %.*s: %s", PAWL_TEXT_ARGS(what), error.text);
+    alarm->is_wanted = true;
+    alarm->subject   = subject;
+    int size         = snprintf(alarm->why, sizeof alarm->why, "%.*s", PAWL_TEXT_ARGS(why));
+    if ((size_t)size >= sizeof alarm->why)
+        pawl__text_end_cut(alarm->why, sizeof alarm->why);
+}
+
+void pawl__alarm_unwant(pawl__alarm *alarm)
+{
+    alarm->is_wanted = false;
+}
+
+void pawl__alarm_forget(pawl__alarm *alarm, pawl_worker_id worker)
+{
+    if (pawl_uuid_compare(alarm->by.uuid, worker.uuid) == 0)
+        alarm->is_told = false;
+}
+
+void pawl__alarm_check_epoch(pawl__alarm *alarm, const pawl_store *store)
+{
+    if (alarm->epoch != pawl_store_epoch(store))
+        pawl__alarm_forget(alarm, pawl_store_worker(store));
+}
+
+/* Is that time still to come? One far ahead is from before the clock was set back. */
+static bool is_ahead(int64_t due, int64_t now, int64_t most)
+{
+    return due > now && due - now <= most;
+}
+
+/* Another subject's word ends at once, and the new one waits for its turn. */
+pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now)
+{
+    bool is_other = alarm->is_told && alarm->told_subject != alarm->subject;
+    if (is_ahead(alarm->try_due, now, TRY_PERIOD))
+        return PAWL__ALARM_NOTHING;
+    if (alarm->is_wanted && alarm->is_told && !is_other)
+        return PAWL__ALARM_NOTHING;
+    if (alarm->is_wanted && !is_ahead(alarm->raised + alarm->pause, now, PAUSE_MAX))
+        return PAWL__ALARM_RAISE;
+    return alarm->is_told ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
+}
+
+pawl_code pawl__alarm_tell(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
+                           pawl_error *error)
+{
+    return act == PAWL__ALARM_RAISE ? pawl_store_alarm_raise(store, told, error)
+                                    : pawl_store_alarm_end(store, told, error);
+}
+
+static void note_raised(pawl__alarm *alarm, const pawl_store *store, int64_t now)
+{
+    bool is_quiet =
+        alarm->pause == 0 || now < alarm->raised || now - alarm->raised >= 2 * PAUSE_MAX;
+    int64_t doubled     = 2 * alarm->pause < PAUSE_MAX ? 2 * alarm->pause : PAUSE_MAX;
+    alarm->pause        = is_quiet ? PAUSE_MIN : doubled;
+    alarm->raised       = now;
+    alarm->by           = pawl_store_worker(store);
+    alarm->epoch        = pawl_store_epoch(store);
+    alarm->told_subject = alarm->subject;
+}
+
+/* A store without events is as good as told. */
+void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
+                      pawl_code code, int64_t now)
+{
+    if (code != PAWL_OK && code != PAWL_EUNSUPPORTED) {
+        alarm->try_due = now + TRY_PERIOD;
+        return;
+    }
+    alarm->try_due = 0;
+    alarm->is_told = act == PAWL__ALARM_RAISE;
+    if (alarm->is_told)
+        note_raised(alarm, store, now);
+}
+
+/* ---- Of the service -------------------------------------------------------- */
+
+static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, pawl_text lease)
+{
+    pawl_store *store = service->store;
+    int64_t     now   = pawl__watch_now(service->endpoint);
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_alarm  told  = {.worker   = pawl_store_worker(store),
+                         .endpoint = service->endpoint->model->endpoint,
+                         .what     = pawl_text_of(what),
+                         .text     = {.data = "", .size = 0},
+                         .since    = pawl__machine_now(service->endpoint),
+                         .epoch    = pawl_store_epoch(store),
+                         .lease    = lease};
+    if (pawl_uuid_compare(alarm->by.uuid, told.worker.uuid) != 0)
+        alarm->is_told = false; /* the handle was opened anew: nothing stands of the one before */
+    pawl__alarm_check_epoch(alarm, store);
+    pawl__alarm_act act = pawl__alarm_next(alarm, now);
+    if (act == PAWL__ALARM_NOTHING)
+        return;
+    if (act == PAWL__ALARM_RAISE)
+        told.text = pawl_text_of(alarm->why);
+    pawl_code code = pawl__alarm_tell(store, &told, act, &error);
+    pawl__alarm_note(alarm, act, store, code, now);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);
+}
+
+void pawl__service_alarms_tell(pawl__service *service)
+{
+    tell(service, "retention", &service->sweep_alarm, (pawl_text){.data = "", .size = 0});
+    tell(service, "route", &service->route_alarm, service->lease_name);
 }

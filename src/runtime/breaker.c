@@ -5,7 +5,6 @@
 #include "runtime/breaker.h"
 
 #include "base/cut.h"
-#include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>
@@ -126,6 +125,7 @@ static void count_probe(pawl_endpoint *endpoint, const pawl__unit *failed, move 
         made->what        = MOVE_CLOSED;
         made->time        = pawl__watch_now(endpoint) - breaker->since;
         breaker->openings = 0;
+        breaker->is_said  = false;
         set_state(endpoint, PAWL__BREAKER_CLOSED);
     }
 }
@@ -267,47 +267,84 @@ bool pawl__breaker_enter(pawl__worker *worker)
     return worker->breaker.permit != PAWL__PERMIT_NOTHING;
 }
 
-/* True: the alarm has to be raised, or ended; it is noted as if it was. */
-static bool take_alarm(pawl__worker *worker, pawl_alarm *alarm, char *why, bool *is_open)
+/* The news that a worker has to tell of the breaker. */
+typedef struct word {
+    pawl__alarm_act act;
+    bool            is_critical; /* opened since the critical action was called */
+    pawl_alarm      alarm;
+    char            why[PAWL__BREAKER_WHY_SIZE];
+} word;
+
+/* The alarm of a worker's row is ended in that worker's name. */
+static void take_word(const pawl__worker *worker, word *it)
 {
     pawl_endpoint *endpoint = worker->endpoint;
     pawl__breaker *breaker  = &endpoint->breaker;
     pthread_mutex_lock(&endpoint->mutex);
-    *is_open    = state_of(endpoint) != PAWL__BREAKER_CLOSED;
-    bool is_new = *is_open != atomic_exchange(&breaker->is_alarmed, *is_open);
-    if (is_new && *is_open)
-        breaker->alarmed_by = pawl_store_worker(worker->store);
-    memcpy(why, breaker->why, sizeof breaker->why);
-    *alarm = (pawl_alarm){.worker   = breaker->alarmed_by,
-                          .endpoint = endpoint->model->endpoint,
-                          .what     = PAWL_TEXT("breaker"),
-                          .text     = *is_open ? pawl_text_of(why) : PAWL_TEXT(""),
-                          .since    = pawl__machine_now(endpoint)};
+    bool is_open = state_of(endpoint) != PAWL__BREAKER_CLOSED;
+    memcpy(it->why, breaker->why, sizeof it->why);
+    pawl__alarm_check_epoch(&breaker->alarm, worker->store);
+    if (is_open)
+        pawl__alarm_want(&breaker->alarm, 0, pawl_text_of(it->why));
+    else
+        pawl__alarm_unwant(&breaker->alarm);
+    it->is_critical = is_open && !breaker->is_said;
+    breaker->is_said |= is_open;
+    it->act       = breaker->is_telling ? PAWL__ALARM_NOTHING
+                                        : pawl__alarm_next(&breaker->alarm, pawl__watch_now(endpoint));
+    bool is_raise = it->act == PAWL__ALARM_RAISE;
+    it->alarm =
+        (pawl_alarm){.worker   = is_raise ? pawl_store_worker(worker->store) : breaker->alarm.by,
+                     .epoch    = is_raise ? pawl_store_epoch(worker->store) : breaker->alarm.epoch,
+                     .endpoint = endpoint->model->endpoint,
+                     .what     = PAWL_TEXT("breaker"),
+                     .text     = is_raise ? pawl_text_of(it->why) : PAWL_TEXT(""),
+                     .since    = pawl__machine_now(endpoint)};
+    breaker->is_telling |= it->act != PAWL__ALARM_NOTHING;
     pthread_mutex_unlock(&endpoint->mutex);
-    return is_new;
 }
 
-/* Behind the step, when no transaction is open. A failure leaves it to the next step. */
-static void tell_store(pawl__worker *worker)
+static void note_word(const pawl__worker *worker, const word *it, pawl_code code)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl__breaker *breaker  = &endpoint->breaker;
+    pthread_mutex_lock(&endpoint->mutex);
+    pawl__alarm_note(&breaker->alarm, it->act, worker->store, code, pawl__watch_now(endpoint));
+    atomic_store(&breaker->is_alarmed, breaker->alarm.is_told);
+    breaker->is_telling = false;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    if (!pawl__breaker_is_on(endpoint))
+        return;
+    pthread_mutex_lock(&endpoint->mutex);
+    pawl__alarm_forget(&endpoint->breaker.alarm, worker);
+    atomic_store(&endpoint->breaker.is_alarmed, endpoint->breaker.alarm.is_told);
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* Behind the step, when no transaction is open. A failure leaves it to a later step. */
+void pawl__breaker_tell(pawl__worker *worker)
 {
     const pawl_endpoint *endpoint = worker->endpoint;
-    char                 why[PAWL__BREAKER_WHY_SIZE];
     pawl_error           error = PAWL_ERROR_INIT, cause = PAWL_ERROR_INIT;
-    pawl_alarm           alarm;
-    bool                 is_open;
-    bool                 is_closed = state_of(endpoint) == PAWL__BREAKER_CLOSED;
-    if (worker->store == NULL || is_closed == !atomic_load(&endpoint->breaker.is_alarmed) ||
-        !take_alarm(worker, &alarm, why, &is_open))
+    word                 it;
+    if (worker->store == NULL ||
+        (state_of(endpoint) == PAWL__BREAKER_CLOSED && !atomic_load(&endpoint->breaker.is_alarmed)))
         return;
-    pawl_code code = is_open ? pawl_store_alarm_raise(worker->store, &alarm, &error)
-                             : pawl_store_alarm_end(worker->store, &alarm, &error);
-    if (code != PAWL_OK && code != PAWL_EUNSUPPORTED) {
-        atomic_store(&worker->endpoint->breaker.is_alarmed, !is_open);
-        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: the store does not know of its breaker: %s",
-                 endpoint->model->endpoint.data, error.text);
-    } else if (is_open && endpoint->settings.critical != NULL) {
+    take_word(worker, &it);
+    if (it.act != PAWL__ALARM_NOTHING) {
+        pawl_code code = pawl__alarm_tell(worker->store, &it.alarm, it.act, &error);
+        note_word(worker, &it, code);
+        if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
+            pawl_log(PAWL_LOG_DEBUG, "endpoint %s: the store does not know of its breaker: %s",
+                     endpoint->model->endpoint.data, error.text);
+    }
+    if (it.is_critical && endpoint->settings.critical != NULL) {
         pawl_error_set(&cause, PAWL_EUNREACHABLE, "the breaker of endpoint %s is open: %s",
-                       endpoint->model->endpoint.data, why);
+                       endpoint->model->endpoint.data, it.why);
         pawl__hand_critical(worker->hand, endpoint, "breaker", &cause);
     }
 }
@@ -315,7 +352,7 @@ static void tell_store(pawl__worker *worker)
 void pawl__breaker_leave(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    tell_store(worker);
+    pawl__breaker_tell(worker);
     if (worker->breaker.permit == PAWL__PERMIT_PROBE) {
         pthread_mutex_lock(&endpoint->mutex);
         endpoint->breaker.is_probing = false;

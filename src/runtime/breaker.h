@@ -21,6 +21,7 @@
 #define PAWL_RUNTIME_BREAKER_H
 
 #include "pawl/endpoint.h"
+#include "runtime/alarm.h"
 
 #include <stdatomic.h>
 
@@ -38,16 +39,18 @@ typedef enum pawl__breaker_state {
 
 /* Of an endpoint; all but the state under its mutex. All zero at first. */
 typedef struct pawl__breaker {
-    atomic_int     state;
-    uint64_t       window[PAWL__BREAKER_WINDOW_MAX / 64]; /* a bit for each: it failed */
-    int32_t        next, count, failures;                 /* in the window */
-    bool           is_probing;                            /* a worker has the probe */
-    int32_t        probes;                                /* successes in a row */
-    int32_t        openings;                              /* since it was closed */
-    int64_t        since, until;                          /* by pawl__watch_now */
-    char           why[PAWL__BREAKER_WHY_SIZE];           /* the last failure that opened it */
-    atomic_bool    is_alarmed;                            /* the store says so */
-    pawl_worker_id alarmed_by;
+    atomic_int  state;
+    uint64_t    window[PAWL__BREAKER_WINDOW_MAX / 64]; /* a bit for each: it failed */
+    int32_t     next, count, failures;                 /* in the window */
+    bool        is_probing;                            /* a worker has the probe */
+    int32_t     probes;                                /* successes in a row */
+    int32_t     openings;                              /* since it was closed */
+    int64_t     since, until;                          /* by pawl__watch_now */
+    char        why[PAWL__BREAKER_WHY_SIZE];           /* the last failure that opened it */
+    atomic_bool is_alarmed;                            /* the store says so */
+    pawl__alarm alarm;
+    bool        is_telling; /* a worker is at it */
+    bool        is_said;    /* to the critical action */
 } pawl__breaker;
 
 /* The permit of a step to claim. */
@@ -70,6 +73,11 @@ typedef struct pawl__breaker_part {
 bool pawl__breaker_enter(struct pawl__worker *worker);
 /* A move since is told to the store, as an alarm, and to the critical action when it opened. */
 void pawl__breaker_leave(struct pawl__worker *worker);
+/* Tells of it when the step may not claim, and leave does not follow. */
+void pawl__breaker_tell(struct pawl__worker *worker);
+/* The worker's handle was closed, and with its row went the alarm that it raised: the next step of any worker raises it
+ * anew. */
+void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker);
 /* A batch begins to run. */
 void pawl__breaker_begin(struct pawl__worker *worker);
 /* Has the batch to give back what has not run? Notes what has. */

@@ -16,6 +16,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/alarm.h"
 #include "runtime/audit.h"
 #include "runtime/breaker.h"
 #include "runtime/deaths.h"
@@ -235,7 +236,7 @@ typedef struct pawl__service {
     pawl__hand                hand;
     pawl_store               *store; /* borrowed from the worker in step mode */
     bool                      owns_store;
-    bool                      is_alarmed, is_route_alarmed; /* of sweeps, of routes that are away */
+    pawl__alarm               sweep_alarm, route_alarm;
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];
@@ -260,10 +261,8 @@ typedef struct pawl__service {
     struct pawl__projections *projections;    /* NULL: the endpoint has none */
 } pawl__service;
 
-/* The store says for others that something fails, or does not any more; nothing when it says so already. The text is cut
- * by the caller. */
-void pawl__service_alarm(pawl__service *service, pawl_text what, bool *is_alarmed, bool is_raised,
-                         pawl_text text);
+/* alarm.c: tells the store for others what fails, and does not any more, unless it says so already. */
+void      pawl__service_alarms_tell(pawl__service *service);
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error);
 /* Closes what is open: sinks, and its own store. */

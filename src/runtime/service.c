@@ -78,12 +78,6 @@ static bool is_handle_lost(pawl_code code)
            code == PAWL_EUNREACHABLE;
 }
 
-static void alarm_of_sweeps(pawl__service *service, bool is_raised, const char *text)
-{
-    pawl__service_alarm(service, PAWL_TEXT("retention"), &service->is_alarmed, is_raised,
-                        pawl_text_of(text));
-}
-
 /* Clean-up that fails stops nothing, but a table that only grows has to be heard of
  * (O29). */
 static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
@@ -92,7 +86,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
              error->text);
     if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
-        alarm_of_sweeps(service, true, error->text);
+        pawl__alarm_want(&service->sweep_alarm, 0, pawl_text_of(error->text));
         service->sweep_failures = 0;
         if (settings->critical != NULL)
             pawl__hand_critical(&service->hand, service->endpoint, "retention", error);
@@ -132,7 +126,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
         pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
     if (code == PAWL_OK) {
         pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
-        alarm_of_sweeps(service, false, "");
+        pawl__alarm_unwant(&service->sweep_alarm);
         service->sweep_failures = 0;
         return code;
     }
@@ -174,6 +168,8 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
     note_time(service, now);
     if (service->store == NULL)
         code = pawl__endpoint_store_open(service->endpoint, &service->hand, &service->store, error);
+    if (code == PAWL_OK) /* an alarm that the last handle had */
+        pawl__service_alarms_tell(service);
     if (code == PAWL_OK)
         code = pawl__outbox_run(service, step, error);
     if (code == PAWL_OK)
@@ -182,6 +178,8 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
         code = sweep(service, now, error);
     if (code == PAWL_OK)
         code = reap(service, now, error);
+    if (code == PAWL_OK)
+        pawl__service_alarms_tell(service);
     if (code != PAWL_OK) {
         pawl__outbox_forget(service);
         pawl__projections_forget(service->projections);

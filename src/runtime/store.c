@@ -130,6 +130,7 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
     }
     pawl__hand_set_worker(hand, NULL);
     remove_own(endpoint, worker);
+    pawl__breaker_forget(endpoint, worker);
     pawl_store_close(*store);
     *store = NULL;
 }

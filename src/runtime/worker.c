@@ -312,6 +312,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
 static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     if (!pawl__breaker_enter(worker)) {
+        pawl__breaker_tell(worker);
         step->is_idle = true;
         return PAWL_OK;
     }

@@ -64,6 +64,46 @@ static void an_alarm_goes_with_its_worker(suite *s)
     EXPECT(s, pawl_uuid_compare(rows.items[0].worker.uuid, pawl_store_worker(b).uuid) == 0);
 }
 
+static void an_alarm_goes_with_its_workers_epoch(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    pawl_alarm  alarm = alarm_of(a, "route", "away");
+    alarm.epoch       = pawl_store_epoch(a) + 1;
+    EXPECT_OK(s, pawl_store_alarm_raise(b, &alarm, &s->error));
+    EXPECT_EQ(s, alarms(s, b).count, 0);
+    alarm.epoch--;
+    EXPECT_OK(s, pawl_store_alarm_raise(a, &alarm, &s->error));
+    EXPECT_EQ(s, alarms(s, b).count, 1);
+}
+
+static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
+{
+    bool is_held = false;
+    EXPECT_OK(s, pawl_store_lead(store, name, now, SUITE_LEASE, &is_held, &s->error));
+    return is_held;
+}
+
+/* The first one has not noticed yet, and its alarm is of no other lease. */
+static void an_alarm_goes_with_its_lease(suite *s)
+{
+    const pawl_text lease = TEXT("outbox/suite");
+    pawl_store     *a = suite_open(s), *b = suite_open(s);
+    pawl_alarm      alarm = alarm_of(a, "route", "away");
+    alarm.lease           = lease;
+    EXPECT(s, leads(s, a, lease, SUITE_NOW));
+    EXPECT(s, leads(s, b, TEXT("outbox/other"), SUITE_NOW));
+    EXPECT_OK(s, pawl_store_alarm_raise(a, &alarm, &s->error));
+    raise_it(s, a, "breaker", "open");
+    EXPECT_EQ(s, alarms(s, b).count, 2);
+    EXPECT(s, leads(s, b, lease, SUITE_NOW + SUITE_LEASE));
+    pawl_alarm_rows rows = alarms(s, b);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].what, TEXT("breaker"));
+    alarm.worker = pawl_store_worker(b);
+    EXPECT_OK(s, pawl_store_alarm_raise(b, &alarm, &s->error));
+    EXPECT_EQ(s, alarms(s, a).count, 2);
+}
+
 static void an_alarm_names_its_endpoint(suite *s)
 {
     pawl_store *a     = suite_open(s);
@@ -77,6 +117,8 @@ static void an_alarm_names_its_endpoint(suite *s)
 static const suite_case cases[] = {
     {"O23 an alarm stands until it ends", an_alarm_stands_until_it_ends},
     {"O23 an alarm goes with its worker", an_alarm_goes_with_its_worker},
+    {"O23 an alarm goes with its worker's epoch", an_alarm_goes_with_its_workers_epoch},
+    {"O23 an alarm goes with its lease", an_alarm_goes_with_its_lease},
     {"O23 an alarm names its endpoint", an_alarm_names_its_endpoint},
 };
 

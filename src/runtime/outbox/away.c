@@ -4,7 +4,7 @@
  *       ^                                                           |
  *       +---------------any other answer, or no row for it----------+
  *
- * Nothing of that is written, but an alarm for others to see: an outage of a day costs no more than one of a minute, and
+ * Nothing of that is written, but an alarm for others to see (runtime/alarm.h): an outage of a day costs no more than one of a minute, and
  * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the runner keeps
  * the number of the last row that it passed, and reads behind it; and the sources of the rows that it left, whose later
  * rows are left, too. Rows that were tried before, which may stand anywhere, are read apart.
@@ -121,8 +121,8 @@ void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why)
     pawl_error text = PAWL_ERROR_INIT;
     (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", sink->route->name,
                          PAWL_TEXT_ARGS(why));
-    pawl__service_alarm(service, PAWL_TEXT("route"), &service->is_route_alarmed, true,
-                        pawl_text_of(text.text));
+    if (service->is_leader)
+        pawl__alarm_want(&service->route_alarm, number_of(service, sink), pawl_text_of(text.text));
 }
 
 /* Its rows, and what was left behind them, are read again. */
@@ -141,14 +141,10 @@ void pawl__away_end(pawl__service *service, pawl__sink *sink)
     sink->away_until = sink->first_left = 0;
     sink->away_tries                    = 0;
     plan(service);
-    if (pawl__away_is_any(service)) {
-        service->is_route_alarmed = false; /* raised anew for another route, by its next try */
-        return;
-    }
-    service->is_route_alarmed = true;
-    pawl__away_forget(service);
-    pawl__service_alarm(service, PAWL_TEXT("route"), &service->is_route_alarmed, false,
-                        (pawl_text){.data = "", .size = 0});
+    if (service->route_alarm.subject == number_of(service, sink))
+        pawl__alarm_unwant(&service->route_alarm); /* another route's next try raises it again */
+    if (!pawl__away_is_any(service))
+        pawl__away_forget(service);
 }
 
 /* ---- Reading -------------------------------------------------------------------------- */

@@ -70,8 +70,10 @@ static void forget_waiting(pawl__service *service)
 static void set_leader(pawl__service *service, bool is_leader)
 {
     service->is_leader = is_leader;
-    if (!is_leader) /* another runner tries the rows again */
+    if (!is_leader) { /* another runner tries the rows again, and says what it meets */
         service->outbox_retry = PAWL_TIME_MAX;
+        pawl__alarm_unwant(&service->route_alarm);
+    }
     atomic_store(&service->endpoint->lead_end, is_leader ? service->lease_end : 0);
 }
 

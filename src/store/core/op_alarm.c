@@ -1,7 +1,7 @@
 /* op_alarm.c - alarms of endpoints' processes, as events in a stream of the endpoint.
  *
- * The last event of a worker for a kind says whether the alarm stands; an alarm whose worker is gone
- * stands no more, so that nobody has to end it.
+ * The last event of a worker for a kind says whether the alarm stands; an alarm whose worker is gone, has another epoch,
+ * or was followed by another leader stands no more, so that nobody has to end it.
  *
  *     pawl.alarm/billing   1 raised (a, breaker)   2 raised (b, breaker)   3 ended (a, breaker) <- b's stands
  *
@@ -16,17 +16,27 @@
 
 /* ---- Writing -------------------------------------------------------------- */
 
-static pawl_code write_once(pawl_store *store, const pawl__action *action, pawl_text what,
-                            pawl_time now, pawl_arena *arena, pawl_error *error)
+/* NULL: out of memory. */
+static yyjson_mut_doc *headers_of(const pawl_alarm *alarm)
+{
+    yyjson_mut_doc *doc = pawl__object_begin();
+    if (doc == NULL)
+        return NULL;
+    if (pawl__object_put(doc, "what", alarm->what) &&
+        (alarm->epoch == 0 || pawl__object_put_number(doc, "epoch", alarm->epoch)) &&
+        (alarm->lease.size == 0 || pawl__object_put(doc, "lease", alarm->lease)))
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
+}
+
+static pawl_code write_once(pawl_store *store, const pawl__action *action, const pawl_alarm *alarm,
+                            pawl_arena *arena, pawl_error *error)
 {
     pawl_event_append event;
-    pawl_changes      changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
-    yyjson_mut_doc   *headers = pawl__object_begin();
-    if (headers != NULL && !pawl__object_put(headers, "what", what)) {
-        yyjson_mut_doc_free(headers);
-        headers = NULL;
-    }
-    pawl_code code = pawl__action_event(store, action, headers, now, arena, &event, error);
+    pawl_changes      changes = {PAWL__ONE_UNIT(alarm->since), .event_append = {&event, 1}};
+    pawl_code         code =
+        pawl__action_event(store, action, headers_of(alarm), alarm->since, arena, &event, error);
     return code == PAWL_OK ? pawl_store_commit(store, &changes, NULL, error) : code;
 }
 
@@ -45,7 +55,7 @@ static pawl_code write_alarm(pawl_store *store, const pawl_alarm *alarm, const c
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     code = PAWL_ECONFLICT;
     for (int tries = 0; tries < TRIES_MAX && code == PAWL_ECONFLICT; tries++)
-        code = write_once(store, &action, alarm->what, alarm->since, arena, error);
+        code = write_once(store, &action, alarm, arena, error);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -70,11 +80,11 @@ typedef struct seen {
     size_t                  capacity, told_from; /* of the endpoint at hand */
 } seen;
 
-static bool lives(const seen *it, pawl_worker_id id)
+static bool lives(const seen *it, const pawl_alarm *alarm)
 {
     for (size_t i = 0; i < it->worker_count; i++)
-        if (pawl_uuid_compare(it->workers[i].id.uuid, id.uuid) == 0)
-            return true;
+        if (pawl_uuid_compare(it->workers[i].id.uuid, alarm->worker.uuid) == 0)
+            return alarm->epoch == 0 || alarm->epoch == it->workers[i].epoch;
     return false;
 }
 
@@ -99,11 +109,13 @@ static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *even
     pawl_alarm  alarm = {.endpoint = endpoint,
                          .what     = pawl__object_text(root, "what", it->arena),
                          .text     = pawl__object_text(root, "reason", it->arena),
+                         .epoch    = yyjson_get_sint(yyjson_obj_get(root, "epoch")),
+                         .lease    = pawl__object_text(root, "lease", it->arena),
                          .since    = is_up ? event->at : 0};
     yyjson_doc_free(doc);
     if (by.data == NULL || alarm.what.data == NULL ||
         pawl_uuid_parse(by, &alarm.worker.uuid, NULL) != PAWL_OK || is_told(it, &alarm) ||
-        !lives(it, alarm.worker))
+        !lives(it, &alarm))
         return PAWL_OK;
     pawl_alarm *grown =
         pawl_arena_grow(it->arena, it->told.items, it->told.count, &it->capacity, sizeof *grown);
@@ -138,6 +150,35 @@ static bool is_first_of_endpoint(const seen *it, size_t at)
     return it->workers[at].endpoint.size > 0;
 }
 
+/* Is the lease another worker's? One that ended and that nobody took is still of the worker that had it. */
+static bool has_passed_on(const pawl_alarm *alarm, const pawl_lead_row *leads, size_t count)
+{
+    for (size_t i = 0; alarm->lease.size > 0 && i < count; i++)
+        if (pawl_text_equal(leads[i].name, alarm->lease))
+            return pawl_uuid_compare(leads[i].worker.uuid, alarm->worker.uuid) != 0;
+    return false;
+}
+
+/* Leaves out those that ended, and those of leaders that lead no more. */
+static pawl_code keep_standing(pawl_store *store, seen *it, pawl_alarm_rows *rows,
+                               pawl_error *error)
+{
+    pawl_lead_row *leads    = NULL;
+    size_t         count    = 0;
+    bool           is_bound = false;
+    for (size_t i = 0; i < it->told.count; i++)
+        is_bound |= it->told.items[i].since != 0 && it->told.items[i].lease.size > 0;
+    pawl_code code =
+        is_bound ? pawl_store_lead_list(store, 0, it->arena, &leads, &count, error) : PAWL_OK;
+    if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
+        return code;
+    for (size_t i = 0; i < it->told.count; i++)
+        if (it->told.items[i].since != 0 && !has_passed_on(&it->told.items[i], leads, count))
+            it->told.items[rows->count++] = it->told.items[i];
+    rows->items = it->told.items;
+    return PAWL_OK;
+}
+
 pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_rows *rows,
                             pawl_error *error)
 {
@@ -149,11 +190,5 @@ pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_row
     for (size_t i = 0; i < it.worker_count && code == PAWL_OK; i++)
         if (is_first_of_endpoint(&it, i))
             code = read_endpoint(store, &it, workers[i].endpoint, error);
-    if (code != PAWL_OK)
-        return code;
-    for (size_t i = 0; i < it.told.count; i++)
-        if (it.told.items[i].since != 0)
-            it.told.items[rows->count++] = it.told.items[i];
-    rows->items = it.told.items;
-    return PAWL_OK;
+    return code == PAWL_OK ? keep_standing(store, &it, rows, error) : code;
 }

@@ -475,7 +475,7 @@ static pawl_alarm_rows alarms_of(world *it)
     return rows;
 }
 
-/* Other processes see it in the store, until it is closed. */
+/* Other processes see it in the store until it is closed, and the action is called each time that it opens. */
 static void the_store_and_the_critical_action_are_told(const char *url)
 {
     world                 it;
@@ -496,6 +496,10 @@ static void the_store_and_the_critical_action_are_told(const char *url)
     assert_int_equal(rows.items[0].since, WORLD_START);
     world_go_both(&it, PAUSE); /* a probe fails: nothing new */
     assert_int_equal(alarms_of(&it).count, 1);
+    pawl__endpoint_store_close(it.endpoint, it.endpoint->worker->hand, &it.endpoint->worker->store);
+    assert_int_equal(alarms_of(&it).count, 0); /* gone with the worker's row */
+    world_go_both(&it, PAUSE - 1);
+    assert_int_equal(alarms_of(&it).count, 1);
     assert_string_equal(told.text, "breaker: the breaker of endpoint working is open: work: "
                                    "EUNREACHABLE: the bank is closed ");
     atomic_store(&is_down, false);
@@ -503,7 +507,12 @@ static void the_store_and_the_critical_action_are_told(const char *url)
     world_go_both(&it, 3 * PAUSE);
     assert_int_equal(state_of(&it), PAWL__BREAKER_CLOSED);
     assert_int_equal(alarms_of(&it).count, 0);
-    assert_int_equal(world_events(&it, PAWL_ALARM_STREAMS "/working").count, 2);
+    assert_int_equal(world_events(&it, PAWL_ALARM_STREAMS "/working").count, 3);
+    atomic_store(&is_down, true);
+    world_forget(&told);
+    atomic_store(&runs, 0);
+    trip(&it);
+    assert_true(told.size > 0);
     world_close(&it);
 }
 

@@ -13,6 +13,7 @@ int main(void)
 #else
 
 #include "contract/postgres_ground.h"
+#include "pawl/store_alarm.h"
 #include "support/thread.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -178,6 +179,60 @@ static void o21_a_lost_notification_delays_until_the_next_look(void **state)
     runner_close(&it);
 }
 
+/* ---- A connection that is lost ---------------------------------------------------- */
+
+static pawl_code refuse(pawl_transport *transport, pawl_delivery *items, size_t count,
+                        pawl_arena *arena, pawl_error *error)
+{
+    (void)transport, (void)items, (void)count, (void)arena;
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "nobody is there");
+}
+
+static const pawl_transport_ops nowhere     = PAWL_SINK(refuse);
+static const pawl_route         no_routes[] = {{.name = "far", .sink = &nowhere}, {.name = NULL}};
+
+/* The only alarm, once its worker or that one's epoch is another than that of `last`. */
+static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last)
+{
+    patience        left = patience_of(THREAD_SECONDS);
+    pawl_alarm_rows rows = {.count = 0};
+    for (;;) {
+        expect_code(p, pawl_store_alarms(store, p->arena, &rows, &p->error), PAWL_OK);
+        if (rows.count == 1 &&
+            (pawl_uuid_compare(rows.items[0].worker.uuid, last.worker.uuid) != 0 ||
+             rows.items[0].epoch != last.epoch))
+            return rows.items[0];
+        patience_wait(&left, "%zu alarms stand", rows.count);
+    }
+}
+
+static void o23_an_alarm_outlives_the_connection(void **state)
+{
+    ground    *p = *state;
+    runner     it;
+    char       sql[300];
+    pawl_alarm last = {.epoch = 0};
+    world_make_tables(p->url, &application);
+    keep_row(p);
+    raw_run(p->pg, "insert into pawl_outbox select * from kept");
+    pawl_store *store = open_store(p, p->url);
+    snprintf(sql, sizeof sql,
+             "select count(pg_terminate_backend(pid)) from pg_stat_activity where "
+             "application_name = '%s'",
+             p->schema);
+    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
+             p->schema);
+    runner_open(&it, &application, "plain", p->url,
+                (pawl_endpoint_options){
+                    .workers = 1, .routes = no_routes, .outbox_delay = PAWL_MILLISECONDS(100)});
+    for (int i = 0; i < 2; i++) {
+        last = wait_for_alarm(p, store, last);
+        assert_true(raw_number(p->pg, sql) > 0);
+    }
+    runner_close(&it);
+    pawl_store_close(store);
+}
+
 /* Nobody calls there. */
 static void behind_a_pooler_workers_poll(void **state)
 {
@@ -210,6 +265,7 @@ int main(void)
         CASE(messages_of_others_wake_all_workers),
         CASE(a_worker_sleeps_until_its_timeout),
         CASE(o21_a_lost_notification_delays_until_the_next_look),
+        CASE(o23_an_alarm_outlives_the_connection),
         CASE(behind_a_pooler_workers_poll),
     };
     if (ground_server() == NULL)
