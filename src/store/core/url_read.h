@@ -81,6 +81,23 @@ pawl_code pawl__url_refuse(const pawl__url_kind *kind, const pawl__url *parts, c
                            pawl_error *error);
 /* The URL for error texts: without its password, and cut. The caller frees it; NULL: memory. */
 char *pawl__url_given(const char *url);
+/* A connection, as far as its settings promise. */
+typedef enum pawl__url_tls {
+    PAWL__URL_TLS_NONE,      /* others may read along */
+    PAWL__URL_TLS_ENCRYPTED, /* nobody checks that it leads to the right server */
+    PAWL__URL_TLS_VERIFIED,  /* the server's certificate is checked */
+} pawl__url_tls;
+
+/* ECONFIG where the environment's PAWL_REQUIRE_TLS (yes: encrypted; verify: and verified) asks for more than
+ * `promised`; to be asked before anything is sent. `remedy` is how the URL asks for it. */
+pawl_code pawl__url_require_tls(const char *driver, pawl__url_tls promised, const char *remedy,
+                                pawl_error *error);
+/* What PAWL_REQUIRE_TLS asks for; ECONFIG: another word. */
+pawl_code pawl__url_required_tls(const char *driver, pawl__url_tls *required, pawl_error *error);
+/* A warning in the log, once in a process for each `given`, where the library chose for a server on another
+ * machine what is less than verified. */
+void pawl__url_warn_tls(const char *driver, const char *given, const char *host, pawl__url_tls is,
+                        const char *remedy);
 /* 0 to 15, or -1. */
 int pawl__url_hex_digit(char c);
 

@@ -4,12 +4,15 @@
  */
 #include "store/mongo/mongo.h"
 
+#include "store/core/url_read.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #define DATABASE_DEFAULT "pawl"
+#define TLS_REMEDY "tls=true asks for encryption, and that the server's certificate is checked"
 #define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,6 +47,32 @@ static bool take_create_no(char *url)
     return true;
 }
 
+static bool is_set(const mongoc_uri_t *uri, const char *option)
+{
+    return mongoc_uri_get_option_as_bool(uri, option, false);
+}
+
+/* libmongoc encrypts where the URL says so, or mongodb+srv://, and then checks the server. */
+static pawl__url_tls tls_of(const mongoc_uri_t *uri)
+{
+    bool is_lax = is_set(uri, MONGOC_URI_TLSINSECURE) ||
+                  is_set(uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES) ||
+                  is_set(uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES);
+    return !mongoc_uri_get_tls(uri) ? PAWL__URL_TLS_NONE
+           : is_lax                 ? PAWL__URL_TLS_ENCRYPTED
+                                    : PAWL__URL_TLS_VERIFIED;
+}
+
+static void warn_of_tls(const pawl_store *store, const char *url, const mongoc_uri_t *uri)
+{
+    const mongoc_host_list_t *host  = mongoc_uri_get_hosts(uri);
+    char                     *given = pawl__url_given(url);
+    bool is_chosen = mongoc_uri_has_option(uri, MONGOC_URI_TLS) || mongoc_uri_get_tls(uri);
+    if (!is_chosen && host != NULL && given != NULL)
+        pawl__url_warn_tls(store->scheme, given, host->host, tls_of(uri), TLS_REMEDY);
+    pawl_free(given);
+}
+
 static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
 {
     const mongoc_write_concern_t *write = mongoc_uri_get_write_concern(uri);
@@ -52,7 +81,7 @@ static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
                               "mongodb: the write concern w=0 is refused: a write that nobody "
                               "acknowledges may be lost, and no version could be checked; leave w "
                               "out of the URL");
-    return PAWL_OK;
+    return pawl__url_require_tls("mongodb", tls_of(uri), TLS_REMEDY, error);
 }
 
 /* Options of ours in the place of those of the URL: all that pawl writes is written to a majority,
@@ -202,6 +231,8 @@ pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_
         store->mode = PAWL_OPEN_CHECK;
     if (code == PAWL_OK)
         code = connect_client(store, uri, error);
+    if (code == PAWL_OK)
+        warn_of_tls(store, url, uri);
     if (uri != NULL)
         mongoc_uri_destroy(uri);
     return code == PAWL_OK ? make_or_check(store, options, error) : code;

@@ -149,11 +149,24 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     return PAWL_OK;
 }
 
+/* The library takes TLS where the server has it, and checks nobody, unless the URL says otherwise. */
+static void warn_of_tls(const pawl__mysql *store, const pawl__mysql_connection *connection)
+{
+    if (!store->url.tls_is_chosen && store->url.socket == NULL)
+        pawl__url_warn_tls(store->remote.sql.base.scheme, store->url.parts.given,
+                           connection->host->name,
+                           mysql_get_ssl_cipher(connection->mysql) != NULL ? PAWL__URL_TLS_ENCRYPTED
+                                                                           : PAWL__URL_TLS_NONE,
+                           PAWL__MYSQL_TLS_REMEDY);
+}
+
 static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connection,
                             const pawl__url_host *host, pawl_error *error)
 {
     pawl__sql_server *server = &store->remote.server;
     pawl_code         code   = dial(store, connection, host, error);
+    if (code == PAWL_OK)
+        warn_of_tls(store, connection);
     if (code == PAWL_OK)
         code = store->remote.family->begin(&connection->session, error);
     /* No lock of a session reaches through a pooler, or another node. */

@@ -54,6 +54,13 @@ static pawl_code check(pawl__mysql_url *url, pawl_error *error)
     const char *host    = url->parts.hosts[0].name;
     bool        has_own = url->passed[PAWL__MYSQL_SSL_CA] != NULL ||
                    url->passed[PAWL__MYSQL_SSL_CAPATH] != NULL; /* an authority of one's own */
+    static const pawl__url_tls promised[] = {
+        [PAWL__MYSQL_TLS_PREFERRED] = PAWL__URL_TLS_NONE,
+        [PAWL__MYSQL_TLS_DISABLED]  = PAWL__URL_TLS_NONE,
+        [PAWL__MYSQL_TLS_REQUIRED]  = PAWL__URL_TLS_ENCRYPTED,
+        [PAWL__MYSQL_TLS_VERIFY]    = PAWL__URL_TLS_VERIFIED,
+    };
+    url->tls_is_chosen = url->tls != TLS_NOT_GIVEN || has_own;
     if (url->tls == TLS_NOT_GIVEN)
         url->tls = has_own ? PAWL__MYSQL_TLS_VERIFY : PAWL__MYSQL_TLS_PREFERRED;
     if (url->parts.host_count > 1 && url->connect_timeout_s == 0)
@@ -63,7 +70,9 @@ static pawl_code check(pawl__mysql_url *url, pawl_error *error)
         return pawl__url_refuse(&kind, &url->parts,
                                 "a socket is on this machine: no other host may be named beside it",
                                 error);
-    return PAWL_OK;
+    return url->socket != NULL
+               ? PAWL_OK
+               : pawl__url_require_tls("mysql", promised[url->tls], PAWL__MYSQL_TLS_REMEDY, error);
 }
 
 pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, pawl_error *error)

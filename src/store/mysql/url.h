@@ -43,9 +43,15 @@ typedef struct pawl__mysql_url {
     const char *passed[pawl__mysql_passed_count]; /* or NULL */
     int         connect_timeout_s;                /* of one host; 0: the call's deadline alone */
     int         tls;                              /* a pawl__mysql_tls */
+    int         tls_is_chosen;                    /* else it is what nobody said */
     int         is_pooled;
     int         creates; /* always 0 */
 } pawl__mysql_url;
+
+/* How the URL asks for TLS, for error texts and the log. */
+#define PAWL__MYSQL_TLS_REMEDY                                                                \
+    "ssl-mode=verify-identity asks for both, beside ssl-ca where the authority is your own, " \
+    "ssl-mode=required for encryption alone"
 
 /* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
  * freed in any case. */

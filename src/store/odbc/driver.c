@@ -28,6 +28,7 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .text_type  = SQL_C_BINARY,
             .kill       = "kill query %lld",
             .rest       = "do 0",
+            .encrypted  = "show session status like 'Ssl_cipher'",
         },
     [PAWL__ODBC_POSTGRES] =
         {
@@ -41,6 +42,9 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .text_type = SQL_C_CHAR,
             .kill      = "select pg_cancel_backend(%lld)",
             .rest      = "select 1",
+            .encrypted =
+                "select '', case when ssl then 'yes' else '' end from pg_stat_ssl where pid = "
+                "pg_backend_pid()",
         },
     [PAWL__ODBC_MSSQL] =
         {
@@ -51,6 +55,8 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .extra          = PAWL__ODBC_EXTRA_BEHIND,
             .append_set     = pawl__mssql_append_set,
             .rest           = "select 1",
+            .encrypted = "select '', case encrypt_option when 'TRUE' then 'yes' else '' end from "
+                         "sys.dm_exec_connections where session_id = @@spid",
         },
     [PAWL__ODBC_ORACLE] =
         {
@@ -62,6 +68,9 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .text_max   = 4000,
             .bytes_max  = 2000,
             .rest       = "begin null; end;",
+            .encrypted =
+                "select 'tls', case sys_context('userenv', 'network_protocol') when 'tcps' then "
+                "'yes' end from dual",
         },
 };
 

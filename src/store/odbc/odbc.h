@@ -62,6 +62,7 @@ typedef struct pawl__odbc_kind {
     size_t      bytes_max; /* the same of bytes */
     const char *kill;      /* %lld is the session whose statement is ended; NULL: by SQLCancel */
     const char *rest;      /* asks whether the session is there */
+    const char *encrypted; /* asks whether others can read along: the second column is empty then */
     /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of
      * PAWL__ODBC_FATES for each item. NULL: rows of an insert go together (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);

@@ -103,6 +103,31 @@ static pawl_code check_server(const pawl__sql_remote *remote, pawl_error *error)
     return PAWL_OK;
 }
 
+static void take_encrypted(void *context, const pawl_text *columns)
+{
+    *(bool *)context |= columns[1].size != 0;
+}
+
+/* Each driver has words of its own for TLS, and takes them from the data source: the server is asked, and nobody
+ * can say whether the driver checks it. */
+static pawl_code require_tls(const pawl__odbc *store, pawl__sql_session *session, pawl_error *error)
+{
+    pawl__url_tls required;
+    bool          is_encrypted = false;
+    pawl_code     code         = pawl__url_required_tls("odbc", &required, error);
+    if (code == PAWL_OK && required != PAWL__URL_TLS_NONE)
+        code = session->remote->ops->ask(session, store->kind->encrypted, take_encrypted,
+                                         &is_encrypted, error);
+    return code != PAWL_OK
+               ? code
+               : pawl__url_require_tls(
+                     "odbc", is_encrypted ? PAWL__URL_TLS_ENCRYPTED : PAWL__URL_TLS_NONE,
+                     is_encrypted ? "whether an ODBC driver checks its server is not told: yes in "
+                                    "the place of verify, and its own attributes"
+                                  : "the attributes of the driver ask for encryption",
+                     error);
+}
+
 static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connection,
                               pawl_error *error)
 {
@@ -161,7 +186,9 @@ pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
     pawl_code              code = open_session(pawl__odbc_store_of(connection), connection, error);
     if (code == PAWL_OK)
         code = session->remote->family->begin(session, error);
-    return code == PAWL_OK ? check_server(session->remote, error) : code;
+    if (code == PAWL_OK)
+        code = check_server(session->remote, error);
+    return code == PAWL_OK ? require_tls(pawl__odbc_store_of(connection), session, error) : code;
 }
 
 /* ---- The handle ---------------------------------------------------------- */

@@ -326,6 +326,11 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;
+    if (code == PAWL_OK && !store->tls_is_chosen)
+        pawl__url_warn_tls("postgres", store->given, PQhost(connection->pg),
+                           PQsslInUse(connection->pg) != 0 ? PAWL__URL_TLS_ENCRYPTED
+                                                           : PAWL__URL_TLS_NONE,
+                           PAWL__PG_TLS_REMEDY);
     if (connection == &store->main) { /* another server may have answered */
         store->numbering = (pawl__pg_numbering){0};
         pawl__pg_outbox_front_forget(&store->outbox);

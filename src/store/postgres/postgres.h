@@ -16,6 +16,7 @@
 #define PAWL_STORE_POSTGRES_H
 
 #include "pawl/store_driver.h"
+#include "store/core/url_read.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
 #include "store/postgres/outbox_front.h"
@@ -68,6 +69,10 @@ typedef struct pawl__pg_numbering {
     int64_t          whole_ms; /* monotonic: when numbering last began with the first event */
 } pawl__pg_numbering;
 
+/* How the URL asks for TLS, for error texts and the log. */
+#define PAWL__PG_TLS_REMEDY \
+    "sslmode=verify-full asks for both, sslmode=require for encryption alone"
+
 typedef struct pawl__pg {
     pawl__sql_store     sql; /* first */
     pawl__pg_connection main;
@@ -75,7 +80,8 @@ typedef struct pawl__pg {
     char               *given;    /* the URL, password masked, for texts */
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
-    bool                is_pooled; /* behind a pooler that gives out transactions */
+    bool                is_pooled;     /* behind a pooler that gives out transactions */
+    bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
     bool                in_hold;
     int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
     pid_t               pid;         /* the process that opened the handle */

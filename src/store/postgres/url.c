@@ -6,10 +6,10 @@
  */
 #include "store/postgres/postgres.h"
 
-#include "store/core/url_read.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA_SIZE_MAX 63 /* the longest identifier of PostgreSQL */
@@ -154,7 +154,32 @@ static pawl_code refuse_conninfo(const pawl__pg *store, pawl_arena *arena, pawl_
     return PAWL_EINVAL;
 }
 
-static pawl_code check_conninfo(const pawl__pg *store, const char *url, const char *masked,
+/* The value of a parameter: the URL's, the environment's, or libpq's own. */
+static const char *value_of(const PQconninfoOption *list, const char *name)
+{
+    while (list->keyword != NULL && strcmp(list->keyword, name) != 0)
+        list++;
+    const char *found = list->keyword == NULL ? NULL : list->val;
+    if (found == NULL && list->keyword != NULL && list->envvar != NULL)
+        found = getenv(list->envvar);
+    return found != NULL ? found : "";
+}
+
+/* libpq encrypts where the server has it (prefer), and checks nobody, unless sslmode says otherwise. */
+static pawl_code check_tls(pawl__pg *store, const PQconninfoOption *list, pawl_error *error)
+{
+    const char   *mode = value_of(list, "sslmode"), *host = value_of(list, "host");
+    pawl__url_tls promised = strncmp(mode, "verify-", 7) == 0 ? PAWL__URL_TLS_VERIFIED
+                             : strcmp(mode, "require") == 0   ? PAWL__URL_TLS_ENCRYPTED
+                                                              : PAWL__URL_TLS_NONE;
+    store->tls_is_chosen   = mode[0] != '\0' && strcmp(mode, "prefer") != 0;
+    bool is_socket         = (host[0] == '\0' && value_of(list, "hostaddr")[0] == '\0') ||
+                     (host[0] == '/' && strchr(host, ',') == NULL);
+    return is_socket ? PAWL_OK
+                     : pawl__url_require_tls("postgres", promised, PAWL__PG_TLS_REMEDY, error);
+}
+
+static pawl_code check_conninfo(pawl__pg *store, const char *url, const char *masked,
                                 pawl_arena *arena, pawl_error *error)
 {
     if (is_ambiguous(url, masked))
@@ -165,8 +190,9 @@ static pawl_code check_conninfo(const pawl__pg *store, const char *url, const ch
     PQconninfoOption *list = PQconninfoParse(store->conninfo, NULL);
     if (list == NULL)
         return refuse_conninfo(store, arena, error);
+    pawl_code code = check_tls(store, list, error);
     PQconninfoFree(list);
-    return PAWL_OK;
+    return code;
 }
 
 static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, pawl_error *error)

@@ -141,6 +141,17 @@ static void set_defaults(pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
         url->parts.user = url->parts.password = "guest"; /* RabbitMQ's own, on this machine alone */
 }
 
+/* librabbitmq encrypts for amqps:// alone, and pawl has it check the server then. */
+static pawl_code require_tls(const pawl__rabbitmq_url *url, pawl_error *error)
+{
+    pawl__url_tls promised = !url->is_tls                              ? PAWL__URL_TLS_NONE
+                             : url->tls == PAWL__RABBITMQ_TLS_REQUIRED ? PAWL__URL_TLS_ENCRYPTED
+                                                                       : PAWL__URL_TLS_VERIFIED;
+    return pawl__url_require_tls("rabbitmq", promised,
+                                 "amqps:// asks for encryption, and that the server is checked",
+                                 error);
+}
+
 pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use use, const char *text,
                                   pawl_error *error)
 {
@@ -168,8 +179,10 @@ pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use us
         code = pawl_error_set(error, PAWL_ECONFIG, "rabbitmq: %s", why);
     if (code == PAWL_OK && url->parts.hosts[0].name[0] == '\0')
         code = pawl__url_refuse(&kind, &url->parts, "no host is named: amqp://host/", error);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
         set_defaults(url, use);
+        code = require_tls(url, error);
+    }
     return code;
 }
 

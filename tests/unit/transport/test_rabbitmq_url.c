@@ -17,6 +17,7 @@ int main(void)
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,6 +170,22 @@ static void what_has_no_sense_is_refused(void **state)
 }
 
 /* The two schemes lead to the same module, and its URLs are shown without their password. */
+/* amqp:// is never encrypted: the environment may refuse it. */
+static void less_than_is_required_is_refused(void **state)
+{
+    pawl__rabbitmq_url url;
+    (void)state;
+    setenv("PAWL_REQUIRE_TLS", "yes", 1);
+    refuse("amqp://db/", PAWL_ECONFIG, "PAWL_REQUIRE_TLS is yes, and by this URL");
+    read_url(&url, "amqps://db/?ssl-mode=required");
+    pawl__rabbitmq_url_free(&url);
+    setenv("PAWL_REQUIRE_TLS", "verify", 1);
+    refuse("amqps://db/?ssl-mode=required", PAWL_ECONFIG, "its server is not verified: amqps://");
+    read_url(&url, "amqps://db/");
+    pawl__rabbitmq_url_free(&url);
+    unsetenv("PAWL_REQUIRE_TLS");
+}
+
 static void the_module_is_found_by_its_schemes(void **state)
 {
     pawl_arena               *arena = pawl_arena_create(1000);
@@ -234,6 +251,7 @@ int main(void)
         cmocka_unit_test(everything_may_be_said),
         cmocka_unit_test(an_exchange_is_a_topic_and_that_of_a_type_a_fanout),
         cmocka_unit_test(what_has_no_sense_is_refused),
+        cmocka_unit_test(less_than_is_required_is_refused),
         cmocka_unit_test(the_module_is_found_by_its_schemes),
         cmocka_unit_test(what_is_read_from_has_a_queue_whatever_leads_into_it),
         cmocka_unit_test(options_are_for_one_way_alone),

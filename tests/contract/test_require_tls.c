@@ -1,0 +1,211 @@
+/* test_require_tls.c - PAWL_REQUIRE_TLS on each driver: a URL that promises less is refused before anything is
+ * sent, others go on to the server, of which there is none; and the warning where nobody asks for anything.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/odbc_scripted.h"
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PLAIN, ENCRYPTED, VERIFIED };
+
+typedef struct row {
+    const char *url; /* of a port where nobody listens */
+    int         promises;
+} row;
+
+static const row rows[] = {
+#ifdef PAWL_HAVE_MYSQL
+    {"mysql://app@127.0.0.1:1/shop", PLAIN},
+    {"mysql://app@127.0.0.1:1/shop?ssl-mode=preferred", PLAIN},
+    {"mariadb://app@127.0.0.1:1/shop?ssl-mode=disabled", PLAIN},
+    {"mysql://app@127.0.0.1:1/shop?ssl-mode=required", ENCRYPTED},
+    {"mysql://app@127.0.0.1:1/shop?ssl-mode=required&ssl-ca=/dev/null", ENCRYPTED},
+    {"mysql://app@127.0.0.1:1/shop?ssl-ca=/dev/null", VERIFIED},
+    {"mariadb://app@127.0.0.1:1/shop?ssl-mode=verify-identity", VERIFIED},
+    {"mysql:///shop?socket=/nowhere/mysql.sock", VERIFIED}, /* does not leave the machine */
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+    {"postgres://app@127.0.0.1:1/shop", PLAIN},
+    {"postgres://app@127.0.0.1:1/shop?sslmode=prefer", PLAIN},
+    {"postgres://app@127.0.0.1:1/shop?sslmode=allow&schema=a", PLAIN},
+    {"postgres://app@/shop?host=/nowhere,127.0.0.1&port=1", PLAIN},
+    {"postgres:///shop?hostaddr=127.0.0.1&port=1", PLAIN},
+    {"postgres://app@127.0.0.1:1/shop?sslmode=require", ENCRYPTED},
+    {"postgres://app@127.0.0.1:1/shop?sslmode=verify-ca&sslrootcert=/dev/null", VERIFIED},
+    {"postgres://app@127.0.0.1:1/shop?sslmode=verify-full&sslrootcert=/dev/null", VERIFIED},
+    {"postgres:///shop?host=/nowhere", VERIFIED},
+#endif
+#ifdef PAWL_HAVE_MONGOC
+    {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50", PLAIN},
+    {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50&tls=false", PLAIN},
+    {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50&tls=true&tlsInsecure=true", ENCRYPTED},
+    {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50&tls=true&"
+     "tlsAllowInvalidHostnames=true",
+     ENCRYPTED},
+    {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50&tls=true", VERIFIED},
+#endif
+    {"memory:require_tls", VERIFIED},
+};
+
+static pawl_code open_at(const char *url, pawl_error *error)
+{
+    pawl_store        *store;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.deadline_ms        = 2000;
+    pawl_code code             = pawl_store_open(url, &options, &store, error);
+    pawl_store_close(store);
+    return code;
+}
+
+static void less_than_is_required_is_refused_before_anything_is_sent(void **state)
+{
+    static const char *const words[] = {"no", "yes", "verify"};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int required = PLAIN; required <= VERIFIED; required++) {
+            pawl_error error      = PAWL_ERROR_INIT;
+            bool       is_refused = rows[i].promises < required;
+            setenv("PAWL_REQUIRE_TLS", words[required], 1);
+            pawl_code code = open_at(rows[i].url, &error);
+            if ((code == PAWL_ECONFIG) != is_refused ||
+                (is_refused && strstr(error.text, "PAWL_REQUIRE_TLS is ") == NULL))
+                fail_msg("%s, %s: %s, %s", rows[i].url, words[required], pawl_code_name(code),
+                         error.text);
+        }
+    unsetenv("PAWL_REQUIRE_TLS");
+}
+
+#ifdef PAWL_HAVE_MYSQL
+static void another_word_is_refused(void **state)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    setenv("PAWL_REQUIRE_TLS", "true", 1);
+    assert_int_equal(open_at("mysql://127.0.0.1:1/shop?ssl-mode=verify-identity", &error),
+                     PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "PAWL_REQUIRE_TLS is 'true' in the environment, may be no"));
+    setenv("PAWL_REQUIRE_TLS", "", 1);
+    assert_int_equal(open_at("mysql://127.0.0.1:1/shop", &error), PAWL_EUNREACHABLE);
+    unsetenv("PAWL_REQUIRE_TLS");
+}
+#endif
+
+/* ---- The warning ---------------------------------------------------------------- */
+
+static int  warning_count;
+static char warning[500];
+
+static void take_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)context;
+    if (level != PAWL_LOG_WARNING || strstr(text, "the connection is ") == NULL)
+        return;
+    warning_count++;
+    snprintf(warning, sizeof warning, "%s", text);
+}
+
+static void warns(const char *variable, const char *host, const char *more, int expected)
+{
+    const char *server = getenv(variable), *at = server != NULL ? strchr(server, '@') : NULL;
+    char        url[400];
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (at == NULL || strncmp(at, "@127.0.0.1", 10) != 0)
+        return;
+    snprintf(url, sizeof url, "%.*s@%s%s%s", (int)(at - server), server, host, at + 10, more);
+    warning_count = 0;
+    pawl_log_set(take_line, PAWL_LOG_WARNING, NULL);
+    for (int i = 0; i < 3; i++) {
+        pawl_code code = open_at(url, &error);
+        if (code != PAWL_OK && code != PAWL_ESCHEMA)
+            fail_msg("%s: %s", url, error.text);
+    }
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    if (warning_count != expected)
+        fail_msg("%s: %d warnings, expected %d: %s", url, warning_count, expected, warning);
+}
+
+/* 0.0.0.0 leads to this machine as well, and is not known to. */
+static void what_the_library_chose_is_said_once(void **state)
+{
+    (void)state;
+#ifdef PAWL_HAVE_MYSQL
+    warns("PAWL_TEST_MYSQL", "0.0.0.0", "", 1);
+    if (warning_count != 0)
+        assert_non_null(strstr(warning, "encrypted, its server is not verified: ssl-mode="));
+    warns("PAWL_TEST_MARIADB", "0.0.0.0", "?ssl-mode=preferred", 0);
+    warns("PAWL_TEST_MARIADB", "0.0.0.0", "?application_name=tls", 1);
+    warns("PAWL_TEST_MARIADB", "127.0.0.1", "", 0);
+    warns("PAWL_TEST_MARIADB", "localhost", "", 0);
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+    warns("PAWL_TEST_POSTGRES", "0.0.0.0", "", 1);
+    if (warning_count != 0)
+        assert_non_null(strstr(warning, "not encrypted: sslmode="));
+    warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?sslmode=disable", 0);
+    warns("PAWL_TEST_POSTGRES", "127.0.0.1", "", 0);
+#endif
+}
+
+/* ---- Behind ODBC ----------------------------------------------------------------- */
+
+#ifdef PAWL_HAVE_ODBC
+static void asks(scripted *p, const char *required, const char *rules, pawl_code code)
+{
+    setenv("PAWL_REQUIRE_TLS", required, 1);
+    scripted_code(p, scripted_try(p, rules, 20000), code);
+    unsetenv("PAWL_REQUIRE_TLS");
+    if (code != PAWL_OK)
+        scripted_text(p, "PAWL_REQUIRE_TLS");
+}
+
+/* An ODBC driver has its settings elsewhere: the server is asked. */
+static void behind_odbc_the_server_is_asked(void **state)
+{
+    static const struct {
+        const char *name, *asks;
+    } servers[] = {
+        {"mysql", "on show session status like 'Ssl_cipher'\n  row 'Ssl_cipher' "},
+        {"postgres", "on *pg_stat_ssl*\n  row '' "},
+        {"mssql", "on *dm_exec_connections*\n  row '' "},
+        {"oracle", "on *network_protocol*\n  row 'tls' "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
+        char  encrypted[200], plain[200];
+        void *ground = (void *)(uintptr_t)servers[i].name;
+        assert_int_equal(scripted_setup(&ground), 0);
+        snprintf(encrypted, sizeof encrypted, "%s'TLS_AES_256'\n", servers[i].asks);
+        snprintf(plain, sizeof plain, "%s''\n", servers[i].asks);
+        asks(ground, "no", "", PAWL_OK);
+        asks(ground, "yes", encrypted, PAWL_OK);
+        asks(ground, "yes", plain, PAWL_ECONFIG);
+        asks(ground, "verify", encrypted, PAWL_ECONFIG);
+        assert_int_equal(scripted_teardown(&ground), 0);
+    }
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(less_than_is_required_is_refused_before_anything_is_sent),
+#ifdef PAWL_HAVE_MYSQL
+        cmocka_unit_test(another_word_is_refused),
+#endif
+        cmocka_unit_test(what_the_library_chose_is_said_once),
+#ifdef PAWL_HAVE_ODBC
+        cmocka_unit_test(behind_odbc_the_server_is_asked),
+#endif
+    };
+    unsetenv("PAWL_REQUIRE_TLS");
+    return cmocka_run_group_tests_name("require_tls", tests, NULL, NULL);
+}
