@@ -207,6 +207,38 @@ static void d37_a_statement_is_ended_where_it_runs(void **state)
     unlink(path);
 }
 
+/* A value as large as a packet of the server goes in parts, and each of them has a packet's own bytes beside it. */
+static void a_body_as_large_as_a_packet_is_sent(void **state)
+{
+    ground *p   = ground_of(state);
+    size_t  max = (size_t)raw_number(p->raw, "select @@max_allowed_packet");
+    char   *all = calloc(1, PAWL_BODY_SIZE_MAX);
+    if (max > PAWL_BODY_SIZE_MAX) { /* MySQL's: none of pawl's is as large */
+        free(all);
+        skip();
+    }
+    assert_non_null(all);
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    for (size_t less = 0; less < 40; less += 13) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%zu", less);
+        pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+        pawl_queue_send send     = {.queue   = TEXT("orders"),
+                                    .due     = NOW,
+                                    .message = {.id   = pawl_text_of(id),
+                                                .type = TEXT("t"),
+                                                .body = {.data = all, .size = max - less}}};
+        changes.queue_send.items = &send;
+        changes.queue_send.count = 1;
+        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    }
+    assert_int_equal(
+        raw_number(p->raw, "select count(*) from pawl_queue where length(Body) > 16777000"), 4);
+    pawl_store_close(store);
+    free(all);
+}
+
 static size_t living(ground *p, pawl_store *store)
 {
     pawl_worker_info *items;
@@ -374,6 +406,7 @@ int main(void)
         ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
         ON_BOTH(d20_a_session_has_pawls_settings),
         ON_BOTH(d37_a_statement_is_ended_where_it_runs),
+        ON_BOTH(a_body_as_large_as_a_packet_is_sent),
         ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it),
         ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls),
         ON_BOTH(o20_a_worker_has_one_session),

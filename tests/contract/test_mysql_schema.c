@@ -172,9 +172,11 @@ static void d38_verify_sees_every_difference(void **state)
     differs(p, "alter table pawl_checkpoints engine = MyISAM",
             "table pawl_checkpoints: its engine is MyISAM, InnoDB is needed",
             "alter table pawl_checkpoints engine = InnoDB");
-    differs(p, "alter table pawl_queue add column Mine int not null",
+    differs(p,
+            "alter table pawl_queue add column Mine int not null, add column Yours int not null "
+            "default 7, add column Theirs int",
             "column Mine is not known, not null and has no default",
-            "alter table pawl_queue drop column Mine");
+            "alter table pawl_queue drop column Mine"); /* the others do no harm */
     differs(p, "update pawl_schema set Version = 1", "expected version 4, found 1",
             "update pawl_schema set Version = 4");
 }

@@ -75,6 +75,26 @@ static void claims_end_with_the_back_end(void **state)
     pawl_store_close(store);
 }
 
+/* A session that rested too long in its transaction is lost like one that was ended: the handle connects again, and the
+ * claim is free. */
+static void a_session_that_rested_too_long_is_lost(void **state)
+{
+    ground *p = *state;
+    char    url[1300];
+    snprintf(url, sizeof url, "%s&options=-c%%20idle_in_transaction_session_timeout%%3D300",
+             p->url);
+    pawl_store *store = open_store(p, url);
+    for (int round = 0; round < 2; round++) {
+        expect_code(p, send_one(p, store, "orders", round == 0 ? "m-1" : "m-2"), PAWL_OK);
+        pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 9);
+        assert_int_equal(rows.count, round + 1);
+        usleep(1200000);
+        expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_ELOST);
+    }
+    assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 2);
+    pawl_store_close(store);
+}
+
 static void killed_in_a_commit_nothing_is_applied(void **state)
 {
     ground          *p       = *state;
@@ -407,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_idle_handle_connects_again),
         CASE(claims_end_with_the_back_end),
+        CASE(a_session_that_rested_too_long_is_lost),
         CASE(killed_in_a_commit_nothing_is_applied),
         CASE(killed_in_a_hold_nothing_is_applied),
         CASE(a_lost_answer_is_found_out),

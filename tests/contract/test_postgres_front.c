@@ -18,6 +18,8 @@ int main(void)
 #include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
 
+#include <dlfcn.h>
+
 #define PAUSE_MS 60000
 
 static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
@@ -109,6 +111,66 @@ static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(void **stat
     expect_first_row(p, 3000, 0);
 }
 
+/* ---- The front of the outbox -------------------------------------------------- */
+
+typedef struct step {
+    const char *what;
+    int64_t     now;     /* seconds behind NOW */
+    int64_t     start;   /* expected */
+    int64_t     waiting; /* found; 0: none waits */
+    int64_t     later;   /* seconds */
+} step;
+
+static const step steps[] = {
+    {"the whole", 0, 0, 10, 100},
+    {"from the horizon, nothing waits there", 1, 50, 0, 0},
+    {"rows that wait longer", 2, 50, 60, 200},
+    {"rows that wait less long", 3, 50, 70, 20},
+    {"none is due", 19, 50, 0, 0},
+    {"the last ones are due: from the first of all", 20, 10, 10, 100},
+    {"they are forgotten, the others are not", 21, 50, 0, 0},
+    {"the first is due", 100, 10, 60, 200},
+    {"from the horizon, before all that wait", 101, 50, 55, 150},
+    {"nothing waits before the horizon", 150, 50, 60, 200},
+    {"the clock was set back", -50, 50, 60, 200},
+    {"all are gone", 200, 50, 0, 0},
+    {"nothing waits", 300, 50, 0, 0},
+};
+
+typedef void begin_fn(pawl__pg_outbox_front *, pawl_text, pawl_time, pawl__pg_outbox_scan *);
+typedef void end_fn(pawl__pg_outbox_front *, const pawl__pg_outbox_scan *);
+
+/* Rows before the front wait: the next claim goes back to them when the first of all that were seen is due, and
+ * forgets none because of those that came later. */
+static void rows_that_were_passed_over_are_gone_back_to(void **state)
+{
+    pawl__pg_outbox_front front = {.is_claimed = false};
+    char                  path[1000];
+    begin_fn             *begin;
+    end_fn               *end;
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-postgres.so", getenv("PAWL_DRIVER_PATH"));
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(module);
+    *(void **)&begin = dlsym(module, "pawl__pg_outbox_front_begin");
+    *(void **)&end   = dlsym(module, "pawl__pg_outbox_front_end");
+    assert_true(begin != NULL && end != NULL);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        pawl__pg_outbox_scan scan = {.sight = {.limit = INT64_MAX}};
+        begin(&front, TEXT("orders"), NOW + PAWL_SECONDS(steps[i].now), &scan);
+        if (scan.start != steps[i].start)
+            fail_msg("%s: begins at %lld, expected %lld", steps[i].what, (long long)scan.start,
+                     (long long)steps[i].start);
+        scan.waiting = steps[i].waiting != 0 ? steps[i].waiting : INT64_MAX;
+        scan.later   = steps[i].waiting != 0 ? NOW + PAWL_SECONDS(steps[i].later) : PAWL_TIME_MAX;
+        end(&front, &scan);
+        front.pause_ms     = PAUSE_MS; /* as after a claim from the first row that took long */
+        front.whole_ms     = clock_ms();
+        front.horizon.from = 50;
+    }
+    dlclose(module);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
@@ -117,6 +179,7 @@ int main(void)
         CASE(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause),
         CASE(e15_a_row_before_the_front_waits_for_others_up_to_the_pause),
         CASE(e15_with_a_virtual_clock_claims_begin_with_the_first_row),
+        cmocka_unit_test(rows_that_were_passed_over_are_gone_back_to),
     };
     if (ground_server() == NULL)
         return ground_skip();

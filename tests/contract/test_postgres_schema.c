@@ -171,7 +171,10 @@ static const difference differences[] = {
      "alter table pawl_leases rename column \"Expires\" to \"Ends\"; "
      "alter table pawl_leases alter column \"Ends\" drop not null",
      "table pawl_leases: column Expires is missing"},
-    {0, "alter table pawl_inbox add column \"Mine\" int not null",
+    /* The other one has a default: rows can be inserted. */
+    {0,
+     "alter table pawl_inbox add column \"Mine\" int not null, add column \"Yours\" int not null "
+     "default 7, add column \"Theirs\" int",
      "table pawl_inbox: column Mine is not known, not null and has no default"},
     {0, "alter table pawl_queue alter column \"Attempts\" type int",
      "table pawl_queue: column Attempts: incorrect data type: expected bigint, found integer"},

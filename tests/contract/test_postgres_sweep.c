@@ -101,6 +101,32 @@ static void the_hand_follows_the_oldest(void **state)
     pawl_store_close(second);
 }
 
+/* Thousands of pages with an old mark here and there: a sweep stops on its way, says that there is more, and the next
+ * one goes on from there. */
+static void a_walk_that_stops_on_its_way_is_gone_on_with(void **state)
+{
+    ground     *p     = *state;
+    bool        more  = false;
+    pawl_store *store = open_store(p, p->url);
+    raw_run(p->pg,
+            "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
+            "select rpad('orders', 200, 'x'), rpad(n::text, 200, 'x'), 'handled', "
+            "timestamptz '2026-01-01 00:00:00Z' - interval '90 seconds' * (n % 400 = 0)::int "
+            "from generate_series(1, 40000) as n");
+    assert_true(raw_number(p->pg, "select pg_relation_size('pawl_inbox') / 8192") > 2100);
+    int64_t found = sweep_once(p, store, a_minute_old, &more);
+    assert_in_range(found, 30, 99);
+    assert_true(more);
+    int64_t hand = keep_hand(p);
+    assert_in_range(hand, 900, 1023);
+    assert_in_range(sweep_once(p, store, a_minute_old, &more), 30, 99 - found);
+    assert_true(more);
+    assert_in_range(keep_hand(p), 1900, 2047);
+    (void)sweep_rounds(p, store, a_minute_old, 1);
+    assert_int_equal(mark_count(p, IS_OLD), 0);
+    pawl_store_close(store);
+}
+
 /* Far from the hand, few or many: found by the strolls. */
 static void marks_out_of_order_go_too(void **state)
 {
@@ -249,13 +275,44 @@ static void flushes_and_timeouts_are_due(void **state)
     pawl_store_close(store);
 }
 
+/* Another program set it and notified nobody: this handle did not sleep yet. */
+static void a_timeout_that_came_since_the_claim_ends_a_wait(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    for (int due_s = 0; due_s <= 60; due_s += 60) { /* a second one is not due yet: it ends none */
+        assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 0);
+        raw_run(p->pg, "delete from pawl_timeouts");
+        char sql[400];
+        snprintf(sql, sizeof sql,
+                 "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', '', 'orders', "
+                 "timestamptz '2026-01-01 00:00:00Z' + interval '1 second' * %d, 0, null, null, "
+                 "null, '', ''",
+                 due_s);
+        raw_run(p->pg, sql);
+        int64_t begun = clock_ms();
+        expect_code(p, pawl_store_wait(store, due_s == 0 ? 20000000 : 300000, -1, &p->error),
+                    PAWL_OK);
+        if (due_s == 0)
+            assert_true(clock_ms() - begun < 10000);
+        else
+            assert_true(clock_ms() - begun >= 300);
+    }
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_hand_follows_the_oldest),      CASE(marks_out_of_order_go_too),
-        CASE(a_hand_past_the_end_begins_again), CASE(a_held_mark_is_passed_over),
-        CASE(one_worker_sweeps_at_a_time),      CASE(rows_in_hand_are_not_due),
+        CASE(the_hand_follows_the_oldest),
+        CASE(marks_out_of_order_go_too),
+        CASE(a_walk_that_stops_on_its_way_is_gone_on_with),
+        CASE(a_timeout_that_came_since_the_claim_ends_a_wait),
+        CASE(a_hand_past_the_end_begins_again),
+        CASE(a_held_mark_is_passed_over),
+        CASE(one_worker_sweeps_at_a_time),
+        CASE(rows_in_hand_are_not_due),
         CASE(flushes_and_timeouts_are_due),
     };
     if (ground_server() == NULL)

@@ -135,6 +135,8 @@ static void verify_names_each_difference(void **state)
                 "drop index pawl_inbox_message;"
                 "create index pawl_inbox_message on pawl_inbox (Endpoint);"
                 "alter table pawl_leases rename column Expires to Ends;"
+                "alter table pawl_leases add column Mine integer not null default 7;"
+                "alter table pawl_leases add column Yours integer;"
                 "drop index Index_shop_Order_Correlation_order_id;"
                 "alter table shop_Order drop column Correlation_order_id;"
                 "alter table shop_Order add column Correlation_order_id integer");

@@ -383,6 +383,32 @@ static void many_are_loaded_at_once(suite *s)
                                       s->arena, rows, &s->error));
 }
 
+/* One at the limit is found by itself alone, whatever the number of values that are looked for. */
+static void a_longer_value_finds_no_saga(suite *s)
+{
+    enum { COUNT = 40 };
+    static const char *const characters[] = {"x", "\xc3\xa4", "\xf0\x9f\x98\x80"};
+    pawl_store              *a            = suite_open(s);
+    for (unsigned kind = 0; kind < 3; kind++) {
+        pawl_text     one = pawl_text_of(characters[kind]);
+        pawl_text     at  = suite_repeat(s, one, PAWL_CORRELATION_CHARS_MAX);
+        pawl_value    values[COUNT];
+        pawl_saga_row rows[COUNT];
+        suite_insert_order(s, a, kind, at.data);
+        for (unsigned count = 1; count <= COUNT; count += COUNT - 1) {
+            for (unsigned i = 0; i < count; i++)
+                values[i] = pawl_value_text(suite_printf(s, "%.*s%.*s", PAWL_TEXT_ARGS(at),
+                                                         (int)(i % 3) * (int)one.size, at.data));
+            values[count - 1] = pawl_value_text(
+                suite_printf(s, "%.*s%.*s", PAWL_TEXT_ARGS(at), PAWL_TEXT_ARGS(one)));
+            EXPECT_OK(s, pawl_store_saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, count,
+                                              PAWL_SAGA_UNLOCKED, s->arena, rows, &s->error));
+            for (unsigned i = 0; i < count; i++)
+                EXPECT_EQ(s, rows[i].version, values[i].as.text.size == at.size ? 1 : 0);
+        }
+    }
+}
+
 static void a_state_is_seen_by_the_saga_reads_alone(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -420,6 +446,7 @@ static const suite_case cases[] = {
     {"S28 saga types do not see one another", saga_types_do_not_see_one_another},
     {"S28 S16 sagas of two types are changed in one set",
      sagas_of_two_types_are_changed_in_one_set},
+    {"S16 D19 a value that is longer by a character finds no saga", a_longer_value_finds_no_saga},
     {"S30 a state is seen by the saga reads alone", a_state_is_seen_by_the_saga_reads_alone},
     {"S16 many are loaded at once, missing ones and doubles too", many_are_loaded_at_once},
 };
