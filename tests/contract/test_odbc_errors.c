@@ -28,9 +28,10 @@
 typedef enum left { STATEMENT, TRANSACTION, CONNECTION } left;
 
 typedef struct failure {
-    const char *record; /* state and native number; "": no record */
-    pawl_code   code;
-    left        leaves;
+    const char *
+        record; /* state and native number, behind which the connection may be gone; "": no record */
+    pawl_code code;
+    left      leaves;
 } failure;
 
 /* Numbers of the server and of its library, as their manuals have them; states of the driver and of its manager,
@@ -120,6 +121,7 @@ static const failure mysql_failures[] = {
     {"01000 0", PAWL_EUNREACHABLE, CONNECTION},
     {"22003 0", PAWL_EINVAL, STATEMENT},
     {"HY000 0", PAWL_EPERSIST, STATEMENT},
+    {"HY000 0 gone", PAWL_ELOST, CONNECTION},
     {"", PAWL_ELOST, CONNECTION},
 };
 
@@ -220,6 +222,7 @@ static const failure mssql_failures[] = {
     {"01000 0", PAWL_EUNREACHABLE, CONNECTION},
     {"IM002 0", PAWL_EUNREACHABLE, CONNECTION},
     {"HY000 0", PAWL_EPERSIST, STATEMENT},
+    {"HY000 0 gone", PAWL_ELOST, CONNECTION}, /* FreeTDS of a link that is dead */
     {"", PAWL_ELOST, CONNECTION},
 };
 
@@ -282,8 +285,9 @@ static const failure_list *list_of(const scripted *p)
 static const char *rules_for(const char *statement, const failure *f, const char *more)
 {
     static char rules[1000];
-    snprintf(rules, sizeof rules, "%son %s\n times 1\n error %s%s\n", more, statement, f->record,
-             f->record[0] != '\0' ? " Failed" : "");
+    snprintf(rules, sizeof rules, "%son %s\n times 1\n error %s%s\n%s", more, statement, f->record,
+             f->record[0] != '\0' ? " Failed" : "",
+             strstr(f->record, " gone") != NULL ? " gone\n" : "");
     return rules;
 }
 
@@ -445,11 +449,12 @@ static void d37_a_failure_in_a_commit(void **state)
 #define ERROR_DURING_COMMIT "HY000 1180"
 #define COUNT_CHANGED "25000 266" /* after the commit is done */
 #define NOT_IN_CLUSTER "08S01 1047"
+#define SAYS_NOTHING "HY000 0"
 
 static bool is_unknown(const failure *f)
 {
     static const char *const unknown[] = {ERROR_DURING_COMMIT, COUNT_CHANGED, "42000 3609",
-                                          "42000 3621", "42000 99999"};
+                                          "42000 3621",        "42000 99999", SAYS_NOTHING};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         if (strcmp(f->record, unknown[i]) == 0)
             return true;

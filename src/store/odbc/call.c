@@ -29,6 +29,18 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
     }
 }
 
+/* FreeTDS has no number for a link that is dead (HY000, "Unknown error"): the driver is asked, which answers without
+ * the server. One that cannot say it is taken for lost, since nothing says that the statement alone was undone. */
+static bool is_dead(const pawl__odbc_connection *connection, const pawl__odbc_diagnosis *last)
+{
+    SQLUINTEGER dead = SQL_CD_TRUE;
+    if (!pawl__odbc_is_vague(last))
+        return false;
+    SQLRETURN asked =
+        SQLGetConnectAttr(connection->made.dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead, NULL);
+    return !SQL_SUCCEEDED(asked) || dead == SQL_CD_TRUE;
+}
+
 pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type, SQLHANDLE handle,
                             pawl_error *error)
 {
@@ -41,6 +53,10 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     pawl_code code     = pawl__odbc_code_of(failures, &last, &left);
     unsigned  number   = failures->states == NULL ? last.number : 0;
     session->is_unsure = pawl__odbc_commit_code_of(failures, &last) == PAWL_EUNKNOWN;
+    if (is_dead(connection, &last)) {
+        code = PAWL_ELOST;
+        left = PAWL__SQL_CONNECTION_LOST;
+    }
     if (last.state[0] == '\0')
         (void)snprintf(text, sizeof text,
                        "the driver failed without a word: the connection is lost");

@@ -20,6 +20,8 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#include <string.h>
+
 #define PAWL__ODBC_SET_ROWS 32 /* of an insert */
 #define PAWL__ODBC_COLUMNS_MAX 40
 #define PAWL__ODBC_SILENCE_S 5  /* behind the deadline a server that says nothing is given up */
@@ -42,12 +44,18 @@ typedef struct pawl__odbc_diagnosis {
     char     text[400]; /* for people */
 } pawl__odbc_diagnosis;
 
+/* A driver's general failure without a number: the state says nothing of what became of the statement. */
+static inline bool pawl__odbc_is_vague(const pawl__odbc_diagnosis *diagnosis)
+{
+    return diagnosis->number == 0 && strcmp(diagnosis->state, "HY000") == 0;
+}
+
 /* The native number decides, or the state where the servers have no numbers. Where there is none the driver, or the
  * driver manager, failed by itself, and the state is all that is known. A failure without any record is a lost
  * connection. */
 pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
                              const pawl__odbc_diagnosis *diagnosis, pawl__sql_left *left);
-/* The same of a commit: where the connection was lost the outcome is not known. */
+/* The same of a commit: where the connection was lost, or perhaps was, the outcome is not known. */
 pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
                                     const pawl__odbc_diagnosis *diagnosis);
 
