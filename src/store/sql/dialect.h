@@ -133,6 +133,8 @@ typedef struct pawl__sql_dialect {
     /* The type of times in tables from before pawl, which keeps less of them; or NULL. Patterns: a parameter cut to
      * it, and in front of the column and ")", with a path in the state, the value as the state has it. */
     const char *old_time;
+    /* The same of texts that sagas are found by, in the catalog: half as many characters of four bytes; or NULL. */
+    const char *old_key_text;
     const char *old_value;
     const char *old_read;
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be

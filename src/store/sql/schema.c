@@ -174,7 +174,7 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
     pawl__sql_type    type = pawl__sql_correlation_type(correlation);
     pawl__sql_type_name(l->schema, type, expected);
     if (code != PAWL_OK || found.column == NULL || pawl__sql_is_type(found.column, expected) ||
-        pawl__sql_is_old_time(l->schema->dialect, type, found.column))
+        pawl__sql_is_old_type(l->schema->dialect, type, found.column))
         return code;
     return refuse_type(l, saga, correlation, expected, found.column->type);
 }

@@ -185,8 +185,8 @@ pawl_code pawl__sql_verify(pawl__sql_verifier *verifier, const pawl_schema_spec 
                            int64_t version);
 /* Whether a column has the type that the description gives it. */
 bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected);
-/* Whether it is a time from before pawl, which is taken as it is (D13). */
-bool pawl__sql_is_old_time(const pawl__sql_dialect *dialect, pawl__sql_type type,
+/* Whether it is a time from before pawl, or a text of an earlier version, which is taken as it is (D13, D19). */
+bool pawl__sql_is_old_type(const pawl__sql_dialect *dialect, pawl__sql_type type,
                            const pawl__sql_found_column *found);
 
 #endif

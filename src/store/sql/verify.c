@@ -91,22 +91,27 @@ bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected
            strncasecmp(found->type.data, expected, found->type.size) == 0;
 }
 
-bool pawl__sql_is_old_time(const pawl__sql_dialect *dialect, pawl__sql_type type,
+bool pawl__sql_is_old_type(const pawl__sql_dialect *dialect, pawl__sql_type type,
                            const pawl__sql_found_column *found)
 {
-    return type == PAWL__SQL_KEY_TIME && dialect->old_time != NULL &&
-           pawl__sql_is_type(found, dialect->old_time);
+    const char *old = type == PAWL__SQL_KEY_TIME   ? dialect->old_time
+                      : type == PAWL__SQL_KEY_TEXT ? dialect->old_key_text
+                                                   : NULL;
+    return old != NULL && pawl__sql_is_type(found, old);
 }
 
 /* Not counted: sagas are found by it. */
-static void note_old_time(pawl__sql_verifier *v, pawl_text name, const char *expected)
+static void note_old_type(pawl__sql_verifier *v, const pawl__sql_found_column *found,
+                          pawl__sql_type type, const char *expected)
 {
     char text[600];
-    (void)snprintf(text, sizeof text,
-                   "warning: table %.*s: column %.*s is a %s, not %s: values are cut to it before "
-                   "they are written and looked for, and two within a step of it are one",
-                   PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->schema->dialect->old_time,
-                   expected);
+    (void)snprintf(text, sizeof text, "warning: table %.*s: column %.*s is a %.*s, not %s: %s",
+                   PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(found->name),
+                   PAWL_TEXT_ARGS(found->type), expected,
+                   type == PAWL__SQL_KEY_TIME
+                       ? "values are cut to it before they are written and looked for, and two "
+                         "within a step of it are one"
+                       : "a text of more than 100 characters beyond U+FFFF may be refused");
     if (v->line != NULL && v->says_obsolete)
         v->line(pawl_text_of(text), v->context);
 }
@@ -123,9 +128,10 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
         return;
     }
     found->is_known = true;
-    if (pawl__sql_is_old_time(v->schema->dialect, type, found))
-        note_old_time(v, name, expected);
-    else if (!pawl__sql_is_type(found, expected))
+    bool is_old     = pawl__sql_is_old_type(v->schema->dialect, type, found);
+    if (is_old)
+        note_old_type(v, found, type, expected);
+    if (!is_old && !pawl__sql_is_type(found, expected))
         pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                          PAWL_TEXT_ARGS(found->type));

@@ -382,12 +382,12 @@ create table [dbo].[shop_Text] (
     [PersistenceVersion] varchar(23) not null,
     [SagaTypeVersion] varchar(23) not null,
     [Concurrency] bigint not null,
-    [Correlation_OrderId] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_OrderId] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_OrderId] as datalength([Correlation_OrderId]) persisted,
     primary key ([Id])
 );
 if col_length(N'[dbo].[shop_Text]', N'Correlation_OrderId') is null
-    alter table [dbo].[shop_Text] add [Correlation_OrderId] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_Text] add [Correlation_OrderId] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_OrderId] as datalength([Correlation_OrderId]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_Text]', N'U')
     and name = N'Index_Correlation_OrderId')
@@ -464,13 +464,13 @@ create table [dbo].[shop_Two] (
     [PersistenceVersion] varchar(23) not null,
     [SagaTypeVersion] varchar(23) not null,
     [Concurrency] bigint not null,
-    [Correlation_OrderId] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_OrderId] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_OrderId] as datalength([Correlation_OrderId]) persisted,
     [Correlation_OrderNumber] bigint null,
     primary key ([Id])
 );
 if col_length(N'[dbo].[shop_Two]', N'Correlation_OrderId') is null
-    alter table [dbo].[shop_Two] add [Correlation_OrderId] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_Two] add [Correlation_OrderId] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_OrderId] as datalength([Correlation_OrderId]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_Two]', N'U')
     and name = N'Index_Correlation_OrderId')
@@ -494,12 +494,12 @@ create table [dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQ
     [PersistenceVersion] varchar(23) not null,
     [SagaTypeVersion] varchar(23) not null,
     [Concurrency] bigint not null,
-    [Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] as datalength([Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG]) persisted,
     primary key ([Id])
 );
 if col_length(N'[dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRST]', N'Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG') is null
-    alter table [dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRST] add [Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRST] add [Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG] as datalength([Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRST]', N'U')
     and name = N'Index_Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFG')
@@ -516,13 +516,13 @@ create table [dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöü�
     [PersistenceVersion] varchar(23) not null,
     [SagaTypeVersion] varchar(23) not null,
     [Concurrency] bigint not null,
-    [Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] as datalength([Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü]) persisted,
     [Correlation_Straße] uniqueidentifier null,
     primary key ([Id])
 );
 if col_length(N'[dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü]', N'Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü') is null
-    alter table [dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü] add [Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü] add [Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü] as datalength([Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü]', N'U')
     and name = N'Index_Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü')
@@ -566,14 +566,14 @@ create table [dbo].[shop_select] (
     [PersistenceVersion] varchar(23) not null,
     [SagaTypeVersion] varchar(23) not null,
     [Concurrency] bigint not null,
-    [Correlation_key] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_key] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_key] as datalength([Correlation_key]) persisted,
-    [Correlation_index] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    [Correlation_index] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_index] as datalength([Correlation_index]) persisted,
     primary key ([Id])
 );
 if col_length(N'[dbo].[shop_select]', N'Correlation_key') is null
-    alter table [dbo].[shop_select] add [Correlation_key] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_select] add [Correlation_key] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_key] as datalength([Correlation_key]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_select]', N'U')
     and name = N'Index_Correlation_key')
@@ -581,7 +581,7 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[sh
     on [dbo].[shop_select] ([Correlation_key], [Size_Correlation_key])
     where [Correlation_key] is not null');
 if col_length(N'[dbo].[shop_select]', N'Correlation_index') is null
-    alter table [dbo].[shop_select] add [Correlation_index] nvarchar(200) collate Latin1_General_100_BIN2 null,
+    alter table [dbo].[shop_select] add [Correlation_index] nvarchar(400) collate Latin1_General_100_BIN2 null,
     [Size_Correlation_index] as datalength([Correlation_index]) persisted;
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[shop_select]', N'U')
     and name = N'Index_Correlation_index')

@@ -557,7 +557,7 @@ begin
     "PERSISTENCEVERSION" varchar2(23) not null,
     "SAGATYPEVERSION" varchar2(23) not null,
     "CONCURRENCY" number(19) not null,
-    "CORR_ORDERID" nvarchar2(200) null,
+    "CORR_ORDERID" nvarchar2(400) null,
     primary key ("ID")
 )';
 exception when others then
@@ -567,7 +567,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_TEXT" add "CORR_ORDERID" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_TEXT" add "CORR_ORDERID" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;
@@ -701,7 +701,7 @@ begin
     "PERSISTENCEVERSION" varchar2(23) not null,
     "SAGATYPEVERSION" varchar2(23) not null,
     "CONCURRENCY" number(19) not null,
-    "CORR_ORDERID" nvarchar2(200) null,
+    "CORR_ORDERID" nvarchar2(400) null,
     "CORR_ORDERNUMBER" number(19) null,
     primary key ("ID")
 )';
@@ -712,7 +712,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_TWO" add "CORR_ORDERID" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_TWO" add "CORR_ORDERID" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;
@@ -755,7 +755,7 @@ begin
     "PERSISTENCEVERSION" varchar2(23) not null,
     "SAGATYPEVERSION" varchar2(23) not null,
     "CONCURRENCY" number(19) not null,
-    "CORR_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" nvarchar2(200) null,
+    "CORR_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" nvarchar2(400) null,
     primary key ("ID")
 )';
 exception when others then
@@ -765,7 +765,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" add "CORR_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" add "CORR_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ_ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789_ABCDEFGHIJKLMNOPQRST" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;
@@ -791,7 +791,7 @@ begin
     "PERSISTENCEVERSION" varchar2(23) not null,
     "SAGATYPEVERSION" varchar2(23) not null,
     "CONCURRENCY" number(19) not null,
-    "CORR_A' || chr(38) || 'B ' || chr(38) || '' || chr(38) || 'C" nvarchar2(200) null,
+    "CORR_A' || chr(38) || 'B ' || chr(38) || '' || chr(38) || 'C" nvarchar2(400) null,
     "CORR_:OTHER" varchar2(38) null,
     primary key ("ID")
 )';
@@ -802,7 +802,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_R' || chr(38) || 'D $(X) %1" add "CORR_A' || chr(38) || 'B ' || chr(38) || '' || chr(38) || 'C" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_R' || chr(38) || 'D $(X) %1" add "CORR_A' || chr(38) || 'B ' || chr(38) || '' || chr(38) || 'C" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;
@@ -881,8 +881,8 @@ begin
     "PERSISTENCEVERSION" varchar2(23) not null,
     "SAGATYPEVERSION" varchar2(23) not null,
     "CONCURRENCY" number(19) not null,
-    "CORR_KEY" nvarchar2(200) null,
-    "CORR_INDEX" nvarchar2(200) null,
+    "CORR_KEY" nvarchar2(400) null,
+    "CORR_INDEX" nvarchar2(400) null,
     primary key ("ID")
 )';
 exception when others then
@@ -892,7 +892,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_SELECT" add "CORR_KEY" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_SELECT" add "CORR_KEY" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;
@@ -909,7 +909,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'alter table "SHOP_SELECT" add "CORR_INDEX" nvarchar2(200) null';
+    execute immediate 'alter table "SHOP_SELECT" add "CORR_INDEX" nvarchar2(400) null';
 exception when others then
     if sqlcode <> -1430 then
         raise;

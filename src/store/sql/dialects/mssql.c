@@ -107,6 +107,7 @@ static const char script_begin[] =
     "if @pawl < 0\n"
     "    throw 50001, N'pawl: another script has not ended within a minute', 1;";
 
+/* A text that sagas are found by is counted in units of UTF-16, of which a character has two at most. */
 const pawl__sql_dialect pawl__mssql_dialect = {
     .name        = "mssql",
     .product     = "SQL Server 2016 or later",
@@ -129,7 +130,7 @@ const pawl__sql_dialect pawl__mssql_dialect = {
             [PAWL__SQL_JSON]            = "nvarchar(max)",
             [PAWL__SQL_METADATA]        = "nvarchar(max)",
             [PAWL__SQL_VERSION]         = "varchar(23)",
-            [PAWL__SQL_KEY_TEXT]        = "nvarchar(200)" EXACT,
+            [PAWL__SQL_KEY_TEXT]        = "nvarchar(400)" EXACT,
             [PAWL__SQL_KEY_INT]         = "bigint",
             [PAWL__SQL_KEY_TIME]        = "datetime2(6)",
             [PAWL__SQL_KEY_OFFSET_TIME] = "datetimeoffset",
@@ -150,6 +151,7 @@ const pawl__sql_dialect pawl__mssql_dialect = {
     .same             = " = k.[v] and datalength(%s) = datalength(k.[v])",
     .utc              = "cast(switchoffset(%n, '+00:00') as datetime2(6))",
     .old_time         = "datetime",
+    .old_key_text     = "nvarchar(200)",
     .old_value        = "cast(cast(%s as datetime2(6)) as datetime)",
     .old_read         = "coalesce(try_convert(datetime2(6), json_value([Data], %s), 127), ",
     .ignores_failures = true,

@@ -81,13 +81,13 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
             [PAWL__SQL_JSON]      = "clob",                                                        \
             [PAWL__SQL_METADATA]  = "clob",                                                        \
             [PAWL__SQL_VERSION]   = "varchar2(23)",                                                \
-            [PAWL__SQL_KEY_TEXT]  = "nvarchar2(200)",                                              \
+            [PAWL__SQL_KEY_TEXT]  = "nvarchar2(400)",                                              \
             [PAWL__SQL_KEY_INT]   = "number(19)",                                                  \
             [PAWL__SQL_KEY_TIME]  = "timestamp(6)",                                                \
     },                                                                                             \
     .catalog_types =                                                                               \
         {[PAWL__SQL_NAME] = "varchar2(201)", [PAWL__SQL_LONG_NAME] = "varchar2(402)"},             \
-    .json_check = "", .parameter = "?", .integer = "%s",                                           \
+    .old_key_text = "nvarchar2(200)", .json_check = "", .parameter = "?", .integer = "%s",         \
     .epoch = "timestamp '1970-01-01 00:00:00'", .empty = "chr(1)",                                 \
     .limit = "fetch first %s rows only", .clock = "sys_extract_utc(systimestamp)",                 \
     .bits = "bitand(%a, %b)", .has = "instr(%a, %b) > 0",                                          \
