@@ -182,6 +182,9 @@ typedef struct pawl_saga {
     /* How rows of older versions of the state's record are read: PAWL_FORMATS(...), rising in
      * `below`, or NULL. A row that none is for is read by `format`. */
     const pawl_state_format *const *older_formats;
+    /* Microseconds: a saga that has no timeout and was not saved for as long is stuck, `pawl doctor --app`
+     * says. The time of each save then stands in the row's metadata. 0: a saga may be idle for ever. */
+    int64_t idle_after;
 } pawl_saga;
 
 /* Collects messages under its name (and key) until `size` are there or the

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define SAGA_PAGE 256 /* letters that are looked at at once for those of a saga */
+
 /* ---- Words ----------------------------------------------------------------- */
 
 enum { ACTION_DISCARD, ACTION_EDIT, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
@@ -48,8 +50,9 @@ const pawl__argument pawl__dead_verb_arguments[] = {
     }
 const pawl__option pawl__dead_verb_options[] = {
     DEAD_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every letter that the options match"),
-    DEAD_OPTION("app", TEXT, application, "APP.so", FOR_EDIT,
-                "the program that is to handle it: the body is checked by its record"),
+    DEAD_OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
+                "the program that is to handle it: the body is checked by its record; with --saga: "
+                "whose tables say which letters are a saga's"),
     DEAD_OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
                 "the file that holds the new body; - is standard input"),
     DEAD_OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
@@ -73,6 +76,12 @@ const pawl__option pawl__dead_verb_options[] = {
      .actions = FOR_BULK},
     DEAD_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
     DEAD_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    DEAD_OPTION(
+        "saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+        "of this saga, with --app: by the property that finds it, by its correlation id, or "
+        "as one of its timeouts; each letter is looked at"),
+    DEAD_OPTION("saga-prefix", TEXT, saga_prefix, "NAME", FOR_MANY,
+                "what the names of saga tables begin with; default the endpoint's name and _"),
     DEAD_OPTION("since", TEXT, since, "TIME", FOR_MANY,
                 "given up at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__dead_fields, at),
@@ -149,13 +158,32 @@ const pawl__report pawl__dead_verb_reports[] = {
  * them all. */
 static pawl_code check_filters(const pawl__dead_fields *fields, pawl_error *error)
 {
-    const char *const names[] = {"--code", "--endpoint", "--error", "--since", "--type", "--until"};
-    const char *const values[] = {fields->code,  fields->endpoint, fields->error_part,
+    const char *const names[]  = {"--code",  "--endpoint", "--error", "--saga",
+                                  "--since", "--type",     "--until"};
+    const char *const values[] = {fields->code,  fields->endpoint, fields->error_part, fields->saga,
                                   fields->since, fields->type,     fields->until};
     pawl_code         code     = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
         code = pawl__filter_check(names[i], values[i], error);
     return code;
+}
+
+/* --app and --saga of list, retry and discard go together. */
+static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
+{
+    bool      is_edit = strcmp(fields->action, "edit") == 0;
+    pawl_text type, value;
+    if (!is_edit && (fields->saga == NULL) != (fields->application == NULL))
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "--saga TYPE/VALUE and --app APP.so go together: the program's tables "
+            "say which letters are a saga's");
+    if (fields->saga_prefix != NULL && fields->saga == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --saga");
+    if (fields->saga != NULL && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
+        return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
+                              fields->saga);
+    return PAWL_OK;
 }
 
 static pawl_text text_of(const char *value)
@@ -236,10 +264,62 @@ static void keep_key(pawl__dead_cursor *cursor, const pawl_dead_row *letter)
     cursor->query.after = &cursor->last;
 }
 
+pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error)
+{
+    *cursor = (pawl__dead_cursor){.store = store};
+    return fields->saga == NULL ? PAWL_OK
+                                : pawl__saga_letters_begin(&fields->book, store, fields->saga,
+                                                           arena, &cursor->of, error);
+}
+
+/* Adds the saga's letters of a page of the store, up to `wanted`; the cursor stands behind the last that was
+ * looked at. */
+static pawl_code keep_own(pawl__dead_cursor *cursor, const pawl_dead_rows *page, size_t wanted,
+                          size_t *capacity, pawl_arena *arena, pawl_dead_rows *found,
+                          pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < page->count && found->count < wanted; i++) {
+        pawl__letter_relation relation;
+        pawl_text             by;
+        code = pawl__saga_letter_is(&cursor->of, &page->items[i], arena, &relation, &by, error);
+        keep_key(cursor, &page->items[i]);
+        if (code != PAWL_OK || relation != PAWL__LETTER_OWN)
+            continue;
+        pawl_dead_row *grown =
+            pawl_arena_grow(arena, found->items, found->count, capacity, sizeof *grown);
+        if (grown == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
+        found->items                 = grown;
+        found->items[found->count++] = page->items[i];
+    }
+    return code;
+}
+
+/* Pages of the store are read until so many letters of the saga are found. */
+static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_arena *arena,
+                              pawl_dead_rows *found, pawl_error *error)
+{
+    size_t         capacity = 0;
+    pawl_dead_rows page     = {.count = SAGA_PAGE};
+    pawl_code      code     = PAWL_OK;
+    *found                  = (pawl_dead_rows){.count = 0};
+    cursor->query.count_max = SAGA_PAGE;
+    while (code == PAWL_OK && page.count == SAGA_PAGE && found->count < wanted) {
+        code = pawl_store_dead_find(cursor->store, &cursor->query, arena, &page, error);
+        if (code == PAWL_OK)
+            code = keep_own(cursor, &page, wanted, &capacity, arena, found, error);
+    }
+    return code;
+}
+
 pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
                           pawl_dead_rows *found, pawl_error *error)
 {
     cursor->query.count_max = count_max;
+    if (cursor->of.model != NULL)
+        return page_of_saga(cursor, count_max, arena, found, error);
     pawl_code code = pawl_store_dead_find(cursor->store, &cursor->query, arena, found, error);
     if (code == PAWL_OK && found->count > 0)
         keep_key(cursor, &found->items[found->count - 1]);
@@ -266,11 +346,17 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__dead_fields *fields = context;
     pawl__view               view   = view_of(fields, arena);
-    pawl__dead_cursor        cursor = {.store = store};
-    pawl_code                code   = pawl__dead_query(fields, view.now, &cursor.query, error);
-    if (code != PAWL_OK)
-        return code;
-    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl__dead_cursor        cursor;
+    pawl_arena              *own = pawl_arena_create(0); /* the view's is reset for each page */
+    if (own == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
+    pawl_code code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
+    if (code == PAWL_OK)
+        code = pawl__dead_query(fields, view.now, &cursor.query, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl_arena_destroy(own);
+    return code;
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -453,9 +539,14 @@ int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
         code = check_ids(&fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
         code = pawl__dead_query(&fields, 0, &query, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    while (strcmp(action_names[i], fields.action) != 0)
+    if (code == PAWL_OK)
+        code = check_saga(&fields, &error);
+    if (code == PAWL_OK && fields.saga != NULL)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
         i++;
-    return pawl__store_look(&fields.at, looks[i], &fields);
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
 }

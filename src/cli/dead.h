@@ -6,7 +6,7 @@
 #ifndef PAWL_CLI_DEAD_H
 #define PAWL_CLI_DEAD_H
 
-#include "cli/cli.h"
+#include "cli/saga_letters.h"
 
 typedef struct pawl__dead_fields {
     pawl__store_fields at;
@@ -15,6 +15,8 @@ typedef struct pawl__dead_fields {
     const char        *endpoint, *type, *code, *error_part;
     const char        *since, *until; /* as they were given */
     const char        *reason, *body_file, *application;
+    const char        *saga, *saga_prefix;
+    pawl__saga_book    book; /* of the application, with --saga */
     int64_t            newer, older, limit, rate;
     bool               is_all, is_agreed, is_dry, is_json, is_revealed;
 } pawl__dead_fields;
@@ -33,7 +35,13 @@ typedef struct pawl__dead_cursor {
     pawl_dead_query query;
     pawl_dead_row   last;
     char            endpoint[PAWL_NAME_SIZE_MAX], id[PAWL_MESSAGE_ID_SIZE_MAX];
+    /* Letters that are not of this saga are passed over; without a model every letter is handed out. */
+    pawl__saga_letters of;
 } pawl__dead_cursor;
+/* The cursor of --saga, and of all letters without it. What it knows of the saga lives in the arena. */
+pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error);
+/* A page of `count_max` letters, or of fewer at the end. */
 pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
                           pawl_dead_rows *found, pawl_error *error);
 

@@ -56,8 +56,8 @@ static pawl_code check_edit(const pawl__dead_fields *fields, pawl_error *error)
 static pawl_code check_selection(const pawl__dead_fields *fields, pawl_error *error)
 {
     bool has_filter = fields->code != NULL || fields->error_part != NULL || fields->type != NULL ||
-                      fields->since != NULL || fields->until != NULL || fields->newer != 0 ||
-                      fields->older != 0;
+                      fields->saga != NULL || fields->since != NULL || fields->until != NULL ||
+                      fields->newer != 0 || fields->older != 0;
     if (fields->is_all && fields->ids.count > 0)
         return pawl_error_set(error, PAWL_EINVAL, "give --all or message IDs, not both");
     if (!fields->is_all && fields->ids.count == 0)
@@ -186,7 +186,7 @@ static bool is_retry(const bulk *it)
 /* Counts the selection, and notes where it is sent. */
 static pawl_code count_all(bulk *it, pawl_error *error)
 {
-    pawl__dead_cursor cursor = {.store = it->cursor.store, .query = it->cursor.query};
+    pawl__dead_cursor cursor = it->cursor;
     pawl_dead_rows    found  = {.count = 0};
     pawl_code         code   = PAWL_OK;
     do {
@@ -268,9 +268,12 @@ static void print_command(const bulk *it)
     const pawl__dead_fields *fields = it->fields;
     char                     time[PAWL_TIME_TEXT_SIZE + 1];
     fprintf(stderr, "pawl: if it is interrupted, this goes on: pawl dead %s --all", fields->action);
+    print_word("app", fields->application);
     print_word("code", fields->code);
     print_word("endpoint", fields->endpoint);
     print_word("error", fields->error_part);
+    print_word("saga", fields->saga);
+    print_word("saga-prefix", fields->saga_prefix);
     print_word("type", fields->type);
     print_word("reason", fields->reason);
     if (fields->rate != 0)
@@ -346,11 +349,13 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
     bulk      it   = {.fields = fields,
                       .kind   = kind_of(fields),
                       .settle = settle,
-                      .cursor = {.store = store},
                       .queues = {.arena = arena},
                       .arena  = pawl_arena_create(0)};
-    pawl_code code = it.arena != NULL ? pawl__dead_query(fields, now, &it.cursor.query, error)
-                                      : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_code code = it.arena != NULL
+                         ? pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error)
+                         : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl__dead_query(fields, now, &it.cursor.query, error);
     if (it.cursor.query.at_max == 0)
         it.cursor.query.at_max = now;
     it.until = it.cursor.query.at_max;

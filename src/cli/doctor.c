@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/doctor.h"
+#include "cli/why.h"
 
 #include "base/calm.h"
 
@@ -18,18 +19,29 @@
 typedef struct verb_fields {
     pawl__store_fields at;
     int64_t            transactions;
+    const char        *application, *saga_prefix;
     bool               is_thorough;
     bool               is_json;
 } verb_fields;
 
 const pawl__argument pawl__doctor_verb_arguments[] = {{.name = NULL}};
 const pawl__option   pawl__doctor_verb_options[]   = {
+        {.name   = "app",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, application),
+         .value  = "APP.so",
+         .help   = "the program that has the sagas: those that nothing wakes are named"},
         PAWL__OPTION_DEADLINE(verb_fields, at),
         {.name   = "json",
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_json),
          .help   = "one JSON object on a line each"},
         PAWL__OPTION_PREFIX(verb_fields, at),
+        {.name   = "saga-prefix",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, saga_prefix),
+         .value  = "NAME",
+         .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
         PAWL__OPTION_STORE(verb_fields, at),
         {.name   = "thorough",
          .kind   = PAWL__OPTION_FLAG,
@@ -210,9 +222,15 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
     if (code == PAWL_OK && (doctor.arena = pawl_arena_create(0)) == NULL)
         code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &doctor.book, &error);
+    if (code == PAWL_OK)
+        doctor.book_options =
+            pawl__why_book_options(fields.application, fields.saga_prefix, doctor.arena);
+    if (code == PAWL_OK)
         code = look(&doctor, &fields);
     int exit_code = code == PAWL_OK ? print(&doctor, fields.is_json) : pawl__fail(code, &error);
     pawl_store_close(doctor.store);
+    pawl__saga_book_close(&doctor.book);
     pawl_arena_destroy(doctor.arena);
     return exit_code;
 }

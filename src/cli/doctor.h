@@ -1,6 +1,6 @@
 /* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
  * prints, doctor_checks.c looks at what is in it, doctor_stuck.c at what of it waits for something that
- * fails, doctor_find.c keeps the list.
+ * fails, doctor_sagas.c at sagas that nothing wakes, doctor_find.c keeps the list.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_doctor.sh
@@ -10,7 +10,7 @@
 #ifndef PAWL_CLI_DOCTOR_H
 #define PAWL_CLI_DOCTOR_H
 
-#include "cli/cli.h"
+#include "cli/saga_find.h"
 
 /* Reads that several checks need. */
 typedef struct pawl__doctor_seen {
@@ -28,6 +28,8 @@ typedef struct pawl__doctor {
     pawl_finding_rows         found;
     size_t                    capacity;
     pawl_error               *error;
+    pawl__saga_book           book;         /* of --app; without it it has no tables */
+    pawl_text                 book_options; /* the same in words: " --app APP.so" */
 } pawl__doctor;
 
 /* Adds a finding that is made; PAWL_ENOMEM also when its text or its remedy has no data. */
@@ -39,10 +41,11 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding
 /* All checks of what is in the tables. */
 pawl_code pawl__doctor_checks(pawl__doctor *doctor);
 
-/* doctor_stuck.c */
+/* doctor_stuck.c, doctor_sagas.c */
 typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
 pawl__doctor_check pawl__doctor_alarms, pawl__doctor_paused, pawl__doctor_retries,
     pawl__doctor_sources, pawl__doctor_routes;
 pawl__doctor_check pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention;
+pawl__doctor_check pawl__doctor_sagas;
 
 #endif

@@ -205,6 +205,7 @@ static pawl__doctor_check *const checks[] = {
     pawl__doctor_projections,
     check_dead,
     pawl__doctor_partitions,
+    pawl__doctor_sagas,
 };
 
 static pawl_code read_all(pawl__doctor *doctor, seen *all)

@@ -47,6 +47,8 @@ typedef struct pawl__why {
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
 /* As a word of a shell. Data NULL without memory. */
 pawl_text pawl__why_word(pawl_text text, pawl_arena *arena);
+/* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
+pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena);
 /* The workers of an endpoint, "worker 019a... (pid 17)", or empty: none lives. */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint);
 /* The last failure in the JSON of a history, and when it was. */
@@ -56,6 +58,14 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
 pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused);
 /* The same while a breaker of its endpoint is open. */
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open);
+
+/* Answers of one row, or of those that the query matches; `place` as an answer has it. */
+pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place);
+pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row);
+pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place);
+#define PAWL__WHY_LIVE_STATES \
+    (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_HELD | 1U << PAWL_OUTBOX_DEAD)
+#define PAWL__WHY_ROWS_MAX 10
 
 typedef pawl_code pawl__why_fn(pawl__why *why);
 

@@ -56,6 +56,15 @@ pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
     return (pawl_text){.data = word, .size = size};
 }
 
+pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena)
+{
+    pawl_text app = pawl__why_word(pawl_text_of(application), arena);
+    pawl_text own = pawl__why_word(pawl_text_of(prefix), arena);
+    return pawl_arena_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
+                             prefix != NULL ? " --saga-prefix " : "",
+                             prefix != NULL ? (int)own.size : 0, own.data);
+}
+
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
 {
     pawl_text all   = PAWL_TEXT("");

@@ -13,13 +13,13 @@
 
 /* ---- Dead letters ------------------------------------------------------- */
 
-static pawl_code add_letter(pawl__why *why, const pawl_dead_row *row)
+pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place)
 {
     pawl_arena  *arena    = why->arena;
     pawl_text    id       = pawl__why_word(row->message.id, arena);
     pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
     pawl__answer answer   = {
-          .place     = "dead letter",
+          .place     = place,
           .name      = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
                                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
                                          PAWL_TEXT_ARGS(row->message.type)),
@@ -43,7 +43,7 @@ pawl_code pawl__why_letters(pawl__why *why)
     const pawl_dead_query query = {.message_id = why->word, .count_max = LETTERS_MAX};
     pawl_code code = pawl_store_dead_find(why->store, &query, why->arena, &rows, why->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        code = add_letter(why, &rows.items[i]);
+        code = pawl__why_add_letter(why, &rows.items[i], "dead letter");
     return code;
 }
 

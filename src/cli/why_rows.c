@@ -1,20 +1,16 @@
-/* why_rows.c - an id in the outbox, among timeouts, sagas and streams.
+/* why_rows.c - an id in the outbox, among timeouts and streams.
  *
- * A saga, a process or an entity waits for messages; its timeouts and the deliveries of its source say
- * for which of its own doing it waits, and what holds it back.
+ * A process or an entity waits for messages; the deliveries of its source say what holds it back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/outbox.h"
-#include "cli/saga_find.h"
 #include "cli/why.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define ROWS_MAX 10
 #define TIMEOUTS_MAX 5000
-#define LIVE_STATES (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_HELD | 1U << PAWL_OUTBOX_DEAD)
 
 /* ---- The outbox --------------------------------------------------------- */
 
@@ -99,7 +95,7 @@ static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char 
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
-static pawl_code add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place)
+pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place)
 {
     pawl_outbox_rows rows = {.count = 0};
     pawl_code code = pawl_store_outbox_find(why->store, query, why->arena, &rows, why->error);
@@ -112,22 +108,23 @@ static pawl_code add_rows(pawl__why *why, const pawl_outbox_query *query, const 
 pawl_code pawl__why_outbox(pawl__why *why)
 {
     pawl_outbox_query by_id  = {.count_max = 1};
-    pawl_outbox_query caused = {
-        .states = LIVE_STATES, .causation_id = why->word, .count_max = ROWS_MAX};
-    char word[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_outbox_query caused = {.states       = PAWL__WHY_LIVE_STATES,
+                                .causation_id = why->word,
+                                .count_max    = PAWL__WHY_ROWS_MAX};
+    char              word[PAWL_UUID_TEXT_SIZE + 1];
     snprintf(word, sizeof word, "%.*s", PAWL_TEXT_ARGS(why->word));
     pawl_code code        = PAWL_OK;
     bool      is_dispatch = pawl_uuid_parse(why->word, &by_id.dispatch_id.uuid, NULL) == PAWL_OK &&
                        !pawl_uuid_is_zero(by_id.dispatch_id.uuid);
     bool is_number = why->word.size < sizeof word && pawl__number_parse(word, &by_id.id);
     if (is_dispatch || is_number)
-        code = add_rows(why, &by_id, "outbox");
-    return code == PAWL_OK ? add_rows(why, &caused, "outbox, sent by its handler") : code;
+        code = pawl__why_add_rows(why, &by_id, "outbox");
+    return code == PAWL_OK ? pawl__why_add_rows(why, &caused, "outbox, sent by its handler") : code;
 }
 
 /* ---- Timeouts ----------------------------------------------------------- */
 
-static pawl_code add_timeout(pawl__why *why, const pawl_timeout_row *row)
+pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
 {
     char         span[PAWL__SPAN_SIZE], id[PAWL_UUID_TEXT_SIZE + 1];
     bool         is_leased = row->lease_expires > why->now;
@@ -188,7 +185,7 @@ pawl_code pawl__why_timeout(pawl__why *why)
                                    &rows, why->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         if (pawl_uuid_compare(rows.items[i].id.uuid, id) == 0)
-            return add_timeout(why, &rows.items[i]);
+            return pawl__why_add_timeout(why, &rows.items[i]);
     const pawl__answer far = {
         .place = "timeout",
         .name  = pawl_arena_printf(
@@ -199,103 +196,13 @@ pawl_code pawl__why_timeout(pawl__why *why)
     return code == PAWL_OK ? pawl__why_add(why, &far) : code;
 }
 
-/* ---- Sagas -------------------------------------------------------------- */
-
-/* The text behind TYPE/, or all of it. */
-static pawl_text name_in(pawl_text word)
-{
-    const char *slash = memchr(word.data, '/', word.size);
-    return slash == NULL ? word
-                         : (pawl_text){.data = slash + 1,
-                                       .size = (size_t)(word.data + word.size - slash - 1)};
-}
-
-static pawl_code add_saga_timeouts(pawl__why *why, pawl_saga_id id)
-{
-    pawl_timeout_rows rows = {.count = 0};
-    pawl_code         code =
-        pawl_store_timeout_list(why->store, id, ROWS_MAX, why->arena, &rows, why->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        code = add_timeout(why, &rows.items[i]);
-    return code;
-}
-
-/* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
-static pawl_text book_options(const pawl__why *why)
-{
-    pawl_arena *arena  = why->arena;
-    pawl_text   app    = pawl__why_word(pawl_text_of(why->application), arena);
-    pawl_text   prefix = pawl__why_word(pawl_text_of(why->saga_prefix), arena);
-    return pawl_arena_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
-                             why->saga_prefix != NULL ? " --saga-prefix " : "",
-                             why->saga_prefix != NULL ? (int)prefix.size : 0, prefix.data);
-}
-
-static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pawl_saga_row *row)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(row->id.uuid, text);
-    pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
-    pawl__saga_named saga = {.type = table->type, .id = row->id, .name = source};
-    pawl_code code = pawl__saga_names(why->book, why->store, &saga, 1, why->arena, why->error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__answer answer = {
-        .place     = "saga",
-        .name      = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
-                                       PAWL_TEXT_ARGS(saga.name), row->version, text),
-        .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
-        .held_by   = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
-        .next      = PAWL_TEXT("see its timeouts and its rows of the outbox, below"),
-    };
-    pawl_text word = pawl__why_word(saga.name, why->arena), options = book_options(why);
-    answer.commands[0]           = pawl_arena_printf(why->arena, "pawl saga show %.*s%.*s",
-                                                     PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
-    answer.commands[1]           = pawl_arena_printf(why->arena, "pawl saga history %.*s%.*s",
-                                                     PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
-    code                         = pawl__why_add(why, &answer);
-    const pawl_outbox_query sent = {.states = LIVE_STATES, .source = source, .count_max = ROWS_MAX};
-    if (code == PAWL_OK)
-        code = add_saga_timeouts(why, row->id);
-    /* Rows of a saga that was named by this very text are found by it as a source, too. */
-    return code == PAWL_OK && !pawl_text_equal(source, why->word)
-               ? add_rows(why, &sent, "outbox, of this source")
-               : code;
-}
-
-/* Without the program's tables a saga is known by its timeouts. */
-pawl_code pawl__why_saga(pawl__why *why)
-{
-    pawl_text name    = name_in(why->word);
-    pawl_text type    = {.data = why->word.data, .size = why->word.size - name.size};
-    pawl_code code    = PAWL_OK;
-    bool      is_seen = false;
-    pawl_uuid id;
-    for (size_t i = 0; code == PAWL_OK && name.size != 0 && i < why->book->tables.count; i++) {
-        const pawl_saga_table *table = why->book->tables.items[i];
-        pawl_saga_row          row   = {.version = 0};
-        if (type.size != 0 &&
-            !pawl_text_equal(table->type, (pawl_text){.data = type.data, .size = type.size - 1}))
-            continue;
-        code = pawl__saga_find_in(why->store, table, name, why->arena, &row, why->error);
-        if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE) {
-            is_seen = true;
-            code    = add_saga(why, table, &row);
-        }
-    }
-    if (code == PAWL_OK && !is_seen && pawl_uuid_parse(name, &id, NULL) == PAWL_OK &&
-        !pawl_uuid_is_zero(id))
-        code = add_saga_timeouts(why, (pawl_saga_id){id});
-    return code;
-}
-
 /* ---- Streams and sources ------------------------------------------------ */
 
 /* A process or an entity by its last event; a saga's deliveries by their source. */
 pawl_code pawl__why_stream(pawl__why *why)
 {
     const pawl_outbox_query sent = {
-        .states = LIVE_STATES, .source = why->word, .count_max = ROWS_MAX};
+        .states = PAWL__WHY_LIVE_STATES, .source = why->word, .count_max = PAWL__WHY_ROWS_MAX};
     const pawl_event_query query = {.stream = why->word, .is_backward = true, .count_max = 1};
     pawl_event_rows        rows  = {.count = 0};
     if (memchr(why->word.data, '/', why->word.size) == NULL)
@@ -318,5 +225,5 @@ pawl_code pawl__why_stream(pawl__why *why)
                               PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
         code = pawl__why_add(why, &answer);
     }
-    return code == PAWL_OK ? add_rows(why, &sent, "outbox, of this source") : code;
+    return code == PAWL_OK ? pawl__why_add_rows(why, &sent, "outbox, of this source") : code;
 }

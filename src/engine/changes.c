@@ -280,8 +280,12 @@ static pawl_code put_insert(pawl__batch *batch, const pawl__entry *entry, uint32
     return PAWL_OK;
 }
 
-static void put_update(pawl__batch *batch, const pawl__entry *entry, uint32_t group, pawl_text data)
+static pawl_code put_update(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
+                            pawl_text data)
 {
+    pawl_text metadata = pawl__origin_changed(batch, entry, entry->stored.metadata);
+    if (metadata.data == NULL && entry->stored.metadata.data != NULL)
+        return PAWL_ENOMEM;
     *NEXT(batch, saga_update) = (pawl_saga_update){.unit         = entry->writer,
                                                    .group        = group,
                                                    .table        = &entry->model->table,
@@ -289,9 +293,10 @@ static void put_update(pawl__batch *batch, const pawl__entry *entry, uint32_t gr
                                                    .version      = entry->stored.version,
                                                    .row          = entry->stored.row,
                                                    .transitional = entry->transitional,
-                                                   .metadata     = entry->stored.metadata,
+                                                   .metadata     = metadata,
                                                    .data         = data,
                                                    .type_version = entry->model->type_version};
+    return PAWL_OK;
 }
 
 static void put_delete(pawl__batch *batch, const pawl__entry *entry, uint32_t group)
@@ -404,7 +409,7 @@ static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_er
     if (entry->is_new)
         code = put_insert(batch, entry, group, data);
     else
-        put_update(batch, entry, group, data);
+        code = put_update(batch, entry, group, data);
     return code == PAWL_OK ? put_timeouts(batch, entry, group, error) : code;
 }
 

@@ -1,7 +1,7 @@
 /* origin.c - the metadata of a saga: which message began it, and where an answer to its sender goes.
  *
- * The row's metadata is written when the saga begins, and kept as it is by every save. Until there
- * is a row, the message that began the saga says the same.
+ * The row's metadata is written when the saga begins, and kept by every save; of sagas with .idle_after a
+ * save puts its time there. Until there is a row, the message that began the saga says the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,8 +40,22 @@ pawl_text pawl__origin_metadata(pawl__batch *batch, const pawl__entry *entry)
     pawl_text original   = member(arena, ORIGINAL_MESSAGE, message->id);
     if (originator.data == NULL || original.data == NULL)
         return none;
-    return pawl_arena_printf(arena, "{%s%s%s}", entry->model->metadata.data, originator.data,
-                             original.data);
+    return pawl__origin_changed(batch, entry,
+                                pawl_arena_printf(arena, "{%s%s%s}", entry->model->metadata.data,
+                                                  originator.data, original.data));
+}
+
+pawl_text pawl__origin_changed(pawl__batch *batch, const pawl__entry *entry, pawl_text metadata)
+{
+    char      time[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_text made = {.data = NULL, .size = 0};
+    if (metadata.data == NULL || entry->model->saga->idle_after == 0)
+        return metadata;
+    pawl_time_format(batch->engine->machine_now, time);
+    return pawl__headers_set(metadata, PAWL__SAGA_CHANGED, pawl_text_of(time), batch->arena,
+                             &made) == PAWL_OK
+               ? made
+               : (pawl_text){.data = NULL, .size = 0};
 }
 
 /* ---- Reading ----------------------------------------------------------------- */
