@@ -127,6 +127,10 @@ typedef struct pawl_endpoint_options {
      * the outbox, from a row in the commit of its inbox mark, with headers that say who handled it when. Not what was
      * discarded, expired or given up, nor copies, timeouts and flushes. NULL or "none": nothing is. docs/INTEROP.md */
     const char *audit;
+    /* For so long, at least, a store keeps the claim of a message whose handler runs [5 min]. A handler that outlives its
+     * claim, as it ran longer or the store's session ended meanwhile, is a failed attempt of its message.
+     * docs/failures.md */
+    int64_t handler_time_max;
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

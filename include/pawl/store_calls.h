@@ -84,6 +84,10 @@ PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
 PAWL_API pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
+/* Workers of other handles live: where heartbeats alone tell that, another thread says it while a handler
+ * runs. PAWL_EUNSUPPORTED: nobody needs to; see store_driver.h. */
+PAWL_API pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers,
+                                          size_t count, pawl_time now, pawl_error *error);
 
 /* Whether that commit landed: what pawl_store_commit asks for an outcome that is unknown.
  * Raises the worker's epoch, which shuts out what is still under way. */

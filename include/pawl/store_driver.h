@@ -276,6 +276,12 @@ struct pawl_store_ops {
     pawl_code (*history_find)(pawl_store *store, const pawl_history_query *query, pawl_arena *arena,
                               pawl_history_rows *rows, pawl_error *error);
 
+    /* Says that workers of other handles live, which are in the application's code: the handle has no worker of its own. One
+     * that has no row is passed over. Without workers nothing is sent. NULL, or PAWL_EUNSUPPORTED from a
+     * store that knows without heartbeats who lives. */
+    pawl_code (*worker_beat)(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                             pawl_time now, pawl_error *error);
+
     /* Append below. */
 };
 

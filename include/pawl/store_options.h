@@ -29,6 +29,9 @@ typedef struct pawl_store_options {
     int64_t                       deadline_ms;   /* of one call; 0: 30,000 */
     const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
     size_t                        table_count;
+    /* How long a transaction may rest while a handler runs, where the server ends one that rests; 0: the
+     * driver's own limit, a minute or more. */
+    int64_t handler_ms_max;
 } pawl_store_options;
 
 #define PAWL_STORE_OPTIONS_INIT                    \

@@ -69,10 +69,11 @@ typedef struct pawl__engine {
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
-    /* Around each call of the application's code. False: the watch over the threads gave the worker
-     * up; nothing of the application may be called any more, nothing may be written. */
+    /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
+    /* Did an earlier run of the unit outlive its claim? Then it fails with that, and does not run. */
+    bool (*has_outlived)(void *runtime, const struct pawl__unit *unit, pawl_error *why);
     struct pawl__order       *order;       /* of an ordered endpoint: order.h; else NULL */
     bool                      has_hot;     /* is_hot may answer true */
     const struct pawl__audit *audit;       /* handled messages are copied: audit.h; or NULL */
@@ -219,14 +220,12 @@ pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
 /* Reads inbox marks and sagas, and whether a missing saga is missing for good. */
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
-/* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or
- * a unit cannot be kept. */
+/* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or a unit cannot be kept. */
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
 void      pawl__batch_release(pawl__batch *batch); /* in place of begin: gives all back */
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
-/* Forgets what the handlers did, if they ran, and fails every unit with `code`: for a
- * batch of one that cannot be loaded, run or committed. Then build the changes again. */
+/* Forgets what the handlers did and fails every unit: a batch of one that cannot be loaded, run or committed. Then build the changes. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
 /* Likewise: messages and timeouts are to run again, flushes fail with `code`. */
 void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text);
@@ -283,9 +282,10 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
 /* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. */
 void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
-void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
-                     int64_t asked_delay);
-bool pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
+void    pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
+                        int64_t asked_delay);
+int32_t pawl__unit_attempts(const pawl__unit *unit);
+bool    pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
 /* How often the unit may run again at once, in memory, when it failed with `code`. */
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
 int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit); /* delay * 2^times */

@@ -138,7 +138,7 @@ void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     unit->error = error;
 }
 
-static int32_t attempts_of(const pawl__unit *unit)
+int32_t pawl__unit_attempts(const pawl__unit *unit)
 {
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: return unit->row.attempts;
@@ -218,7 +218,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
 {
     pawl__engine        *engine   = batch->engine;
     const pawl_recovery *row      = row_of(engine, unit, code);
-    int32_t              attempts = attempts_of(unit);
+    int32_t              attempts = pawl__unit_attempts(unit);
     if (is_left_to_row(batch, unit, code, error))
         return;
     if (unit->kind == PAWL__UNIT_EVENT) {

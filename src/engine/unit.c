@@ -68,8 +68,7 @@ static pawl_code open_saga(pawl_context *ctx, pawl__entry *entry, bool begins)
     return pawl_record_copy(entry->model->state, entry->state, touch->state, ctx->batch->arena);
 }
 
-/* The entry that exists for the lookup, or NULL. Every entry that was looked
- * at, a missing one included, joins the unit's group. */
+/* The entry that exists for the lookup, or NULL. Every entry that was looked at, a missing one included, joins the unit's group. */
 static pawl__entry *existing_entry(pawl_context *ctx, pawl__lookup *lookup)
 {
     pawl__batch *batch = ctx->batch;
@@ -145,8 +144,7 @@ static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
              saga->saga->name, values, is_past ? " is over" : "");
 }
 
-/* Is "no saga" final: after the queue showed no older message, and with no older message of this
- * batch left? */
+/* Is "no saga" final: after the queue showed no older message, and with no older message of this batch left? */
 static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
 {
     bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
@@ -179,8 +177,8 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     return PAWL_OK;
 }
 
-/* Calls a custom finder, which names the saga by id; without an id a message that starts sagas
- * begins one (E30). PAWL_ENOTFOUND: the saga is elsewhere, the unit's end is set. */
+/* Calls a custom finder, which names the saga by id; without an id a message that starts sagas begins one (E30). PAWL_ENOTFOUND:
+ * the saga is elsewhere, the unit's end is set. */
 static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_saga_id id = {{{0}}};
@@ -202,8 +200,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     return PAWL_OK;
 }
 
-/* "No saga" of a finder is not final yet for a message that begins none: the finder is asked again
- * after the queue showed no older message. */
+/* "No saga" of a finder is not final yet for a message that begins none: once the queue showed no older message it is asked again. */
 static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_code code = find_by_handler(ctx, lookup, entry);
@@ -549,6 +546,20 @@ static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
     return code;
 }
 
+/* A unit that outlived its claim fails before it runs once more. */
+static bool fail_outlived(pawl__batch *batch, pawl__unit *unit)
+{
+    pawl_context ctx      = {.batch = batch, .error = PAWL_ERROR_INIT};
+    bool      is_outlived = batch->engine->has_outlived(batch->engine->runtime, unit, &ctx.error);
+    pawl_text text;
+    if (is_outlived) {
+        describe(&ctx, ctx.error.code, &text);
+        batch->counters.failures++;
+        pawl__unit_fail(batch, unit, ctx.error.code, text, -1);
+    }
+    return is_outlived;
+}
+
 static int64_t note_begin(const pawl__engine *engine, pawl__unit *unit)
 {
     if (engine->audit != NULL)
@@ -566,6 +577,8 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         unit->end = PAWL__END_DISCARDED;
         return PAWL_OK;
     }
+    if (fail_outlived(batch, unit))
+        return PAWL_OK;
     bool    is_timed = batch->engine->is_timed;
     int64_t begin    = is_timed ? note_begin(batch->engine, unit) : 0;
     outcome came_to  = run_attempts(&ctx, batch, unit, &code);

@@ -70,6 +70,7 @@ static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step
             take_back(worker, unit);
             continue;
         }
+        pawl__outlived_settled(worker, unit);
         if (unit->now > worker->virtual_now)
             worker->virtual_now = unit->now;
         step->handled += is_counted(unit);
@@ -195,9 +196,10 @@ static bool is_lost(const pawl_refusal *refusal)
                                              refusal->kind == pawl_change_timeout_settle);
 }
 
-static void take_refusal(pawl__batch *batch, const pawl_refusal *refusal, pawl__fate *fates)
+static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl__fate *fates)
 {
-    pawl__fate *group = &fates[refusal->group];
+    pawl__batch *batch = worker->batch;
+    pawl__fate  *group = &fates[refusal->group];
     /* Dispatch ids of two workers that handled one version of a saga are alike: bodies that differ
      * say no more than that the other worker was first. */
     if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
@@ -211,6 +213,8 @@ static void take_refusal(pawl__batch *batch, const pawl_refusal *refusal, pawl__
     }
     batch->units[refusal->unit].code  = refusal->reason;
     batch->units[refusal->unit].error = refusal->text;
+    if (refusal->reason == PAWL_EGONE)
+        pawl__outlived_gone(worker, &batch->units[refusal->unit], refusal->text);
 }
 
 /* Does the unit have to run again? Not when its claim was lost: another worker has the message. A
@@ -270,7 +274,7 @@ static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused
     if (code == PAWL_OK)
         pawl__hot_note(worker, refused, fates);
     for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
-        take_refusal(worker->batch, &refused->items[i], fates);
+        take_refusal(worker, &refused->items[i], fates);
     if (code == PAWL_OK)
         code = keep_again(worker, fates, outcome);
     if (code != PAWL_OK)
@@ -311,7 +315,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
     pawl__batch  *batch   = worker->batch;
     stage         reached = STAGE_BEGIN;
     *outcome              = (pawl__outcome){.again = NULL};
-    pawl_code code        = prepare(worker, way, &reached, error);
+    pawl__outlived_begin(worker);
+    pawl_code code = prepare(worker, way, &reached, error);
     if (code == PAWL_OK)
         pawl__breaker_note(worker);
     if (code == PAWL_OK && batch->gives_way && way->how == PAWL__COMMIT_RUN)
@@ -329,6 +334,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         if (code == PAWL_OK && way->how != PAWL__COMMIT_BACK)
             code = after_commit(worker, &refused, outcome, step, error);
     }
+    if (code != PAWL_OK)
+        pawl__outlived_lost(worker, code, error);
     outcome->trouble = trouble_of(worker, code, reached);
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }

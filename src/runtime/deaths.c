@@ -311,7 +311,7 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
             continue;
         }
         if (store == NULL)
-            code = pawl__endpoint_store_open_aside(worker->endpoint, &store, error);
+            code = pawl__endpoint_store_open_aside(worker->endpoint, INT64_MAX, &store, error);
         if (code != PAWL_OK)
             break;
         pawl_store_worker_set(store, items[i].id);

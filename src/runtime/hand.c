@@ -63,7 +63,7 @@ bool pawl__hand_end(pawl__hand *hand, const pawl_endpoint *endpoint)
     bool is_ours = !hand->is_given_up;
     bool is_told = hand->is_told;
     if (is_ours) {
-        int64_t time = pawl__watch_now(endpoint) - hand->begin;
+        int64_t time = hand->time = pawl__watch_now(endpoint) - hand->begin;
         if (time >= LONG_CALL)
             describe(hand, "was", time, text);
     }
@@ -98,8 +98,16 @@ void pawl__hand_set_worker(pawl__hand *hand, const pawl_store *store)
 {
     pthread_mutex_lock(&hand->mutex);
     hand->has_worker = store != NULL;
+    hand->has_beats  = false;
     if (store != NULL)
         hand->worker = pawl_store_worker(store);
+    pthread_mutex_unlock(&hand->mutex);
+}
+
+void pawl__hand_set_beats(pawl__hand *hand, bool has_beats)
+{
+    pthread_mutex_lock(&hand->mutex);
+    hand->has_beats = has_beats;
     pthread_mutex_unlock(&hand->mutex);
 }
 
@@ -133,6 +141,25 @@ int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint)
     if (text[0] != '\0')
         pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s", endpoint->model->endpoint.data, text);
     return next;
+}
+
+bool pawl__hand_has_beats(pawl__hand *hand)
+{
+    pthread_mutex_lock(&hand->mutex);
+    bool has_beats = hand->has_beats;
+    pthread_mutex_unlock(&hand->mutex);
+    return has_beats;
+}
+
+bool pawl__hand_needs_beat(pawl__hand *hand, const pawl_endpoint *endpoint, pawl_worker_id *worker)
+{
+    int64_t now = pawl__watch_now(endpoint);
+    pthread_mutex_lock(&hand->mutex);
+    bool needs = hand->has_beats && hand->is_busy && !hand->is_given_up &&
+                 now - hand->begin < endpoint->settings.handler_time_max;
+    *worker = hand->worker;
+    pthread_mutex_unlock(&hand->mutex);
+    return needs;
 }
 
 bool pawl__hand_is_finished(pawl__hand *hand)

@@ -26,11 +26,13 @@ typedef struct pawl__hand {
     pthread_mutex_t mutex;
     pawl__call      call; /* while is_busy; `what` NULL: about no message */
     int64_t         begin;
+    int64_t         time; /* of the last call that ended; for the thread itself */
     bool            is_busy;
     bool            is_told; /* the log has a line about this call */
     bool            is_given_up;
     bool            is_finished;
     bool            has_worker; /* the thread has an open store */
+    bool            has_beats;  /* the worker lives by heartbeats */
     pawl_worker_id  worker;
 } pawl__hand;
 
@@ -48,12 +50,18 @@ void pawl__hand_critical(pawl__hand *hand, const pawl_endpoint *endpoint, const 
                          const pawl_error *error);
 /* The worker in whose name the thread claims and commits; NULL: none. */
 void pawl__hand_set_worker(pawl__hand *hand, const pawl_store *store);
+/* Whether heartbeats alone tell that the worker lives. */
+void pawl__hand_set_beats(pawl__hand *hand, bool has_beats);
 /* Says that the thread touches nothing shared any more. False: it was given up before. */
 bool pawl__hand_finish(pawl__hand *hand);
 
 /* Logs a call that takes long, once for each; returns the microseconds until the next check is
  * due. */
 int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint);
+/* Has the thread a worker that lives by heartbeats? */
+bool pawl__hand_has_beats(pawl__hand *hand);
+/* Such a worker is in the application's code, and no longer than it may be: somebody has to beat for it. */
+bool pawl__hand_needs_beat(pawl__hand *hand, const pawl_endpoint *endpoint, pawl_worker_id *worker);
 /* Has the thread finished? */
 bool pawl__hand_is_finished(pawl__hand *hand);
 /* Gives the thread up, unless it has finished: then false. `text` describes its call, `worker` is

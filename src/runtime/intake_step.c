@@ -172,7 +172,7 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
     pawl_arena_reset(it->arena);
     /* The store comes first: while it is away no message is taken, only to be given back. */
     if (it->store == NULL)
-        code = pawl__endpoint_store_open_aside(it->endpoint, &it->store, error);
+        code = pawl__endpoint_store_open_aside(it->endpoint, INT64_MAX, &it->store, error);
     if (code == PAWL_OK)
         code =
             is_direct ? hand_over(it, &by, &taken, error) : take_and_store(it, &by, &taken, error);

@@ -41,6 +41,8 @@ typedef struct pawl__number_row {
       "longest wait for one call of the store")                                               \
     X(timeout_lease, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "timeout-lease",           \
       "how long a worker keeps a timeout that it claimed")                                    \
+    X(handler_time_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(1), "handler-time-max",       \
+      "how long a handler may run; its message is claimed for at least so long")              \
     X(immediate_retries, COUNT, 3, -1, 100, "immediate-retries",                              \
       "retries of a handler that fails, at once and in memory")                               \
     X(delayed_retries, COUNT, 5, -1, 1000, "delayed-retries",                                 \

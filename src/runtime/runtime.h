@@ -24,6 +24,7 @@
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
 #include "runtime/outbox/state.h"
+#include "runtime/outlived.h"
 #include "runtime/pause.h"
 #include "runtime/pulse.h"
 #include "runtime/reading.h"
@@ -76,6 +77,7 @@ struct pawl_endpoint {
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
     size_t                own_count;
+    pawl__outlived        outlived;
     pawl__deaths          deaths;
     pawl__breaker         breaker;
     pawl__pause           pause;
@@ -123,9 +125,10 @@ void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
                                     pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
-/* A handle without a worker, for commits beside a transaction that is open. */
-pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
-                                          pawl_error *error);
+/* A handle without a worker, for commits beside a transaction that is open, or beside a handler that runs.
+ * The deadline is the endpoint's at most. */
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline_ms,
+                                          pawl_store **store, pawl_error *error);
 
 /* A server whose statements are worth saving: a wait lasts until a commit writes something for this
  * handle, and the wake-up is kept until the next claim. */
@@ -197,6 +200,7 @@ typedef struct pawl__worker {
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;
     pawl__direct           direct;
+    pawl__longest          longest; /* of the batch that runs, or ran last */
     struct pawl__ordered  *ordered; /* of an ordered endpoint: ordered.h; else NULL */
 } pawl__worker;
 

@@ -88,6 +88,7 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline_ms,
     options.deadline_ms                   = deadline_ms;
     options.tables                        = endpoint->model->tables;
     options.table_count                   = endpoint->model->table_count;
+    options.handler_ms_max                = (settings->handler_time_max + 999) / 1000;
     return pawl_store_open(settings->store, &options, store, error);
 }
 
@@ -106,15 +107,18 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
         code =
             pawl_store_worker_open(*store, endpoint->model->endpoint, endpoint->model->types_json,
                                    pawl__machine_now(endpoint), error);
+    if (code == PAWL_OK)
+        pawl__hand_set_beats(hand, pawl_store_worker_beat(*store, NULL, 0, 0, NULL) == PAWL_OK);
     if (code != PAWL_OK)
         pawl__endpoint_store_close(endpoint, hand, store);
     return code;
 }
 
-pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
-                                          pawl_error *error)
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline_ms,
+                                          pawl_store **store, pawl_error *error)
 {
-    return open_handle(endpoint, endpoint->settings.deadline_ms, store, error);
+    int64_t most_ms = endpoint->settings.deadline_ms;
+    return open_handle(endpoint, deadline_ms < most_ms ? deadline_ms : most_ms, store, error);
 }
 
 void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)

@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/threads.h"
+#include "runtime/beater.h"
 
 #include "store/core/wake.h"
 
@@ -21,7 +21,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define WATCH_MAX PAWL_SECONDS(10)
+#define WATCH_MAX PAWL__BEATER_PERIOD
 #define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
 #define TOLD_MAX 3                          /* threads that the error tells of */
 
@@ -32,6 +32,7 @@ typedef struct running {
     int            count;        /* of those made */
     int            done_fd;
     pawl__worker  *spare; /* of the endpoint when the first worker is given up */
+    pawl__beater   beater;
 } running;
 
 static void wait_for(int fd, int64_t microseconds)
@@ -199,6 +200,7 @@ static int64_t watch_calls(running *it, int64_t rest)
                           : WATCH_MAX;
         next        = due < next ? due : next;
     }
+    pawl__beater_start(&it->beater, it->endpoint, it->threads, (size_t)it->count);
     if (it->endpoint->settings.machine != NULL)
         return next > VIRTUAL_WATCH ? VIRTUAL_WATCH : next;
     if (it->endpoint->settings.no_service)
@@ -358,6 +360,7 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
     if (code != PAWL_OK)
         pawl_endpoint_stop(endpoint);
     watch(&it);
+    pawl__beater_stop(&it.beater);
     pawl_error lost    = PAWL_ERROR_INIT;
     pawl_code  gave_up = give_up(&it, &lost);
     finish(&it);

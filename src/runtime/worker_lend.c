@@ -121,7 +121,7 @@ static pawl_code commit_aside(pawl__worker *worker, pawl_changes *changes, pawl_
 {
     pawl_code code = PAWL_OK;
     if (worker->aside == NULL)
-        code = pawl__endpoint_store_open_aside(worker->endpoint, &worker->aside, error);
+        code = pawl__endpoint_store_open_aside(worker->endpoint, INT64_MAX, &worker->aside, error);
     if (code == PAWL_OK)
         code = commit_one(worker, worker->aside, changes, error);
     if (code != PAWL_OK)
@@ -257,8 +257,11 @@ static bool call_begin(void *runtime, const pawl__call *call)
 
 static bool call_end(void *runtime)
 {
-    pawl__worker *worker = runtime;
-    return pawl__hand_end(worker->hand, worker->endpoint);
+    pawl__worker *worker  = runtime;
+    bool          is_ours = pawl__hand_end(worker->hand, worker->endpoint);
+    if (is_ours)
+        pawl__outlived_call(worker, &worker->hand->call, worker->hand->time);
+    return is_ours;
 }
 
 static bool is_stopping(void *runtime)
@@ -316,6 +319,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .schedule           = pawl__worker_schedule,
         .call_begin         = call_begin,
         .call_end           = call_end,
+        .has_outlived       = pawl__outlived_find,
         .is_stopping        = is_stopping,
         .oldest_without_row = oldest_without_row,
         .begin_time         = begin_time,

@@ -59,6 +59,10 @@ ENTRY(worker_open,
       (pawl_store * store, pawl_text endpoint, pawl_text types, pawl_time now, pawl_error *error),
       true, )
 ENTRY(worker_close, (pawl_store * store, pawl_time now, pawl_error *error), true, )
+ENTRY(worker_beat,
+      (pawl_store * store, const pawl_worker_id *workers, size_t count, pawl_time now,
+       pawl_error *error),
+      true, )
 ENTRY(unlead, (pawl_store * store, pawl_text lead, pawl_error *error), true, )
 ENTRY(wait, (pawl_store * store, int64_t microseconds, int wake_fd, pawl_error *error), true, )
 ENTRY(hold_begin, (pawl_store * store, pawl_error *error), true, )

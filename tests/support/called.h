@@ -59,7 +59,8 @@
     F(dead_count)         \
     F(queue_find)         \
     F(queue_retried)      \
-    F(history_find)
+    F(history_find)       \
+    F(worker_beat)
 
 /* Emptied by called_open. */
 extern struct called {

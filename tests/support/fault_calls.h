@@ -13,6 +13,10 @@ HAND_ON(worker_died,
         (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
          pawl_error *error),
         (inner, arena, items, count, error))
+HAND_ON(worker_beat,
+        (pawl_store * store, const pawl_worker_id *workers, size_t count, pawl_time now,
+         pawl_error *error),
+        (inner, workers, count, now, error))
 HAND_ON(queue_oldest,
         (pawl_store * store, pawl_text queue, pawl_time due_max, const int64_t *except,
          size_t except_count, pawl_time *placed, int64_t *seq, pawl_error *error),

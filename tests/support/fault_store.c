@@ -157,6 +157,7 @@ static void take_promises(fault_store *self)
     LEAVE_OUT(hold_end);
     LEAVE_OUT(native);
     LEAVE_OUT(worker_died);
+    LEAVE_OUT(worker_beat);
     LEAVE_OUT(outbox_list);
     LEAVE_OUT(dead_list);
     self->base.ops = &self->ops;

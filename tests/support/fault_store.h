@@ -67,7 +67,8 @@
     X(diagnose)         \
     X(dead_count)       \
     X(queue_find)       \
-    X(history_find)
+    X(history_find)     \
+    X(worker_beat)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

@@ -98,6 +98,15 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
     return PAWL__CALL_DONE(code);
 }
 
+pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                                 pawl_time now, pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(worker_beat);
+    if (code == PAWL_OK)
+        code = store->ops->worker_beat(store, workers, count, now, error);
+    return PAWL__CALL_DONE(code);
+}
+
 /* The driver connects again by itself, for as long as it takes. */
 pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                              pawl_error *error)

@@ -15,6 +15,7 @@
 ENTRY(worker_open, pawl_text endpoint, pawl_text types, pawl_time now)
 ENTRY(worker_close, pawl_time now)
 ENTRY(worker_list, pawl_arena *arena, pawl_worker_info **items, size_t *count)
+ENTRY(worker_beat, const pawl_worker_id *workers, size_t count, pawl_time now)
 ENTRY(resolve, pawl_uuid commit_id, bool *is_applied)
 ENTRY(queue_claim, const pawl_queue_claim *claim, pawl_arena *arena, pawl_queue_rows *rows)
 ENTRY(queue_oldest, pawl_text queue, pawl_time due_max, const int64_t *except, size_t except_count,

@@ -114,6 +114,10 @@ static pawl_code settle_options(const pawl_store_options *given, pawl_store_opti
         return pawl_error_set(error, PAWL_EINVAL,
                               "options of a store: deadline_ms is %lld, at least 0 is needed",
                               (long long)options->deadline_ms);
+    if (options->handler_ms_max < 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a store: handler_ms_max is %lld, at least 0 is needed",
+                              (long long)options->handler_ms_max);
     if (options->deadline_ms == 0)
         options->deadline_ms = DEADLINE_MS_DEFAULT;
     if (options->system_prefix == NULL)

@@ -70,7 +70,18 @@ static pawl_code free_all(pawl_store *store, pawl_uuid worker, pawl_error *error
     return code;
 }
 
-/* Noted in the documents of the dead, so that the next one need not do it again. */
+/* Noted in the document, so that the next one need not do it again. The condition is repeated in the transaction that
+ * frees: a worker that beat since it was looked at keeps its claims, and one that beats meanwhile waits. */
+static pawl_code free_one(pawl_store *store, void *context, pawl_error *error)
+{
+    const pawl_uuid *worker = context;
+    int64_t          done   = 0;
+    pawl_code        code =
+        pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, &done, error,
+                          "q: {_id: %u, " DEAD "}, u: {$set: {is_freed: true}}", *worker);
+    return code == PAWL_OK && done > 0 ? free_all(store, *worker, error) : code;
+}
+
 static pawl_code free_dead(pawl_store *store, pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(0);
@@ -78,11 +89,9 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
     pawl_code   code  = pawl__mongo_read(store, &workers, arena, &dead.items, &dead.count, error,
                                          "filter: {is_freed: {$ne: true}, " DEAD "}");
     for (size_t i = 0; code == PAWL_OK && i < dead.count; i++) {
-        pawl_uuid worker = dead.items[i].id.uuid;
-        code             = free_all(store, worker, error);
-        if (code == PAWL_OK)
-            code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
-                                     "q: {_id: %u, " DEAD "}, u: {$set: {is_freed: true}}", worker);
+        code = pawl__mongo_transact(store, free_one, &dead.items[i].id.uuid, error);
+        if (code == PAWL_EBUSY) /* the worker beat, or another one frees its claims */
+            code = PAWL_OK;
     }
     pawl_arena_destroy(arena);
     return code;
@@ -100,6 +109,19 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
     if (code == PAWL_OK)
         self->beat_ms = now_ms;
     return code == PAWL_OK ? free_dead(store, error) : code;
+}
+
+/* A document without a heartbeat is no worker's. */
+pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beating, size_t count,
+                                  pawl_time now, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    (void)now; /* the server's clock counts */
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
+                                 "q: {_id: %u, beat: {$exists: true}}, u: {" BEATS "}",
+                                 beating[i].uuid);
+    return code;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -131,7 +153,8 @@ pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
 
 typedef struct ending {
     pawl_uuid worker;
-    int64_t   epoch; /* 0: any */
+    int64_t   epoch;   /* 0: any */
+    bool      is_dead; /* only while it is dead */
     bool      is_ended;
 } ending;
 
@@ -139,10 +162,20 @@ typedef struct ending {
 static pawl_code end_document(pawl_store *store, void *context, pawl_error *error)
 {
     static const pawl_uuid zero;
-    ending                *end = context;
-    pawl_counters          row = {.messages = 0};
-    pawl_code code = pawl__mongo_read_one(store, &sums, NULL, &row, &end->is_ended, error,
-                                          "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
+    ending                *end  = context;
+    pawl_counters          row  = {.messages = 0};
+    int64_t                done = 1;
+    end->is_ended               = false;
+    pawl_code code              = PAWL_OK;
+    if (end->is_dead) /* locks the document, too */
+        code =
+            pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, &done, error,
+                              "q: {_id: %u, " DEAD "}, u: {$set: {is_freed: true}}", end->worker);
+    if (code == PAWL_OK && done > 0)
+        code = pawl__mongo_read_one(store, &sums, NULL, &row, &end->is_ended, error,
+                                    "filter: {_id: %u, epoch?: %i}", end->worker, end->epoch);
+    if (code == PAWL_OK && end->is_ended && end->is_dead)
+        code = free_all(store, end->worker, error);
     if (code == PAWL_OK && end->is_ended)
         code =
             pawl__mongo_write(store, "workers", PAWL__MONGO_UPSERT, NULL, error,
@@ -156,7 +189,7 @@ static pawl_code end_document(pawl_store *store, void *context, pawl_error *erro
 /* Claims and leases are freed first: a document that is gone would free nothing any more. */
 static pawl_code end_worker(pawl_store *store, ending *end, pawl_error *error)
 {
-    pawl_code code = free_all(store, end->worker, error);
+    pawl_code code = end->is_dead ? PAWL_OK : free_all(store, end->worker, error);
     return code == PAWL_OK ? pawl__mongo_transact(store, end_document, end, error) : code;
 }
 
@@ -254,7 +287,7 @@ pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t c
                          "filter: {seen: {$lt: %i}, " DEAD "}, sort: {_id: 1}", before);
     *more |= dead.count > count_max;
     for (size_t i = 0; code == PAWL_OK && i < dead.count && i < count_max; i++) {
-        ending end = {.worker = dead.items[i].id.uuid};
+        ending end = {.worker = dead.items[i].id.uuid, .is_dead = true};
         code       = end_worker(store, &end, error);
         *count += end.is_ended;
     }

@@ -128,6 +128,7 @@ const pawl_store_ops pawl_store_driver = {
     .ready       = pawl__mysql_ready,
     .diagnose    = diagnose,
     .worker_died = worker_died,
+    .worker_beat = pawl__sql_worker_beat,
     PAWL__SQL_REMOTE_OPERATIONS,
     PAWL__SQL_OPERATIONS,
 };

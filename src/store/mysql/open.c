@@ -21,8 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KILL_S 2        /* for each step of a connection that ends a statement */
-#define IN_HANDLER_S 60 /* a transaction that rests is ended, where the server can do that */
+#define KILL_S 2  /* for each step of a connection that ends a statement */
+#define REST_S 60 /* as pawl_store_options.handler_ms_max, of a handle that no handlers run on */
 #define KEEPALIVE_S 15
 #define USER_TIMEOUT_MS 30000
 
@@ -236,7 +236,7 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
 {
     pawl__mysql *store   = pawl__mysql_of(base);
     store->remote.family = &pawl__mysql_family;
-    store->remote.rest_s = IN_HANDLER_S;
+    store->remote.rest_s = REST_S;
     pawl_code code       = pawl__sql_remote_open(base, &pawl__mysql_ops, &pawl__mysql_session_ops,
                                                  &store->main.session, &store->side.session, error);
     if (code == PAWL_OK)

@@ -116,6 +116,7 @@ const pawl_store_ops pawl_store_driver = {
     .ready       = pawl__odbc_ready,
     .diagnose    = diagnose,
     .worker_died = pawl__sql_worker_died,
+    .worker_beat = pawl__sql_worker_beat,
     PAWL__SQL_REMOTE_OPERATIONS,
     PAWL__SQL_OPERATIONS,
 };

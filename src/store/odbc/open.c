@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_S 2         /* of a connection that ends a statement */
-#define REST_MS 1000     /* a session that rested longer is asked whether it is there */
-#define IN_HANDLER_S 300 /* a transaction that rests is ended, where the server can do that */
+#define KILL_S 2     /* of a connection that ends a statement */
+#define REST_MS 1000 /* a session that rested longer is asked whether it is there */
+#define REST_S 300   /* as pawl_store_options.handler_ms_max, of a handle that no handlers run on */
 #define CONNECTION_SIZE 4200
 
 /* ---- Connecting ---------------------------------------------------------- */
@@ -223,7 +223,7 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
     if (code == PAWL_OK) {
         store->kind          = &pawl__odbc_kinds[store->url.dialect];
         store->remote.family = store->kind->family;
-        store->remote.rest_s = IN_HANDLER_S;
+        store->remote.rest_s = REST_S;
         store->remote.given  = store->url.given;
         code = pawl__sql_remote_open(base, pawl__odbc_ops_of(store->kind), &pawl__odbc_session_ops,
                                      &store->main.session, &store->side.session, error);

@@ -28,17 +28,19 @@
 #define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1200
-#define CLOSE_MS 1000 /* for the rollback at the end */
+#define NUMBER_SIZE ((size_t)10) /* of IDLE_MS_MAX */
+#define CLOSE_MS 1000            /* for the rollback at the end */
+#define IDLE_MS 60000            /* of a handle that no handlers run on */
+#define IDLE_MS_MAX INT32_MAX
 
-/* idle_in_transaction_session_timeout ends a session that forgot its transaction after a minute;
+/* idle_in_transaction_session_timeout ends a session whose handler ran too long, or whose process stands still;
  * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
  * answer is still on its way to it. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
-    "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
-    "-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
-    "-c tcp_user_timeout=30000";
+    "-c client_min_messages=warning -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
+    "-c tcp_user_timeout=30000 -c idle_in_transaction_session_timeout=";
 
 /* ---- Connecting --------------------------------------------------------- */
 
@@ -79,13 +81,14 @@ static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *li
         else
             set(s, list->keyword, pawl__pg_hosts_value(hosts, list));
     }
-    int size =
-        snprintf(s->options, sizeof s->options, "%s%s%s", store->is_pooled ? "" : session_options,
-                 store->is_pooled || options[0] == '\0' ? "" : " ", options);
+    int size = store->is_pooled
+                   ? snprintf(s->options, sizeof s->options, "%s", options)
+                   : snprintf(s->options, sizeof s->options, "%s%lld%s%s", session_options,
+                              (long long)store->idle_ms, options[0] == '\0' ? "" : " ", options);
     if (size >= OPTIONS_SIZE)
         return pawl_error_set(error, PAWL_ECONFIG, "postgres: %s: options has %zu bytes, limit %zu",
                               store->given, strlen(options),
-                              (size_t)OPTIONS_SIZE - sizeof session_options);
+                              OPTIONS_SIZE - sizeof session_options - NUMBER_SIZE);
     if (size > 0)
         set(s, "options", s->options);
     return PAWL_OK;
@@ -320,9 +323,11 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
-    connection->deadline_ms    = pawl__pg_rest_ms(store);
-    connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
-    pawl_code code             = dial(store, &connection->pg, error);
+    (void)snprintf(connection->idle_ms, sizeof connection->idle_ms, "%lld",
+                   (long long)store->idle_ms);
+    connection->deadline_ms  = pawl__pg_rest_ms(store);
+    connection->interrupt_fd = atomic_load(&store->interrupt_fd);
+    pawl_code code           = dial(store, &connection->pg, error);
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;
@@ -431,6 +436,9 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
     store->sql.ops  = &pawl__pg_ops;
     store->pid      = getpid();
     store->last_now = PAWL_TIME_MIN;
+    store->idle_ms  = options->handler_ms_max != 0 ? options->handler_ms_max : IDLE_MS;
+    if (store->idle_ms > IDLE_MS_MAX)
+        store->idle_ms = IDLE_MS_MAX;
     atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (atomic_load(&store->interrupt_fd) < 0)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));

@@ -27,6 +27,7 @@ const pawl_store_ops pawl_store_driver = {
     .worker_close     = pawl__pg_worker_close,
     .worker_list      = pawl__sql_worker_list,
     .worker_died      = pawl__pg_worker_died,
+    .worker_beat      = pawl__pg_worker_beat,
     .commit           = pawl__pg_commit,
     .resolve          = pawl__pg_resolve,
     .queue_claim      = pawl__pg_queue_claim,

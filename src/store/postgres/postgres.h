@@ -80,6 +80,7 @@ typedef struct pawl__pg {
     char               *given;    /* the URL, password masked, for texts */
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
+    int64_t             idle_ms;       /* pawl_store_options.handler_ms_max */
     bool                is_pooled;     /* behind a pooler that gives out transactions */
     bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
     bool                in_hold;
@@ -230,6 +231,8 @@ void pawl__pg_pause(pawl__pg *store, int64_t milliseconds);
 pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
                                pawl_error *error);
 pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
+pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, size_t count,
+                               pawl_time now, pawl_error *error);
 pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                size_t *count, pawl_error *error);
 pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,

@@ -79,14 +79,14 @@
     "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "      \
     "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}"
 
-/* Plan settings of one transaction, and how many ms it may stand idle. */
-#define PAWL__PG_PLANS(ways, cache, idle)                                    \
+/* Plan settings of one transaction, and how many ms it may stand idle (?1). */
+#define PAWL__PG_PLANS(ways, cache)                                          \
     "select set_config(k.name, k.value, true) from (values "                 \
     "('enable_seqscan', '" ways "'), ('enable_bitmapscan', '" ways "'), "    \
     "('enable_hashjoin', '" ways "'), ('enable_mergejoin', '" ways "'), "    \
     "('enable_sort', '" ways "'), ('enable_incremental_sort', '" ways "'), " \
     "('jit', '" ways "'), ('plan_cache_mode', '" cache "'), "                \
-    "('idle_in_transaction_session_timeout', '" idle "')) as k (name, value)"
+    "('idle_in_transaction_session_timeout', ?1)) as k (name, value)"
 
 #define PAWL__PG_STATEMENTS(X)                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                     \
@@ -96,8 +96,8 @@
     X(TRANSACTION_ROLLBACK, "rollback")                                                              \
     X(ROUND_BEGIN, "savepoint pawl_round")                                                           \
     X(ROUND_UNDO, "rollback to savepoint pawl_round")                                                \
-    X(HANDLER_PLANS, PAWL__PG_PLANS("on", "auto", "600000"))                                         \
-    X(POOLED_PLANS, PAWL__PG_PLANS("off", "force_generic_plan", "60000"))                            \
+    X(HANDLER_PLANS, PAWL__PG_PLANS("on", "auto"))                                                   \
+    X(POOLED_PLANS, PAWL__PG_PLANS("off", "force_generic_plan"))                                     \
     X(STAMP, "select set_config('synchronous_commit', 'off', true)")                                 \
     X(NOTIFY,                                                                                        \
       "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                     \
@@ -124,6 +124,7 @@
       "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "          \
       "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                            \
       "select (select ctid from w), 1 / (select count(*) from w)")                                   \
+    X(WORKER_BEAT_ANY, "update {workers} set [Seen] = ?1 where [Id] = ?2")                           \
     X(WORKER_BEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")              \
     X(WORKER_TAKE,                                                                                   \
       "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "           \

@@ -37,6 +37,13 @@ static void tag(pawl__pg *store, pawl_error *error)
     pawl__pg_send(request);
 }
 
+static void send_plans(pawl__pg_connection *connection, int statement, pawl_error *error)
+{
+    pawl__pg_request *request = begin_plain(connection, statement, error);
+    pawl__pg_put_text(request, pawl_text_of(connection->idle_ms));
+    pawl__pg_send(request);
+}
+
 /* Settings of plans: a session of a pooler has those of its server. On a table that was counted while
  * it was small, such a plan takes minutes for a set of rows, or locks them in another order than
  * that of the items, which deadlocks. */
@@ -46,7 +53,7 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
         return;
     pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_BEGIN, error);
     if (!connection->is_named)
-        pawl__pg_send_plain(connection, PAWL__PG_POOLED_PLANS, error);
+        send_plans(connection, PAWL__PG_POOLED_PLANS, error);
     connection->in_transaction = true;
 }
 
@@ -133,7 +140,7 @@ pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
     pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_PLANS, error);
+    send_plans(&store->main, PAWL__PG_HANDLER_PLANS, error);
     code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(&store->main, false, error);

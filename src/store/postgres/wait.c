@@ -377,6 +377,24 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
     return code;
 }
 
+pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, size_t count,
+                               pawl_time now, pawl_error *error)
+{
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = PAWL_OK;
+    if (!store->is_pooled)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED, "postgres: a worker lives by its session");
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl__pg_request request;
+        pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT_ANY, error);
+        pawl__pg_put_time(&request, now);
+        pawl__pg_put_uuid(&request, workers[i].uuid);
+        code = pawl__pg_run(&request);
+        pawl__pg_end(&request);
+    }
+    return code;
+}
+
 /* Timeout leases of a dead worker end now, not only at their time. */
 static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {

@@ -10,6 +10,7 @@
 
 #define LIVES_AT_ONCE 50 /* in one statement */
 #define TEXT_SIZE 1000
+#define REST_S_MAX 86400
 
 /* ---- Settings -------------------------------------------------------------- */
 
@@ -23,7 +24,8 @@ pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error)
     char                      text[TEXT_SIZE];
     if (settings->wait_max != 0 && wait > settings->wait_max)
         wait = settings->wait_max;
-    (void)snprintf(text, sizeof text, settings->text, (long long)wait);
+    (void)snprintf(text, sizeof text, settings->text, (long long)wait,
+                   (long long)remote->rest_s * 1000);
     return remote->ops->query(session, text, error);
 }
 
@@ -182,6 +184,9 @@ pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_optio
 {
     if (options->mode == PAWL_OPEN_SCHEMA)
         return PAWL_OK; /* schema() connects when it is called */
+    int64_t rest_s = (options->handler_ms_max + 999) / 1000;
+    if (rest_s > 0)
+        remote->rest_s = (int)(rest_s < REST_S_MAX ? rest_s : REST_S_MAX);
     pawl_code code = pawl__sql_session_connect(remote->main, error);
     return code == PAWL_OK ? check(remote, options, error) : code;
 }

@@ -53,8 +53,10 @@ typedef struct pawl__sql_run_words {
 
 /* The session's, whatever those of the server or the login are: one text. */
 typedef struct pawl__sql_settings {
-    const char *text;     /* %lld: how long a lock is waited for, a second longer than a call */
-    int64_t     unit_ms;  /* of that number */
+    /* %lld: how long a lock is waited for, a second longer than a call; and %lld, where there is another one: ms that a
+     * transaction may rest. */
+    const char *text;
+    int64_t     unit_ms;  /* of the first number */
     int64_t     wait_max; /* 0: none */
 } pawl__sql_settings;
 

@@ -47,6 +47,7 @@
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
       "[Seen] = {seen:?3|?5}, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                 \
     X(WORKER_BEAT, "update {workers} set [Seen] = {seen:[Process]|[Seen]} where [Id] = ?1")           \
+    X(WORKER_DEAD_LOCK, "select [Epoch] from {workers} where [Id] = ?1 and [Seen] < ?2{skip}")        \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \
     X(WORKER_GET, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                      \
     X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \

@@ -37,17 +37,35 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
     return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does the same */
 }
 
+static pawl_code beat_once(pawl_store *store, pawl_uuid worker, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_WORKER_BEAT, &pawl__one_uuid, &worker, NULL, 0};
+    return pawl__sql_read_first(store, &asked, NULL, NULL, error);
+}
+
 /* Says that the worker lives, where no lock does and the last time is long ago. */
 static pawl_code beat(pawl_store *store, pawl__sql_server *server, pawl_error *error)
 {
-    const pawl__sql_asked asked  = {PAWL__SQL_WORKER_BEAT, &pawl__one_uuid, &store->worker.uuid,
-                                    NULL, 0};
-    int64_t               now_ms = pawl__clock_ms();
+    int64_t now_ms = pawl__clock_ms();
     if (!server->beats || !store->is_attached || now_ms - server->beat_ms < BEAT_MS)
         return PAWL_OK;
     server->beat_ms = now_ms;
-    pawl_code code  = pawl__sql_read_first(store, &asked, NULL, NULL, error);
+    pawl_code code  = beat_once(store, store->worker.uuid, error);
     return code == PAWL_OK && server->frees_dead ? free_dead(store, error) : code;
+}
+
+pawl_code pawl__sql_worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                                pawl_time now, pawl_error *error)
+{
+    const pawl__sql_server *server = ((pawl__sql_store *)store)->server;
+    pawl_code               code   = PAWL_OK;
+    (void)now; /* the server's clock counts */
+    if (!server->beats)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED, "%s: a worker lives by its session",
+                              store->scheme);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = beat_once(store, workers[i].uuid, error);
+    return code;
 }
 
 /* ---- Waiting ------------------------------------------------------------- */

@@ -14,10 +14,14 @@
 
 /* ---- Ending ------------------------------------------------------------- */
 
+#define MOMENT PAWL_MILLISECONDS(1) /* a database may cut so much from a time */
+
 /* A worker whose row ends, and the row of zeroes that keeps its counters. */
 typedef struct ended {
     pawl_uuid kept;
     pawl_uuid worker;
+    pawl_time seen_max; /* the time of its last beat, and a moment */
+    int64_t   epoch;
 } ended;
 
 static const pawl__field ids[] = {PAWL__AS_OF(ended, kept, UUID), PAWL__AS_OF(ended, worker, UUID)};
@@ -43,6 +47,26 @@ static pawl_code run_steps(pawl_store *store, size_t from, const ended *workers,
     return code;
 }
 
+static const pawl__field_list still_dead =
+    PAWL__FIELDS(PAWL__AS_OF(ended, worker, UUID), PAWL__AS_OF(ended, seen_max, TIME));
+static const pawl__field_list locked = PAWL__FIELDS(PAWL__AS_OF(ended, epoch, INT));
+
+/* Locks the row of a worker that is known by its heartbeats to be dead, until its claims are free: one that beat since it was
+ * looked at keeps them, and one that beats meanwhile waits, before it claims. A row that is locked is in a
+ * transaction of its worker. */
+static pawl_code lock_dead(pawl_store *store, ended *dead, bool *is_dead, pawl_error *error)
+{
+    const pawl__sql_server *server = ((pawl__sql_store *)store)->server;
+    const pawl__sql_asked   asked  = {PAWL__SQL_WORKER_DEAD_LOCK, &still_dead, dead, &locked, 0};
+    *is_dead                       = server == NULL || !server->beats;
+    if (*is_dead)
+        return PAWL_OK;
+    dead->epoch    = 0;
+    pawl_code code = pawl__sql_read_first(store, &asked, NULL, dead, error);
+    *is_dead       = dead->epoch != 0;
+    return code;
+}
+
 /* Dead workers that were not seen since `before`, up to `count_max` of them. */
 static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max, pawl_arena *arena,
                            ended **dead, size_t *count, bool *more, pawl_error *error)
@@ -59,7 +83,12 @@ static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max
             *more = true;
             break;
         }
-        (*dead)[(*count)++] = (ended){.worker = rows[i].id.uuid};
+        ended found_dead = {.worker   = rows[i].id.uuid,
+                            .seen_max = pawl_time_add(rows[i].seen, MOMENT)};
+        bool  is_dead    = false;
+        code             = lock_dead(store, &found_dead, &is_dead, error);
+        if (code == PAWL_OK && is_dead)
+            (*dead)[(*count)++] = found_dead;
     }
     return code;
 }

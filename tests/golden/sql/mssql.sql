@@ -296,6 +296,9 @@ when ? = 0 then sysutcdatetime() else ? end, [Epoch] = [Epoch] + 1 where [Id] = 
 update [dbo].[pawl_workers] set [Seen] = case when [Process] = 0 then sysutcdatetime() else [Seen]
 end where [Id] = ?;
 
+-- WORKER_DEAD_LOCK
+select [Epoch] from [dbo].[pawl_workers] where [Id] = ? and [Seen] < ?;
+
 -- WORKER_RAISE
 update [dbo].[pawl_workers] set [Epoch] = [Epoch] + 1 where [Id] = ?;
 

@@ -301,6 +301,9 @@ update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?,
 update `pawl_workers` set `Seen` = case when `Process` = 0 then utc_timestamp(6) else `Seen` end
 where `Id` = ?;
 
+-- WORKER_DEAD_LOCK
+select `Epoch` from `pawl_workers` where `Id` = ? and `Seen` < ? for update skip locked;
+
 -- WORKER_RAISE
 update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 

@@ -292,6 +292,9 @@ update "PAWL_WORKERS" set "ENDPOINT" = ?, "TYPES" = ?, "PROCESS" = ?, "PID" = ?,
 update "PAWL_WORKERS" set "SEEN" = case when "PROCESS" = 0 then sys_extract_utc(systimestamp) else
 "SEEN" end where "ID" = ?;
 
+-- WORKER_DEAD_LOCK
+select "EPOCH" from "PAWL_WORKERS" where "ID" = ? and "SEEN" < ? for update skip locked;
+
 -- WORKER_RAISE
 update "PAWL_WORKERS" set "EPOCH" = "EPOCH" + 1 where "ID" = ?;
 

@@ -365,13 +365,13 @@ rollback to savepoint pawl_round;
 select set_config(k.name, k.value, true) from (values ('enable_seqscan', 'on'),
 ('enable_bitmapscan', 'on'), ('enable_hashjoin', 'on'), ('enable_mergejoin', 'on'), ('enable_sort',
 'on'), ('enable_incremental_sort', 'on'), ('jit', 'on'), ('plan_cache_mode', 'auto'),
-('idle_in_transaction_session_timeout', '600000')) as k (name, value);
+('idle_in_transaction_session_timeout', $1)) as k (name, value);
 
 -- POOLED_PLANS
 select set_config(k.name, k.value, true) from (values ('enable_seqscan', 'off'),
 ('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
 ('enable_sort', 'off'), ('enable_incremental_sort', 'off'), ('jit', 'off'), ('plan_cache_mode',
-'force_generic_plan'), ('idle_in_transaction_session_timeout', '60000')) as k (name, value);
+'force_generic_plan'), ('idle_in_transaction_session_timeout', $1)) as k (name, value);
 
 -- STAMP
 select set_config('synchronous_commit', 'off', true);
@@ -407,6 +407,9 @@ with w as (update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" 
 "Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts"
 = "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning
 ctid) select (select ctid from w), 1 / (select count(*) from w);
+
+-- WORKER_BEAT_ANY
+update "pawl_workers" set "Seen" = $1 where "Id" = $2;
 
 -- WORKER_BEAT
 update "pawl_workers" set "Seen" = $1 where "Id" = $2 and "Epoch" = $3;

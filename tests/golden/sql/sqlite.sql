@@ -267,6 +267,9 @@ update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" =
 -- WORKER_BEAT
 update "pawl_workers" set "Seen" = "Seen" where "Id" = ?1;
 
+-- WORKER_DEAD_LOCK
+select "Epoch" from "pawl_workers" where "Id" = ?1 and "Seen" < ?2;
+
 -- WORKER_RAISE
 update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = ?1;
 

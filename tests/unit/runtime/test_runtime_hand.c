@@ -159,6 +159,40 @@ static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state
     end();
 }
 
+/* ---- Heartbeats --------------------------------------------------------------------- */
+
+static bool needs_beat(void)
+{
+    pawl_worker_id worker;
+    return pawl__hand_needs_beat(&t.hand, t.it.endpoint, &worker);
+}
+
+/* Only in the application's code, and no longer than a handler may take, which is five minutes. */
+static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void **state)
+{
+    (void)state;
+    begin();
+    t.hand.has_worker = true;
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_false(needs_beat());
+    t.hand.has_beats = true;
+    assert_true(needs_beat());
+    pass(PAWL_MINUTES(5) - 1);
+    assert_true(needs_beat());
+    pass(1);
+    assert_false(needs_beat());
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(needs_beat());
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_false(needs_beat());
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    (void)pawl__hand_give_up(&t.hand, t.it.endpoint, (char[PAWL__HAND_TEXT_SIZE]){0},
+                             &(bool){false}, &(pawl_worker_id){0});
+    assert_false(needs_beat());
+    end();
+}
+
 /* ---- Giving up ------------------------------------------------------------------- */
 
 typedef struct given_up {
@@ -257,6 +291,7 @@ static void o29_the_critical_action_is_a_call_in_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_of_heartbeats_needs_them_while_its_handler_may_run),
         cmocka_unit_test(o29_a_long_call_is_told_once_and_at_its_end),
         cmocka_unit_test(o29_a_short_call_is_not_told),
         cmocka_unit_test(o29_a_long_call_that_was_not_watched_is_told_at_its_end),

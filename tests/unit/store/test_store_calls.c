@@ -49,6 +49,7 @@ static const pawl_walk        any_walk    = {.kind = PAWL_WALK_QUEUE};
 
 PLAIN_CALL(worker_open, pawl_store_worker_open(store, name, name, NOW, error))
 PLAIN_CALL(worker_close, pawl_store_worker_close(store, NOW, error))
+PLAIN_CALL(worker_beat, pawl_store_worker_beat(store, NULL, 0, NOW, error))
 PLAIN_CALL(unlead, pawl_store_unlead(store, name, error))
 PLAIN_CALL(hold_begin, pawl_store_hold_begin(store, error))
 PLAIN_CALL(wait, pawl_store_wait(store, 0, -1, error))
@@ -65,7 +66,6 @@ CALL(lead_list, pawl_lead_row *items = (void *)store;
 /* Of an answer that is a list of rows. */
 #define LIST_CALL(name, type, call) \
     CALL(name, type rows = {.count = 9}, call, rows.items == NULL && rows.count == 0)
-
 LIST_CALL(walk, pawl_walk_rows, pawl_store_walk(store, &any_walk, NULL, &rows, error))
 LIST_CALL(dead_count, pawl_dead_counts, pawl_store_dead_count(store, NULL, &rows, error))
 LIST_CALL(queue_retried, pawl_queue_rows,

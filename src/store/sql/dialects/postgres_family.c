@@ -160,13 +160,13 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 }
 
 /* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. A transaction
- * that rests for a minute is ended. */
+ * that rests too long is ended. */
 static const char settings[] =
     "set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; "
     "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
     "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; "
     "set enable_mergejoin = off; set client_min_messages = warning; set lock_timeout = %lld; "
-    "set idle_in_transaction_session_timeout = 60000; "
+    "set idle_in_transaction_session_timeout = %lld; "
     "set default_transaction_isolation = 'read committed'";
 
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],

@@ -1,0 +1,137 @@
+/* test_runtime_beater.c - a worker on a store where heartbeats alone tell who lives: another thread
+ * beats for it while its handler runs, no longer than the handler may.
+ *
+ * The store is one in memory that says so of itself, and notes the beats.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/gate.h"
+
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+
+static atomic_int handled;
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx, (void)message;
+    gate_pass();
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_endpoint_spec pinging = {
+    .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "beater",
+    .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
+
+/* ---- The store --------------------------------------------------------------- */
+
+static pawl_store_ops        outer;
+static const pawl_store_ops *inner;
+static atomic_int            most;     /* workers of one beat */
+static atomic_int            failures; /* beats that fail from now on */
+static atomic_int            strange;  /* workers that have no row, or the handle's own */
+
+static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
+                            pawl_error *error)
+{
+    (void)url;
+    return inner->open(store, "memory:beater", options, error);
+}
+
+static bool is_a_worker(pawl_store *store, pawl_worker_id id)
+{
+    pawl_arena       *arena = pawl_arena_create(0);
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    bool              is    = false;
+    (void)inner->worker_list(store, arena, &items, &count, NULL);
+    for (size_t i = 0; i < count; i++)
+        is |= pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0;
+    pawl_arena_destroy(arena);
+    return is;
+}
+
+static pawl_code worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                             pawl_time now, pawl_error *error)
+{
+    (void)now;
+    if (count > 0 && atomic_load(&failures) > 0) {
+        atomic_fetch_sub(&failures, 1);
+        return pawl_error_set(error, PAWL_ELOST, "the server is away");
+    }
+    for (size_t i = 0; i < count; i++)
+        atomic_fetch_add(&strange, !is_a_worker(store, workers[i]) || store->is_attached);
+    if ((int)count > atomic_load(&most))
+        atomic_store(&most, (int)count);
+    return PAWL_OK;
+}
+
+static int use_driver(void **state)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    (void)state;
+    world_ok(pawl_store_open("memory:beater", NULL, &store, &error), &error);
+    inner = store->ops;
+    pawl_store_close(store);
+    outer             = *inner;
+    outer.scheme      = "beating";
+    outer.open        = open_inner;
+    outer.worker_beat = worker_beat;
+    world_ok(pawl_store_register(&outer, &error), &error);
+    return 0;
+}
+
+static void send_some(int count)
+{
+    pawl_sender *sender = NULL;
+    pawl_error   error  = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_open("beating:store", NULL, &sender, &error), &error);
+    for (int i = 0; i < count; i++)
+        world_ok(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = i), &error),
+                 &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+/* Two workers in their handlers; the first beat fails, which is said once. */
+static void workers_live_while_their_handlers_run(void **state)
+{
+    runner it;
+    (void)state;
+    pawl_store *held = world_hold("memory:beater");
+    gate_listen();
+    gate_close();
+    atomic_store(&failures, 1);
+    runner_open(&it, &application, NULL, "beating:store",
+                (pawl_endpoint_options){.no_service = true, .workers = 2, .batch_messages = 1});
+    send_some(2);
+    gate_wait(2);
+    wait_for_count(&most, 2);
+    assert_int_equal(atomic_load(&strange), 0);
+    assert_int_equal(
+        gate_said("is not told that workers whose handlers run live: the server is away"), 1);
+    gate_open();
+    wait_for_count(&handled, 2);
+    runner_close(&it);
+    pawl_store_close(held);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workers_live_while_their_handlers_run),
+    };
+    return cmocka_run_group_tests_name("beater", tests, use_driver, NULL);
+}

@@ -1,0 +1,406 @@
+/* test_runtime_outlived.c - a handler that runs longer than the store keeps its claim: the run
+ * counts as a failed attempt, the batch's other messages are handled, and it ends as a dead letter.
+ *
+ * Time is the endpoint's machine clock, which the handlers move. "fault:" loses the commit behind a slow handler, as a
+ * server does that ends the session of a transaction that rests.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_store.h"
+#include "support/gate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUMBERS 8
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define TASK(F) F(INT32, number)
+PAWL_RECORD(task, TASK)
+#define JOB(F) F(INT32, number)
+PAWL_RECORD(job, JOB)
+#define BOOK(F) F(INT32, number) F(INT32, rings)
+PAWL_RECORD(book, BOOK)
+#define ITEM(F) F(INT32, number)
+PAWL_RECORD(item, ITEM)
+
+static struct {
+    world   it;
+    int64_t slow[NUMBERS]; /* how long the handler of that number takes */
+    int     runs[NUMBERS];
+    bool    loses[NUMBERS]; /* the next commit behind it */
+    bool    sleeps;         /* the handlers take their time, too */
+    int     failures;       /* of runs, from now on */
+} t;
+
+static void lose_next_commit(void)
+{
+    static const fault_plan lost = {
+        .kind = FAULT_BEFORE, .op = fault_op_commit, .n = 1, .code = PAWL_ELOST};
+    fault_plan_set(&lost);
+}
+
+static pawl_code run_slowly(int number)
+{
+    t.runs[number]++;
+    pawl_clock_set(t.it.machine, pawl_clock_now(t.it.machine) + t.slow[number]);
+    if (t.sleeps)
+        (void)usleep((useconds_t)t.slow[number]);
+    if (t.failures > 0) {
+        t.failures--;
+        return PAWL_RETRY;
+    }
+    if (t.loses[number])
+        lose_next_commit();
+    return PAWL_OK;
+}
+
+static pawl_code on_task(pawl_context *ctx, const task *message)
+{
+    (void)ctx;
+    return run_slowly(message->number);
+}
+PAWL_MESSAGE_HANDLER(on_task, task);
+
+/* Begins the saga, whose timeout is as slow as the number says. */
+static pawl_code on_job(pawl_context *ctx, book *state, const job *message)
+{
+    state->number = message->number;
+    return pawl_timeout(ctx, "bell", PAWL_MINUTES(1));
+}
+PAWL_HANDLER(on_job, book, job);
+
+static pawl_code on_bell(pawl_context *ctx, book *state)
+{
+    (void)ctx;
+    state->rings++;
+    return run_slowly(state->number);
+}
+PAWL_TIMEOUT_HANDLER(on_bell, book);
+
+static pawl_code on_items(pawl_context *ctx, const item *messages, size_t count)
+{
+    (void)ctx, (void)count;
+    return run_slowly(messages[0].number);
+}
+PAWL_BATCH_HANDLER(on_items, item);
+
+static const pawl_saga books = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book),
+    .correlation = "number",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_job), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_bell), .timeout = "bell"})};
+static const pawl_aggregator items = {
+    .name = "Items", .handle = PAWL_HANDLE(on_items), .size = 2, .max = 2};
+static const pawl_endpoint_spec works       = {.name  = "works",
+                                               .sagas = PAWL_SAGAS(&books),
+                                               .aggregators =
+                                                   (const pawl_aggregator *const[]){&items, NULL},
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
+static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "outlived",
+                                               .endpoints = PAWL_ENDPOINTS(&works)};
+
+static void begin(const char *url, const pawl_endpoint_options *options)
+{
+    memset(&t, 0, sizeof t);
+    fault_plan_set(NULL);
+    gate_listen();
+    fault_bind("outlived", url);
+    world_open(&t.it, "fault:outlived", &application, NULL, options);
+}
+
+static void end(void)
+{
+    fault_plan_set(NULL);
+    world_close(&t.it);
+}
+
+static void post(int number)
+{
+    char id[20];
+    (void)snprintf(id, sizeof id, "t-%d", number);
+    world_post(&t.it, id, PAWL_MESSAGE(task, .number = number));
+}
+
+static bool is_handled(int number)
+{
+    char id[20];
+    (void)snprintf(id, sizeof id, "t-%d", number);
+    return world_is_marked(&t.it, id);
+}
+
+/* Steps until nothing is due, over the losses; how many there were. */
+static int drain(void)
+{
+    pawl_error error  = PAWL_ERROR_INIT;
+    pawl_step  step   = {.is_idle = false};
+    int        losses = 0;
+    for (int i = 0; i < 200 && !step.is_idle; i++) {
+        pawl_code code = pawl_endpoint_step(t.it.endpoint, &step, &error);
+        if (code == PAWL_ELOST)
+            losses++;
+        else
+            world_ok(code, &error);
+        step.is_idle = step.is_idle && code == PAWL_OK;
+    }
+    assert_true(step.is_idle);
+    return losses;
+}
+
+static int go(int64_t duration)
+{
+    pawl_clock_set(t.it.business, pawl_clock_now(t.it.business) + duration);
+    return drain();
+}
+
+/* An operator sends the letter again, and this time nothing is lost. */
+static void retry_letter(const char *id)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    memset(t.loses, 0, sizeof t.loses);
+    world_ok(pawl_store_dead_retry(t.it.store, PAWL_TEXT("works"), pawl_text_of(id),
+                                   PAWL_TEXT("me"), PAWL_TEXT(""), world_now(&t.it), &error),
+             &error);
+}
+
+/* ---- What follows -------------------------------------------------------------------- */
+
+/* Two slow ones in batches of five; the others of a batch are not counted, and run again once for each loss at most. */
+static void a_run_that_outlives_its_session_counts_as_an_attempt(const char *url)
+{
+    begin(url, &(pawl_endpoint_options){.delayed_retries = 2, .retry_delay = PAWL_SECONDS(10)});
+    t.slow[2]  = PAWL_SECONDS(65);
+    t.loses[2] = true;
+    for (int i = 1; i <= 5; i++)
+        post(i);
+    assert_int_equal(drain(), 1);
+    assert_int_equal(t.runs[2], 1); /* the second claim did not run it */
+    for (int i = 1; i <= 5; i++)
+        assert_in_range(t.runs[i], 1, 2);
+    pawl_queue_rows left = world_queue(&t.it, "works");
+    assert_int_equal(left.count, 1);
+    assert_true(world_says(left.items[0].message.id, "t-2"));
+    assert_int_equal(left.items[0].attempts, 1);
+    assert_true(world_says(left.items[0].history, "handler on_task ran for 65.0 s"));
+    assert_true(world_says(left.items[0].history, "claim did not last"));
+    assert_true(world_says(left.items[0].history, "ELOST"));
+    assert_int_equal(gate_said("claim did not last so long: "), 2); /* and the retry */
+    assert_int_equal(gate_said("counts as a failed attempt"), 1);
+    for (int i = 1; i <= 5; i++)
+        assert_int_equal(is_handled(i), i != 2);
+
+    post(6); /* beside its second and its third attempt */
+    assert_int_equal(go(PAWL_SECONDS(12)), 1);
+    assert_int_equal(world_queue(&t.it, "works").items[0].attempts, 2);
+    assert_int_equal(world_dead(&t.it).count, 0);
+    assert_int_equal(go(PAWL_SECONDS(25)), 1);
+    assert_int_equal(world_queue(&t.it, "works").count, 0);
+    assert_int_equal(t.runs[2], 3);
+    pawl_dead_rows dead = world_dead(&t.it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "ran for 65.0 s"));
+
+    retry_letter("t-2");
+    assert_int_equal(drain(), 0);
+    assert_int_equal(t.runs[2], 4);
+    assert_true(world_is_marked(&t.it, "t-2"));
+    end();
+}
+
+/* The commit that counts the attempt is lost, too. */
+static void the_attempt_counts_although_its_own_commit_is_lost(const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step;
+    begin(url, NULL);
+    t.slow[2]  = PAWL_SECONDS(65);
+    t.loses[2] = true;
+    post(2);
+    post(3);
+    assert_int_equal(pawl_endpoint_step(t.it.endpoint, &step, &error), PAWL_ELOST);
+    lose_next_commit();
+    assert_int_equal(drain(), 1);
+    assert_int_equal(t.runs[2], 1);
+    assert_int_equal(world_queue(&t.it, "works").count, 1);
+    assert_int_equal(world_queue(&t.it, "works").items[0].attempts, 1);
+    end();
+}
+
+/* A connection that is lost behind quick handlers says nothing of them. */
+static void a_loss_behind_quick_handlers_counts_nothing(const char *url)
+{
+    begin(url, NULL);
+    t.slow[1]  = PAWL_MILLISECONDS(999);
+    t.loses[1] = true;
+    post(1);
+    post(2);
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step;
+    assert_int_equal(pawl_endpoint_step(t.it.endpoint, &step, &error), PAWL_ELOST);
+    t.loses[1] = false;
+    assert_int_equal(drain(), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(world_queue(&t.it, "works").count, 0);
+    assert_int_equal(gate_said("counts as a failed attempt"), 0);
+    end();
+}
+
+/* A handler that takes longer than it may, and whose session goes on, is handled. */
+static void the_limit_alone_fails_nothing(const char *url)
+{
+    begin(url, &(pawl_endpoint_options){.handler_time_max = PAWL_MILLISECONDS(200),
+                                        .delayed_retries  = -1});
+    t.slow[1] = PAWL_MILLISECONDS(300);
+    post(1);
+    assert_int_equal(drain(), 0);
+    assert_int_equal(world_queue(&t.it, "works").count, 0);
+    t.slow[2]  = PAWL_MILLISECONDS(300);
+    t.loses[2] = true;
+    post(2);
+    assert_int_equal(drain(), 1);
+    assert_int_equal(t.runs[2], 1);
+    assert_true(world_says(world_dead(&t.it).items[0].error, "handler-time-max is 0.2 s"));
+    assert_true(world_says(world_dead(&t.it).items[0].history, "ETIMEOUT"));
+    retry_letter("t-2"); /* with no attempts, as when it was lost */
+    assert_int_equal(drain(), 0);
+    assert_int_equal(t.runs[2], 2);
+    assert_int_equal(world_dead(&t.it).count, 0);
+    end();
+}
+
+/* Others took the claim while the handler ran, as if its worker were dead. */
+static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
+{
+    static const fault_plan steal = {.kind = FAULT_STEAL, .op = fault_op_timeout_claim, .n = 1};
+    begin(url, NULL);
+    t.slow[1] = PAWL_SECONDS(20);
+    world_post(&t.it, "j-1", PAWL_MESSAGE(job, .number = 1));
+    world_post(&t.it, "j-2", PAWL_MESSAGE(job, .number = 2));
+    assert_int_equal(drain(), 0);
+    fault_plan_set(&steal);
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_true(fault_is_met());
+    assert_int_equal(t.runs[1], 1);
+    assert_int_equal(t.runs[2], 2);
+    assert_int_equal(world_timeouts(&t.it).count, 1);
+    assert_int_equal(world_timeouts(&t.it).items[0].attempts, 1);
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(world_timeouts(&t.it).count, 0);
+    end();
+}
+
+/* Runs that fail and are repeated in memory are one unit's. */
+static void runs_of_one_delivery_add_up(const char *url)
+{
+    begin(url, NULL);
+    t.slow[1]  = PAWL_MILLISECONDS(400);
+    t.slow[2]  = PAWL_MILLISECONDS(700);
+    t.loses[1] = true;
+    t.failures = 2;
+    post(1);
+    post(2);
+    assert_int_equal(drain(), 1);
+    assert_int_equal(t.runs[1], 3);
+    assert_int_equal(world_queue(&t.it, "works").count, 1);
+    assert_true(world_says(world_queue(&t.it, "works").items[0].history, "ran for 1.2 s"));
+    end();
+}
+
+/* Both lose the message once, and one counts it: then the other one runs it. */
+static void two_processes_count_it_once(const char *url)
+{
+    pawl_endpoint *first, *second = NULL;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_step      step;
+    begin(url, NULL);
+    first                         = t.it.endpoint;
+    pawl_endpoint_options options = t.it.options;
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &second, &error), &error);
+    t.slow[1]  = PAWL_SECONDS(65);
+    t.loses[1] = true;
+    post(1);
+    assert_int_equal(pawl_endpoint_step(first, &step, &error), PAWL_ELOST);
+    assert_int_equal(pawl_endpoint_step(second, &step, &error), PAWL_ELOST);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(drain(), 0); /* the first */
+    assert_int_equal(world_queue(&t.it, "works").items[0].attempts, 1);
+    t.loses[1]    = false;
+    t.it.endpoint = second;
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    t.it.endpoint = first;
+    assert_int_equal(t.runs[1], 3);
+    assert_int_equal(world_queue(&t.it, "works").count, 0);
+    pawl_endpoint_destroy(second);
+    end();
+}
+
+static void a_timeout_and_a_flush_count_their_attempts(const char *url)
+{
+    begin(url, NULL);
+    t.slow[1] = t.slow[2] = PAWL_SECONDS(65);
+    t.loses[1] = t.loses[2] = true;
+    world_post(&t.it, "j-1", PAWL_MESSAGE(job, .number = 1));
+    assert_int_equal(drain(), 0);
+    assert_int_equal(go(PAWL_MINUTES(1)), 1);
+    assert_int_equal(t.runs[1], 1);
+    pawl_timeout_rows rows = world_timeouts(&t.it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    t.loses[1] = false;
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(world_timeouts(&t.it).count, 0);
+
+    world_post(&t.it, "i-1", PAWL_MESSAGE(item, .number = 2));
+    world_post(&t.it, "i-2", PAWL_MESSAGE(item, .number = 2));
+    assert_int_equal(drain(), 1);
+    assert_int_equal(t.runs[2], 1);
+    assert_int_equal(world_aggregated(&t.it, "Items", NULL).flush_attempts, 1);
+    t.loses[2] = false;
+    assert_int_equal(go(PAWL_MINUTES(5)), 0);
+    assert_int_equal(t.runs[2], 2);
+    end();
+}
+
+/* The server's own limit, which is the endpoint's; a server of MariaDB counts in seconds. */
+static void the_session_ends_when_a_handler_takes_too_long(const char *url)
+{
+    bool    is_postgres = strncmp(url, "postgres", 8) == 0;
+    int64_t limit       = is_postgres ? PAWL_MILLISECONDS(300) : PAWL_SECONDS(1);
+    begin(url, &(pawl_endpoint_options){.handler_time_max = limit, .delayed_retries = -1});
+    t.sleeps  = true;
+    t.slow[2] = 2 * limit + PAWL_MILLISECONDS(300);
+    for (int i = 1; i <= 3; i++)
+        post(i);
+    (void)drain(); /* a session is found lost at the commit, or before it, and the claims with it */
+    assert_int_equal(t.runs[2], 1);
+    pawl_dead_rows dead = world_dead(&t.it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "(handler-time-max is "));
+    assert_int_equal(world_queue(&t.it, "works").count, 0);
+    assert_true(world_is_marked(&t.it, "t-1"));
+    assert_true(world_is_marked(&t.it, "t-3"));
+    end();
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt),
+        ON_ALL_STORES(the_attempt_counts_although_its_own_commit_is_lost),
+        ON_STORES(a_loss_behind_quick_handlers_counts_nothing),
+        ON_STORES(the_limit_alone_fails_nothing),
+        ON_STORES(a_claim_that_is_gone_counts_as_an_attempt),
+        ON_STORES(runs_of_one_delivery_add_up),
+        ON_STORE(two_processes_count_it_once, "memory"), /* one process works a file */
+        ON_STORES(a_timeout_and_a_flush_count_their_attempts),
+        ON_STORE(the_session_ends_when_a_handler_takes_too_long, "postgres"),
+        ON_STORE(the_session_ends_when_a_handler_takes_too_long, "mariadb"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* test_runtime_slow_soak.c - handlers that take longer than a session rests and a heartbeat lasts, with
+ * two programs of two workers, in real time: each runs once.
+ *
+ * Another store of the kind, a cluster or a pooler, is named by the server's variable of the environment.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUMBERS 3
+
+#define TASK(F) F(INT32, number) F(INT32, seconds)
+PAWL_RECORD(task, TASK)
+
+static atomic_int runs[NUMBERS];
+static atomic_int ended;
+
+static pawl_code on_task(pawl_context *ctx, const task *message)
+{
+    (void)ctx;
+    atomic_fetch_add(&runs[message->number], 1);
+    (void)sleep((unsigned)message->seconds);
+    atomic_fetch_add(&ended, 1);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_task, task);
+
+static const pawl_endpoint_spec works       = {.name     = "works",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
+static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "slow",
+                                               .endpoints = PAWL_ENDPOINTS(&works)};
+
+static int64_t queued(pawl_store *store)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_queue_rows rows  = {.count = 0};
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("works"), 0, arena, &rows, &error), &error);
+    pawl_arena_destroy(arena);
+    return (int64_t)rows.count;
+}
+
+static void send_all(const char *url, int seconds)
+{
+    pawl_sender *sender = NULL;
+    pawl_error   error  = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    for (int i = 0; i < NUMBERS; i++)
+        world_ok(pawl_sender_send(sender, "works", NULL,
+                                  PAWL_MESSAGE(task, .number = i, .seconds = i == 1 ? seconds : 0),
+                                  &error),
+                 &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+/* Long enough behind the end for another run, of one whose claim was lost meanwhile, to begin. */
+static void run_for(const char *url, int seconds)
+{
+    const pawl_endpoint_options options = {.workers = 2};
+    pawl_error                  error   = PAWL_ERROR_INIT;
+    pawl_store                 *store   = NULL;
+    runner                      first, second;
+    for (int i = 0; i < NUMBERS; i++)
+        atomic_store(&runs[i], 0);
+    atomic_store(&ended, 0);
+    world_make_tables(url, &application);
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    runner_open(&first, &application, NULL, url, options);
+    runner_open(&second, &application, NULL, url, options);
+    send_all(url, seconds);
+    for (int waited = 0;
+         waited < 3 * seconds && (atomic_load(&ended) < NUMBERS || queued(store) > 0); waited++)
+        (void)sleep(1);
+    assert_int_equal(queued(store), 0);
+    (void)sleep(3);
+    runner_close(&first);
+    runner_close(&second);
+    for (int i = 0; i < NUMBERS; i++)
+        print_message("%s: message %d ran %d times\n", url, i, atomic_load(&runs[i]));
+    /* A batch ends behind the slow one; those before it are in its commit. */
+    for (int i = 0; i < NUMBERS; i++)
+        assert_int_equal(atomic_load(&runs[i]), 1);
+    pawl_store_close(store);
+}
+
+static void a_handler_of_20_seconds_runs_once(const char *url)
+{
+    run_for(url, 20);
+}
+
+static void a_handler_of_65_seconds_runs_once(const char *url)
+{
+    run_for(url, 65);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        ON_STORE(a_handler_of_20_seconds_runs_once, "mongodb"),
+        ON_STORE(a_handler_of_65_seconds_runs_once, "postgres"),
+        ON_STORE(a_handler_of_65_seconds_runs_once, "mariadb"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
