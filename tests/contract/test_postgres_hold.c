@@ -111,7 +111,7 @@ static void own_sql_is_planned_as_the_server_would(void **state)
         expect_raw_text(h.pg, sql, expected);
     }
     /* A handler may take longer than what forgot its transaction. */
-    expect_raw_text(h.pg, "show idle_in_transaction_session_timeout", "10min");
+    expect_raw_text(h.pg, "show idle_in_transaction_session_timeout", "2min");
     pawl_store_hold_end(h.store);
     end_hold(p, &h);
 }

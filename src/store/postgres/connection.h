@@ -121,7 +121,7 @@ typedef struct pawl__pg_connection {
     PGconn            *pg;
     const char        *prefix;
     pawl__sql_dialect  dialect;      /* with this store's schema */
-    char               idle_ms[24];  /* how long a transaction may rest while a handler runs */
+    int64_t            idle_ms;      /* a transaction may rest so long while a handler runs */
     bool               is_ours;      /* false in an enlist */
     bool               is_named;     /* statements are prepared by name: no pooler between */
     bool               is_pipelined; /* false while a handler has the connection */

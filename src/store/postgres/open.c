@@ -28,10 +28,10 @@
 #define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1200
-#define NUMBER_SIZE ((size_t)10) /* of IDLE_MS_MAX */
-#define CLOSE_MS 1000            /* for the rollback at the end */
-#define IDLE_MS 60000            /* of a handle that no handlers run on */
-#define IDLE_MS_MAX INT32_MAX
+#define NUMBER_SIZE ((size_t)10)    /* of IDLE_MS_MAX */
+#define CLOSE_MS 1000               /* for the rollback at the end */
+#define IDLE_MS 60000               /* of a handle that no handlers run on */
+#define IDLE_MS_MAX (INT32_MAX / 2) /* a hold has twice as much */
 
 /* idle_in_transaction_session_timeout ends a session whose handler ran too long, or whose process stands still;
  * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
@@ -323,11 +323,10 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
-    (void)snprintf(connection->idle_ms, sizeof connection->idle_ms, "%lld",
-                   (long long)store->idle_ms);
-    connection->deadline_ms  = pawl__pg_rest_ms(store);
-    connection->interrupt_fd = atomic_load(&store->interrupt_fd);
-    pawl_code code           = dial(store, &connection->pg, error);
+    connection->idle_ms        = store->idle_ms;
+    connection->deadline_ms    = pawl__pg_rest_ms(store);
+    connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
+    pawl_code code             = dial(store, &connection->pg, error);
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;

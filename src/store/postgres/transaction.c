@@ -6,6 +6,8 @@
  */
 #include "store/postgres/postgres.h"
 
+#include <stdio.h>
+
 #include <unistd.h>
 
 /* The answer comes with await, when the caller's error may be gone: the connection keeps it. */
@@ -37,10 +39,13 @@ static void tag(pawl__pg *store, pawl_error *error)
     pawl__pg_send(request);
 }
 
-static void send_plans(pawl__pg_connection *connection, int statement, pawl_error *error)
+static void send_plans(pawl__pg_connection *connection, int statement, int64_t idle_ms,
+                       pawl_error *error)
 {
+    char              text[24];
     pawl__pg_request *request = begin_plain(connection, statement, error);
-    pawl__pg_put_text(request, pawl_text_of(connection->idle_ms));
+    (void)snprintf(text, sizeof text, "%lld", (long long)idle_ms);
+    pawl__pg_put_text(request, pawl_text_of(text));
     pawl__pg_send(request);
 }
 
@@ -53,7 +58,7 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
         return;
     pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_BEGIN, error);
     if (!connection->is_named)
-        send_plans(connection, PAWL__PG_POOLED_PLANS, error);
+        send_plans(connection, PAWL__PG_POOLED_PLANS, connection->idle_ms, error);
     connection->in_transaction = true;
 }
 
@@ -131,7 +136,7 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 /* ---- Holds -------------------------------------------------------------- */
 
 /* Plan settings: a handler's own SQL is planned as the server sees fit; pawl's statements inside a
- * hold are planned for their parameters. */
+ * hold are planned for their parameters. Such a handler may take twice as long. */
 pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -140,7 +145,7 @@ pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
     pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
-    send_plans(&store->main, PAWL__PG_HANDLER_PLANS, error);
+    send_plans(&store->main, PAWL__PG_HANDLER_PLANS, 2 * store->idle_ms, error);
     code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(&store->main, false, error);

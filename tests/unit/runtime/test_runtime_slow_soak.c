@@ -1,12 +1,13 @@
 /* test_runtime_slow_soak.c - handlers that take longer than a session rests and a heartbeat lasts, with
  * two programs of two workers, in real time: each runs once.
  *
- * Another store of the kind, a cluster or a pooler, is named by the server's variable of the environment.
+ * On Galera as well, where PAWL_TEST_GALERA names a cluster.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/thread.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,6 +99,18 @@ static void a_handler_of_65_seconds_runs_once(const char *url)
     run_for(url, 65);
 }
 
+/* The first node of the cluster stands for the server of MariaDB. */
+static bool name_node(void)
+{
+    const char *cluster = getenv("PAWL_TEST_GALERA");
+    const char *comma   = cluster != NULL ? strchr(cluster, ',') : NULL;
+    char        url[200];
+    if (comma == NULL)
+        return false;
+    (void)snprintf(url, sizeof url, "%.*s/test", (int)(comma - cluster), cluster);
+    return setenv("PAWL_TEST_MARIADB", url, 1) == 0;
+}
+
 int main(void)
 {
     world_quiet();
@@ -106,5 +119,9 @@ int main(void)
         ON_STORE(a_handler_of_65_seconds_runs_once, "postgres"),
         ON_STORE(a_handler_of_65_seconds_runs_once, "mariadb"),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest on_galera[] = {
+        ON_STORE(a_handler_of_20_seconds_runs_once, "mariadb"),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return name_node() ? failed + cmocka_run_group_tests(on_galera, NULL, NULL) : failed;
 }
