@@ -1,5 +1,9 @@
 /* lead.c - named leases: {_id: name, worker: UUID, expires}.
  *
+ * The end of a lease is one of the server's clock, since clocks of machines need not agree: the time that a call names is one
+ * of this machine's, to which the offset between the two is added. A difference below half a second is not told from
+ * the way of an answer; runners keep a longer margin.
+ *
  * A leader whose worker was replaced is stopped by the fence of its commits; one that lost its lease alone, by
  * the settles, which find that the row is not pending any more.
  *
@@ -7,15 +11,51 @@
  */
 #include "store/mongo/mongo.h"
 
+#include <time.h>
+
+#define CLOCK_PERIOD_MS 60000
+#define CLOCK_NOISE PAWL_MILLISECONDS(500)
+
 static const pawl__field_list fields =
     PAWL__FIELDS(PAWL__AS(lead_row, name, TEXT), PAWL__AS(lead_row, worker, UUID),
                  PAWL__AS(lead_row, expires, TIME));
+
+static pawl_time machine_time(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (pawl_time)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Measured once a minute: a clock may be set, or drift. */
+static pawl_code measure_clock(pawl_store *store, pawl_error *error)
+{
+    pawl__mongo *self   = pawl__mongo_of(store);
+    pawl_time    server = PAWL_TIME_MIN;
+    int64_t      now_ms = pawl__clock_ms();
+    if (self->clock_ms != 0 && now_ms - self->clock_ms < CLOCK_PERIOD_MS)
+        return PAWL_OK;
+    pawl_time begun = machine_time();
+    pawl_code code  = pawl__mongo_server_time(store, &server, error);
+    if (code != PAWL_OK)
+        return code;
+    int64_t offset = server != PAWL_TIME_MIN ? server - begun - (machine_time() - begun) / 2 : 0;
+    bool    counts = offset >= CLOCK_NOISE || offset <= -CLOCK_NOISE;
+    self->clock_ms = now_ms;
+    self->clock_offset = counts ? offset : 0;
+    return PAWL_OK;
+}
 
 /* The id is taken where somebody else's lease runs: the upsert then is a duplicate. */
 pawl_code pawl__mongo_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                            bool *is_ours, pawl_error *error)
 {
-    pawl_code code = pawl__mongo_write(
+    pawl_code code = measure_clock(store, error);
+    *is_ours       = false;
+    if (code != PAWL_OK)
+        return code;
+    now  = pawl_time_add(now, pawl__mongo_of(store)->clock_offset);
+    code = pawl__mongo_write(
         store, "leases", PAWL__MONGO_UPSERT, NULL, error,
         "q: {_id: %t, $or: [{worker: %u}, {expires: {$lte: %i}}]}, u: {$set: {worker: %u, expires: %i}}",
         name, store->worker.uuid, now, store->worker.uuid, pawl_time_add(now, lease));
@@ -34,6 +74,15 @@ pawl_code pawl__mongo_lead_list(pawl_store *store, pawl_time now, pawl_arena *ar
 {
     static const pawl__mongo_table table =
         PAWL__MONGO_TABLE("leases", "name", fields, pawl_lead_row);
-    return pawl__mongo_read(store, &table, arena, items, count, error,
-                            "filter: {expires: {$gt: %i}}, sort: {_id: 1}", now);
+    int64_t   offset = 0;
+    pawl_code code   = measure_clock(store, error);
+    if (code == PAWL_OK) {
+        offset = pawl__mongo_of(store)->clock_offset;
+        code   = pawl__mongo_read(store, &table, arena, items, count, error,
+                                  "filter: {expires: {$gt: %i}}, sort: {_id: 1}",
+                                  pawl_time_add(now, offset));
+    }
+    for (size_t i = 0; code == PAWL_OK && i < *count; i++)
+        (*items)[i].expires = pawl_time_add((*items)[i].expires, -offset);
+    return code;
 }

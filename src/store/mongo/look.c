@@ -162,19 +162,31 @@ pawl_code pawl__mongo_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t 
 
 /* ---- Findings ------------------------------------------------------------ */
 
-pawl_code pawl__mongo_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
-                               pawl_finding_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error *error)
 {
     bson_t      command = BSON_INITIALIZER, reply;
     bson_iter_t at;
+    *time = PAWL_TIME_MIN;
     (void)pawl__mongo_put(&command, "hello: 1");
     pawl_code code = pawl__mongo_command(store, &command, 0, &reply, error);
+    if (code == PAWL_OK && bson_iter_init_find(&at, &reply, "localTime") &&
+        BSON_ITER_HOLDS_DATE_TIME(&at))
+        *time = bson_iter_date_time(&at) * 1000;
+    bson_destroy(&command);
+    bson_destroy(&reply);
+    return code;
+}
+
+pawl_code pawl__mongo_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                               pawl_finding_rows *rows, pawl_error *error)
+{
+    pawl_time time = PAWL_TIME_MIN;
+    pawl_code code = pawl__mongo_server_time(store, &time, error);
     rows->items    = pawl_arena_take(arena, sizeof *rows->items);
     if (code == PAWL_OK && rows->items == NULL)
         code = pawl__mongo_no_memory(error);
-    if (code == PAWL_OK && bson_iter_init_find(&at, &reply, "localTime") &&
-        BSON_ITER_HOLDS_DATE_TIME(&at)) {
-        int64_t            offset = bson_iter_date_time(&at) * 1000 - asked->now;
+    if (code == PAWL_OK && time != PAWL_TIME_MIN) {
+        int64_t            offset = time - asked->now;
         int64_t            size   = offset < 0 ? -offset : offset;
         pawl_finding_level level  = size < PAWL_CLOCK_OFFSET_WARN   ? PAWL_FINDING_OK
                                     : size < PAWL_CLOCK_OFFSET_FAIL ? PAWL_FINDING_WARN
@@ -186,7 +198,5 @@ pawl_code pawl__mongo_diagnose(pawl_store *store, const pawl_diagnosis *asked, p
                                                      (long long)(offset / 1000)),
                            .value = offset};
     }
-    bson_destroy(&command);
-    bson_destroy(&reply);
     return code;
 }

@@ -47,9 +47,11 @@ typedef struct pawl__mongo {
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
     pawl__wait wait;
-    int64_t    beat_ms; /* monotonic: of the last heartbeat */
-    int64_t    news;    /* number that the last wait saw */
-    int64_t    stream;  /* cursor of the change stream; 0: none is open */
+    int64_t    beat_ms;      /* monotonic: of the last heartbeat */
+    int64_t    clock_ms;     /* monotonic: when the offset was measured; 0: never */
+    int64_t    clock_offset; /* microseconds that the server's clock is ahead of this machine's */
+    int64_t    news;         /* number that the last wait saw */
+    int64_t    stream;       /* cursor of the change stream; 0: none is open */
     uint32_t   stream_server;
     bool       has_no_streams; /* the server has none, or not for this user */
     int64_t    claim;          /* number of the last claim of a queue */
@@ -213,6 +215,8 @@ pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *tabl
 /* ---- Workers ------------------------------------------------------------- */
 
 /* Says that the worker lives, when the last time is long ago, and frees what dead ones have. */
+/* The server's clock; PAWL_TIME_MIN: it does not say. */
+pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error *error);
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error);
 /* In the open transaction: the worker's document gets the commit's id; PAWL_EFENCED. */
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error);

@@ -1,0 +1,163 @@
+/* test_mongodb_lives.c - workers and leases by the server's clock, on MongoDB: machines whose clocks differ, workers
+ * that another handle beats for, and claims of those that do not.
+ *
+ * The machine's clock is this program's own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MONGOC
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmongoc");
+    return 77;
+}
+#else
+
+#include "contract/mongodb_ground.h"
+
+#include "pawl/store_calls.h"
+
+#include <sys/syscall.h>
+
+#define LEASE PAWL_SECONDS(30)
+#define TEXT(literal) PAWL_TEXT(literal)
+
+/* ---- The machine's clock ----------------------------------------------------- */
+
+static int64_t ahead_s; /* of the real one */
+
+/* Stands before the C library's, for pawl and its modules too. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time);
+
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    long code = syscall(SYS_clock_gettime, id, time);
+    if (id == CLOCK_REALTIME)
+        time->tv_sec += ahead_s;
+    return (int)code;
+}
+
+static pawl_time now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    return (pawl_time)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/* ---- Handles ------------------------------------------------------------------ */
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), now(), &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+static bool leads(ground *p, pawl_store *store)
+{
+    bool is_ours = false;
+    if (pawl_store_lead(store, TEXT("outbox"), now(), LEASE, &is_ours, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return is_ours;
+}
+
+/* ---- Leases -------------------------------------------------------------------- */
+
+/* A machine whose clock is an hour ahead takes no lease that runs, and keeps none for an hour. */
+static void a_lease_is_one_of_the_servers_clock(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *right = open_worker(p), *wrong = open_worker(p);
+    ahead_s = 0;
+    assert_true(leads(p, right));
+    ahead_s = 3600;
+    assert_false(leads(p, wrong));
+    pawl_lead_row *rows  = NULL;
+    size_t         count = 0;
+    if (pawl_store_lead_list(wrong, now(), p->arena, &rows, &count, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_int_equal(count, 1);
+    assert_in_range(rows[0].expires - now(), LEASE - PAWL_SECONDS(20), LEASE + PAWL_SECONDS(2));
+    ahead_s = 0;
+    assert_true(leads(p, right));
+    if (pawl_store_unlead(right, TEXT("outbox"), &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    ahead_s = 3600;
+    assert_true(leads(p, wrong));
+    ahead_s      = LEASE / PAWL_SECONDS(1) + 60; /* later, by a clock that is right */
+    bool is_ours = false;
+    if (pawl_store_lead(right, TEXT("outbox"), now(), LEASE, &is_ours, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    ahead_s = 0;
+    assert_true(is_ours);
+    pawl_store_close(right);
+    pawl_store_close(wrong);
+}
+
+/* ---- Lives --------------------------------------------------------------------- */
+
+static size_t count_living(ground *p, pawl_store *store)
+{
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    if (pawl_store_worker_list(store, p->arena, &items, &count, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return count;
+}
+
+/* The last heartbeats of all workers were so long ago. */
+static void stand_still(ground *p, int seconds)
+{
+    mongoc_collection_t *workers =
+        mongoc_client_get_collection(p->raw, p->database, "pawl_workers");
+    struct timespec time;
+    (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &time);
+    bson_t *all = BCON_NEW("beat", "{", "$exists", BCON_BOOL(true), "}");
+    bson_t *past =
+        BCON_NEW("$set", "{", "beat", BCON_DATE_TIME(((int64_t)time.tv_sec - seconds) * 1000), "}");
+    bson_error_t why;
+    if (!mongoc_collection_update_many(workers, all, past, NULL, NULL, &why))
+        fail_msg("%s", why.message);
+    bson_destroy(all);
+    bson_destroy(past);
+    mongoc_collection_destroy(workers);
+}
+
+/* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
+static void a_handle_beats_for_workers_of_others(void **state)
+{
+    ground        *p     = *state;
+    pawl_store    *first = open_worker(p), *second = open_worker(p), *aside = NULL;
+    pawl_worker_id beating[] = {pawl_store_worker(first), {{{9}}}, pawl_store_worker(second)};
+    if (pawl_store_open(p->url, NULL, &aside, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    size_t before = count_living(p, aside);
+    stand_still(p, 20);
+    assert_int_equal(count_living(p, aside), 0);
+    assert_int_equal(pawl_store_worker_beat(aside, NULL, 0, now(), &p->error), PAWL_OK);
+    assert_int_equal(count_living(p, aside), 0);
+    assert_int_equal(pawl_store_worker_beat(aside, beating, 3, now(), &p->error), PAWL_OK);
+    assert_int_equal(count_living(p, aside), 2);
+    assert_true(before >= 2);
+    pawl_store_close(first);
+    pawl_store_close(second);
+    pawl_store_close(aside);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SERVER(a_lease_is_one_of_the_servers_clock),
+        ON_SERVER(a_handle_beats_for_workers_of_others),
+    };
+    int missing = ground_is_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_lives", tests, NULL, NULL);
+}
+
+#endif
