@@ -33,7 +33,8 @@
 #define PAWL_RECORD_DEPTH_MAX 16     /* nesting of records; bounds the recursion */
 #define PAWL_LIST_COUNT_MAX 1000000  /* items of one list; bounds memory against hostile input */
 #define PAWL_BATCH_MESSAGES_MAX 4096 /* one commit; keeps every driver's parameters bounded */
-#define PAWL_WORKERS_MAX 64          /* threads of one endpoint */
+#define PAWL_TIMEOUTS_DEFAULT 1000 /* at least, of a claim of timeouts that names no number (T3) */
+#define PAWL_WORKERS_MAX 64        /* threads of one endpoint */
 #define PAWL_FILTERS_MAX 16
 #define PAWL_RECOVERY_ROWS_MAX 64 /* looked through for each run that fails */
 #define PAWL_URL_SIZE_MAX 2000

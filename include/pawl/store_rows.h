@@ -80,7 +80,7 @@ typedef struct pawl_timeout_rows {
 typedef struct pawl_timeout_claim {
     pawl_text       destination; /* empty: any */
     pawl_time       due_max;     /* <= is due */
-    size_t          count_max;   /* 0: the store's default */
+    size_t          count_max;   /* 0: the store's default, PAWL_TIMEOUTS_DEFAULT or more */
     pawl_session_id owner;
     pawl_time       now;
     int64_t         lease; /* microseconds, positive */

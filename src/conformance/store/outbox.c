@@ -183,16 +183,19 @@ static void success_ends_a_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 1, "Order/1", 1, 0);
-    dispatched(s, a, 1);
+    COMMIT_ONE(s, a, outbox_settle, .id = id_of(s, a, 1), .state = PAWL_OUTBOX_DISPATCHED,
+               .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW + 7, .duration = 5);
     EXPECT_EQ(s, claim(s, a, PAWL_TIME_MAX, 10).count, 0);
     pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
     expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].dispatched, SUITE_NOW + 7);
     EXPECT_EQ(s, rows.items[0].attempts, 1);
     pawl_attempt_rows attempts = suite_attempts(s, a, rows.items[0].id);
     EXPECT_EQ(s, attempts.count, 1);
     EXPECT_EQ(s, attempts.items[0].attempt, 1);
     EXPECT_EQ(s, attempts.items[0].outcome, PAWL_ATTEMPT_SUCCESS);
-    EXPECT_EQ(s, attempts.items[0].at, SUITE_NOW);
+    EXPECT_EQ(s, attempts.items[0].at, SUITE_NOW + 7);
     EXPECT_EQ(s, attempts.items[0].duration, 5);
     EXPECT_EQ(s, attempts.items[0].error.size, 0);
 }

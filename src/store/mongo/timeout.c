@@ -10,7 +10,6 @@
 #include "store/mongo/commit.h"
 
 #define CLAIM_TRIES_MAX 10
-#define COUNT_DEFAULT 1000 /* of a claim that names no number (T3) */
 
 static const pawl__mongo_table timeouts =
     PAWL__MONGO_TABLE("timeouts", "id", pawl__timeout_row_fields, pawl_timeout_row);
@@ -41,7 +40,7 @@ static pawl_code find_free(pawl_store *store, const pawl_timeout_claim *claim, s
 pawl_code pawl__mongo_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    size_t    count_max = claim->count_max != 0 ? claim->count_max : COUNT_DEFAULT;
+    size_t    count_max = claim->count_max != 0 ? claim->count_max : PAWL_TIMEOUTS_DEFAULT;
     pawl_time expires   = pawl_time_add(claim->now, claim->lease);
     int64_t   leased    = 0;
     pawl_code code      = PAWL_OK;

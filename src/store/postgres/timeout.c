@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#define CLAIM_COUNT_DEFAULT 1000
 #define UNCHECKED_MAX 16
 /* Seconds between the first and the last end of the leases in one range. */
 #define RANGE_SECONDS 600
@@ -79,7 +78,7 @@ static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_ti
 
 static size_t count_of(const pawl_timeout_claim *claim)
 {
-    return claim->count_max != 0 ? claim->count_max : CLAIM_COUNT_DEFAULT;
+    return claim->count_max != 0 ? claim->count_max : PAWL_TIMEOUTS_DEFAULT;
 }
 
 /* The name of a range, without the destination, and its epoch. */

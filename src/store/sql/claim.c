@@ -8,8 +8,6 @@
 #include "store/sql/outbox.h"
 #include "store/sql/rows.h"
 
-#define TIMEOUTS_DEFAULT 1000
-
 /* ---- Stamps ------------------------------------------------------------- */
 
 /* A row that is leased: a timeout by its id, a row of a partition by its number. */
@@ -67,7 +65,7 @@ static const pawl__field_list next_any = {by_destination + 1, 2};
 
 static size_t count_of(const pawl_timeout_claim *claim)
 {
-    return claim->count_max != 0 ? claim->count_max : TIMEOUTS_DEFAULT;
+    return claim->count_max != 0 ? claim->count_max : PAWL_TIMEOUTS_DEFAULT;
 }
 
 /* The due rows that are free, and one more: when there is one, its due time is the next. A look

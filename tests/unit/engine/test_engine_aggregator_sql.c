@@ -28,7 +28,9 @@ static struct {
     const char *url;   /* the store that the rows are in */
     int         fails; /* calls that fail after they have written */
     pawl_code   code;  /* with this */
-    bool        sends_now;
+    const char
+        *committed; /* rows that others see while visitors are handed over; NULL: not asked */
+    bool sends_now;
     const char *partition; /* only those of this one; NULL: all */
 } plan;
 
@@ -68,6 +70,8 @@ static pawl_code on_visitors(pawl_context *ctx, const visitor *visitors, size_t 
     assert_null(pawl_sqlite(ctx));
     assert_null(pawl_postgres(ctx));
     world_note(&seen, "visitors:%zu", count);
+    if (plan.committed != NULL)
+        native_expect(plan.url, "select number from {own_rows} order by number", plan.committed);
     return pawl_send(ctx, "books", PAWL_MESSAGE(booked, .count = (int32_t)count));
 }
 PAWL_BATCH_HANDLER(on_visitors, visitor);
@@ -113,6 +117,12 @@ static void post_sale(world *it, int32_t number, const char *shop)
     world_post(it, NULL, PAWL_MESSAGE(sale, .number = number, .shop = pawl_text_of(shop)));
 }
 
+static void ask_for(world *it, const char *aggregator)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_endpoint_flush(it->endpoint, aggregator, NULL, &error), &error);
+}
+
 /* ---- Together ----------------------------------------------------------------------- */
 
 static void e24_own_sql_is_there_when_the_messages_are_gone(const char *url)
@@ -135,6 +145,33 @@ static void e24_own_sql_is_there_when_the_messages_are_gone(const char *url)
 }
 
 /* One partition's callback fails: its rows are not there, those of the other are. */
+/* In one round, whichever comes first: what the one wrote is committed when the other one runs, or not yet there. */
+static void e24_own_sql_shares_its_transaction_with_no_other_flush(const char *url)
+{
+    static const char *const orders[][3] = {
+        {"Sales", "Visitors", "0"}, {"Visitors", "Sales", "0"}, {"Sales", "Visitors", "0 1 2"}};
+    world it;
+    fault_bind("sales", url);
+    begin(&it, "fault:sales", url);
+    make_rows(url);
+    for (int32_t i = 0; i < 3; i++) {
+        world_forget(&seen);
+        post_sale(&it, i, "a");
+        world_post(&it, NULL, PAWL_MESSAGE(visitor, .number = i));
+        world_drain(&it);
+        plan.committed = orders[i][2];
+        fault_plan_set(NULL);
+        ask_for(&it, orders[i][0]);
+        ask_for(&it, orders[i][1]);
+        world_drain(&it);
+        assert_string_equal(seen.text, i == 1 ? "visitors:1 Sales/a:1 " : "Sales/a:1 visitors:1 ");
+        /* None is claimed for a batch that it cannot be in, and given back. */
+        assert_int_equal(fault_counts_now().by_op[fault_op_snapshot_claim], 2);
+    }
+    expect_rows(url, "0 1 2");
+    world_close(&it);
+}
+
 static void e21_a_failing_callback_leaves_neither(const char *url)
 {
     world it;
@@ -361,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone),
+        ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush),
         ON_SQL_STORES(e21_a_failing_callback_leaves_neither),
         ON_SQL_STORES(e24_immediate_retries_leave_exactly_one_row),
         ON_SQL_STORES(e24_then_the_flush_has_failed_once),

@@ -202,6 +202,29 @@ static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
     close_two();
 }
 
+/* ---- Between sends ------------------------------------------------------------ */
+
+/* Rows that others commit, and whose notification is lost, wait for the next look. */
+static void o21_a_lost_notification_delays_by_half_a_minute_at_most(const char *url)
+{
+    open_two(url);
+    step(t.first);
+    step(t.first);
+    assert_int_equal(t.calls[0], 1);
+    world_post(&t.it, NULL, PAWL_MESSAGE(note, .number = 2));
+    world_drain(&t.it);
+    for (int i = 1; i < 30; i++) {
+        pass(PAWL_SECONDS(1));
+        step(t.first);
+        assert_int_equal(t.calls[0], 1);
+    }
+    pass(PAWL_SECONDS(1));
+    assert_true(pawl__service_due(t.first) <= pawl_clock_now(t.it.machine));
+    step(t.first);
+    assert_int_equal(t.calls[0], 2);
+    close_two();
+}
+
 /* ---- How long a lease lasts -------------------------------------------------- */
 
 static int64_t time_after_a_call(const char *url, bool is_stop)
@@ -280,6 +303,7 @@ int main(void)
         ON_STORES(o16_what_was_not_sent_is_not_settled),
         ON_STORES(o20_an_old_answer_is_asked_for_again),
         ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
+        ON_STORES(o21_a_lost_notification_delays_by_half_a_minute_at_most),
         ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time),
         cmocka_unit_test(the_pulse_counts_what_is_missing),
         ON_STORES(o16_a_clock_that_was_set_back_stops_nothing),
