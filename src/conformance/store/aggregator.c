@@ -148,6 +148,32 @@ static void rows_are_in_the_order_of_insertion(suite *s)
     }
 }
 
+/* Two handles insert by turns, and at one time, rows whose keys say nothing of the order. Whoever
+ * reads, and however often, finds one order, and each handle's rows in its own. */
+static void ties_come_in_one_order_on_each_read(suite *s)
+{
+    pawl_store *handles[2] = {suite_open(s), suite_open(s)};
+    for (unsigned i = 0; i < 30; i++)
+        add(s, handles[(i / 3) % 2], "Bills",
+            suite_printf(s, "key-%u-%u", (i * 7) % 30, (i / 3) % 2).data, SUITE_NOW);
+    pawl_snapshot first    = suite_rows(s, handles[0], BILLS);
+    unsigned      found[2] = {0};
+    EXPECT_EQ(s, first.count, 30);
+    for (unsigned i = 0; i < first.count; i++) {
+        pawl_text key    = first.items[i].key;
+        unsigned  handle = key.data[key.size - 1] == '1', number = found[handle]++;
+        unsigned  sent = number / 3 * 6 + handle * 3 + number % 3;
+        EXPECT_TEXT(s, key, suite_printf(s, "key-%u-%u", (sent * 7) % 30, handle));
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        pawl_snapshot again = i < 4 ? suite_rows(s, handles[i % 2], BILLS)
+                                    : suite_snapshot_of(s, handles[1], BILLS, 70, SUITE_NOW);
+        EXPECT_EQ(s, again.count, 30);
+        for (size_t j = 0; j < again.count; j++)
+            EXPECT_TEXT(s, again.items[j].key, first.items[j].key);
+    }
+}
+
 static void the_time_of_insertion_comes_first(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -238,6 +264,7 @@ static const suite_case cases[] = {
     {"A4 a key is free again when its row is gone", a_key_is_free_again_when_its_row_is_gone},
     {"A6 A24 an unknown partition is empty, not an error", an_unknown_partition_is_empty},
     {"A8 rows are in the order of insertion", rows_are_in_the_order_of_insertion},
+    {"A8 ties come in one order on each read", ties_come_in_one_order_on_each_read},
     {"A8 the time of insertion comes first", the_time_of_insertion_comes_first},
     {"A5 A20 one correlation id may have many rows", one_correlation_id_may_have_many_rows},
     {"A24 remove all takes leased and unknown rows", remove_all_takes_leased_and_unknown_rows},

@@ -105,6 +105,14 @@ static pawl_code on_ask_missing(pawl_context *ctx, const ask *message)
 }
 PAWL_MESSAGE_HANDLER(on_ask_missing, ask);
 
+static pawl_code on_late(pawl_context *ctx, order_state *order)
+{
+    (void)ctx;
+    (void)order;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_late, order_state);
+
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
@@ -117,6 +125,7 @@ static const pawl_saga order_saga = {
                   .key       = "order_ref",
                   .not_found = PAWL_NOT_FOUND_CALL,
                   .missing   = PAWL_HANDLE(on_ask_missing)},
+                 {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
                  {.handle = NULL}}};
 
 static const pawl_endpoint_spec shop = {.name  = "shop",
@@ -297,7 +306,7 @@ static void a_correlation_of_201_characters_is_refused(const char *url)
 /* ---- What is stored -------------------------------------------------------------------- */
 
 /* Replaces the stored data as another program would. */
-static void overwrite(world *it, const char *order_id, const char *data)
+static pawl_saga_id overwrite(world *it, const char *order_id, const char *data)
 {
     pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
@@ -320,6 +329,7 @@ static void overwrite(world *it, const char *order_id, const char *data)
     changes.saga_update.items = &update;
     changes.saga_update.count = 1;
     world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    return row.id;
 }
 
 static void unknown_members_survive(const char *url)
@@ -355,6 +365,37 @@ static void s27_undecodable_state_fails_only_its_own_messages(const char *url)
                      "{\"order_id\":\"o1\",\"steps\":\"many\"}");
     world_json_equal(&it, world_saga_text(&it, "Order", "o2", NULL),
                      "{\"order_id\":\"o2\",\"total\":5,\"steps\":2}");
+    world_close(&it);
+}
+
+/* "None" would begin a second saga, drop a message as without saga, and a timeout in silence. */
+static void s27_undecodable_state_is_never_none(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    pawl_saga_id     saga     = overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_timeout_set set      = {.id          = {{{7}}},
+                                 .saga_id     = saga,
+                                 .saga_type   = PAWL_TEXT("Order"),
+                                 .name        = PAWL_TEXT("late"),
+                                 .destination = pawl_text_of(it.queue),
+                                 .due         = world_now(&it)};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    post_place(&it, "o1", "");
+    post_pay(&it, "o1", "");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 3);
+    for (size_t i = 0; i < dead.count; i++)
+        assert_true(world_says(dead.items[i].error, "steps: expected integer"));
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    assert_int_equal(world_timeouts(&it).count, 0);
     world_close(&it);
 }
 
@@ -476,6 +517,7 @@ int main(void)
         ON_ALL_STORES(a_correlation_of_201_characters_is_refused),
         ON_ALL_STORES(unknown_members_survive),
         ON_ALL_STORES(s27_undecodable_state_fails_only_its_own_messages),
+        ON_ALL_STORES(s27_undecodable_state_is_never_none),
         ON_ALL_STORES(an_unchanged_saga_is_not_written),
         ON_ALL_STORES(a_saga_with_effects_only_is_written),
         ON_ALL_STORES(state_in_scratch_memory_is_copied),
