@@ -198,6 +198,40 @@ pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model
     return PAWL_OK;
 }
 
+/* Some databases keep times to the second only, and round them (D22). */
+static bool is_same(const pawl_value *column, const pawl_value *value)
+{
+    if (column->type == PAWL_VALUE_TIME && value->type == PAWL_VALUE_TIME)
+        return value->as.time - column->as.time < PAWL_SECONDS(1) &&
+               column->as.time - value->as.time < PAWL_SECONDS(1);
+    return pawl_value_equal(column, value);
+}
+
+/* A row is found by its column and handled by its state: where both have a value of the correlation
+ * property, it has to be one. A program before or behind the property leaves the one or the other
+ * without (D27, D29). The transitional column is not looked at: a program of the phase before
+ * changes the state alone. */
+static pawl_code check_row(const pawl__saga_model *model, const pawl_saga_row *row,
+                           const void *state, pawl_error *error)
+{
+    pawl_value value;
+    char       id[PAWL_UUID_TEXT_SIZE + 1], in[2][PAWL_VALUE_TEXT_SIZE];
+    if (model->saga->correlation == NULL || row->main.type == PAWL_VALUE_NONE)
+        return PAWL_OK;
+    pawl_code code =
+        pawl_record_value(model->state, model->saga->correlation, state, &value, error);
+    if (code != PAWL_OK || pawl_value_is_default(&value) || is_same(&row->main, &value))
+        return code;
+    pawl_uuid_format(row->id.uuid, id);
+    return pawl_error_set(
+        error, PAWL_EINVAL,
+        "saga %s %s: the column of its correlation property '%s' has %s, its state "
+        "%s; the row was changed by other means, and one of them is wrong",
+        model->saga->name, id, model->saga->correlation,
+        pawl_value_format(&row->main, in[0], sizeof in[0]),
+        pawl_value_format(&value, in[1], sizeof in[1]));
+}
+
 pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                               pawl_error *error)
 {
@@ -215,6 +249,8 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
     /* A state that cannot be read is an error that names the saga, never "no saga" (S27). */
     entry->broken =
         pawl__state_read(entry->model, entry->model->state, row, batch->arena, state, &broken);
+    if (entry->broken == PAWL_OK)
+        entry->broken = check_row(entry->model, row, state, &broken);
     if (entry->broken == PAWL_ENOMEM)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of a saga");
     if (entry->broken != PAWL_OK) {
