@@ -176,19 +176,11 @@ static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
     return code == PAWL_OK ? pawl__sql_free_dead(store, error) : code;
 }
 
-static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
-                             pawl_error *error)
+static pawl_code open_worker(pawl_store *store, row worker, pawl_error *error)
 {
-    const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
-    pawl__sql_store     *own    = (pawl__sql_store *)store;
-    row                  worker = {.id       = store->worker.uuid,
-                                   .endpoint = endpoint,
-                                   .types    = types,
-                                   .pid      = getpid(),
-                                   .now      = now};
-    pawl_code            code   = ops->own_lock(store, &worker.process, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_stamp_begin(store, error);
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl__sql_store     *own  = (pawl__sql_store *)store;
+    pawl_code            code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = pawl__sql_stamp_end(store, take_row(store, &worker, error), error);
@@ -203,11 +195,18 @@ static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text ty
     return code;
 }
 
+/* The lock is waited for once: a wait that was in vain took most of the deadline. */
 pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                 pawl_time now, pawl_error *error)
 {
-    pawl_code code;
-    PAWL__SQL_TRY(store, code, open_worker(store, endpoint, types, now, error));
+    row       worker = {.id       = store->worker.uuid,
+                        .endpoint = endpoint,
+                        .types    = types,
+                        .pid      = getpid(),
+                        .now      = now};
+    pawl_code code   = pawl__sql_ops_of(store)->own_lock(store, &worker.process, error);
+    if (code == PAWL_OK)
+        PAWL__SQL_TRY(store, code, open_worker(store, worker, error));
     return code;
 }
 

@@ -166,20 +166,55 @@ static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
     return name;
 }
 
-/* An older session of the worker that has it frees it when the server sees that it is gone: to end it would
- * need a right that few logins have. */
+static pawl_code ask_lock(pawl__sql_session *session, const lock_name *name, int64_t wait_ms,
+                          int64_t *got, pawl_error *error)
+{
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "declare @pawl int; exec @pawl = sp_getapplock @Resource = N'%s', "
+                   "@LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = %" PRId64
+                   "; select @pawl",
+                   name->text, wait_ms);
+    return pawl__sql_ask_number(session, text, got, error);
+}
+
+#define LOCK_SHOWN 32 /* characters of a lock's name that the server shows, in brackets */
+
+/* Ends the session that has the lock, an older one of this worker, whose answer nobody needs any longer. Both
+ * statements ask for rights that few logins have (view server state, alter any connection): without them, and where
+ * the name is not shown whole, the lock is waited for. */
+static void end_holder(pawl__sql_session *session, const lock_name *name)
+{
+    char    text[500];
+    int64_t holder = 0;
+    if (strlen(name->text) > LOCK_SHOWN)
+        return;
+    (void)snprintf(
+        text, sizeof text,
+        "select max(request_session_id) from sys.dm_tran_locks where resource_type = "
+        "N'APPLICATION' and resource_database_id = db_id() and request_status = N'GRANT' "
+        "and request_owner_type = N'SESSION' and request_session_id <> @@spid and "
+        "charindex(N':[%s]:', resource_description) > 0",
+        name->text);
+    if (pawl__sql_ask_number(session, text, &holder, NULL) != PAWL_OK || holder == 0)
+        return;
+    (void)snprintf(text, sizeof text, "kill %" PRId64, holder);
+    (void)session->remote->ops->query(session, text, NULL);
+}
+
+/* An older session of the worker that has it is ended, or frees it when the server sees that it is gone. */
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote = session->remote;
     lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
     int64_t                 got    = 0;
-    char                    text[300];
-    (void)snprintf(text, sizeof text,
-                   "declare @pawl int; exec @pawl = sp_getapplock @Resource = N'%s', "
-                   "@LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = %" PRId64
-                   "; select @pawl",
-                   name.text, remote->sql.base.deadline_ms * 9 / 10);
-    pawl_code code = pawl__sql_ask_number(session, text, &got, error);
+    int64_t                 until  = pawl__clock_ms() + remote->sql.base.deadline_ms * 9 / 10;
+    pawl_code               code   = ask_lock(session, &name, 0, &got, error);
+    if (code == PAWL_OK && got < 0) {
+        end_holder(session, &name);
+        int64_t rest = until - pawl__clock_ms();
+        code         = ask_lock(session, &name, rest > 0 ? rest : 0, &got, error);
+    }
     if (code == PAWL_OK && got < 0)
         code = pawl__sql_lock_kept(remote, name.text, error);
     return code;
