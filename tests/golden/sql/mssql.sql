@@ -502,9 +502,6 @@ insert into [dbo].[pawl_outbox] ([DispatchId], [State], [Attempts], [NextAttempt
 [CorrelationId], [CausationId], [Headers], [Body]) values (?, 'pending', 0, '1970-01-01', ?, ?, ?,
 ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
 
--- OUTBOX_SAME
-select 1 from [dbo].[pawl_outbox] where [DispatchId] = ? and [Type] = ? and [Body] = ?;
-
 -- OUTBOX_SETTLE
 update [dbo].[pawl_outbox] set [State] = ?, [Attempts] = ?, [NextAttempt] = ?, [DispatchedAt] = ?
 where [Id] = ? and [State] = 'pending';
@@ -636,8 +633,8 @@ rows fetch next ? rows only;
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
 rowlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? and [Seq] not in (select
-cast(value as bigint) from string_split(?, ',')) order by [Due], [Seq] offset 0 rows fetch next ?
-rows only;
+cast(value as bigint) from string_split(cast(? as nvarchar(max)), ',')) order by [Due], [Seq] offset
+0 rows fetch next ? rows only;
 
 -- QUEUE_CLAIM_AGAIN
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
@@ -658,6 +655,10 @@ where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
 -- OUTBOX_HOLD_BACK
 update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Id] > ? and [Source]
 = ?;
+
+-- OUTBOX_SAME, for OUTBOX_SAME
+select 1 from [dbo].[pawl_outbox] where [DispatchId] = ? and [Type] = ? and [Body] = cast(? as
+varbinary(max));
 
 -- WORKER_FOLD, for WORKER_FOLD
 update t set t.[Messages] = t.[Messages] + w.[Messages], t.[Timeouts] = t.[Timeouts] + w.[Timeouts],
@@ -728,11 +729,12 @@ insert into [dbo].[pawl_events] ([Stream], [Version], [Type], [TypeVersion], [Me
 
 -- FOLD_SET, for FOLD_SET
 merge into [dbo].[pawl_folds] with (holdlock) as t using (select ? as [Stream], ? as [Version], ? as
-[TypeVersion], ? as [State], ? as [Dispatches], ? as [At]) as k on t.[Stream] = k.[Stream] when
-matched and k.[Version] > t.[Version] then update set t.[Version] = k.[Version], t.[TypeVersion] =
-k.[TypeVersion], t.[State] = k.[State], t.[Dispatches] = k.[Dispatches], t.[At] = k.[At] when not
-matched then insert ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) values
-(k.[Stream], k.[Version], k.[TypeVersion], k.[State], k.[Dispatches], k.[At]);
+[TypeVersion], cast(? as nvarchar(max)) as [State], cast(? as nvarchar(max)) as [Dispatches], ? as
+[At]) as k on t.[Stream] = k.[Stream] when matched and k.[Version] > t.[Version] then update set
+t.[Version] = k.[Version], t.[TypeVersion] = k.[TypeVersion], t.[State] = k.[State], t.[Dispatches]
+= k.[Dispatches], t.[At] = k.[At] when not matched then insert ([Stream], [Version], [TypeVersion],
+[State], [Dispatches], [At]) values (k.[Stream], k.[Version], k.[TypeVersion], k.[State],
+k.[Dispatches], k.[At]);
 
 -- AGGREGATOR_CLAIM, for AGGREGATOR_CLAIM
 select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
