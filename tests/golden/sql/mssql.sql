@@ -772,8 +772,8 @@ select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlati
 
 -- saga Order 1
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
-[Correlation_OldId] from (select ? as [v]) as k, [dbo].[shop_Order] where [Correlation_OrderId] =
-k.[v] and datalength([Correlation_OrderId]) = datalength(k.[v]);
+[Correlation_OldId] from (select ? collate Latin1_General_100_BIN2 as [v]) as k, [dbo].[shop_Order]
+where [Correlation_OrderId] = k.[v] and datalength([Correlation_OrderId]) = datalength(k.[v]);
 
 -- saga Order 2
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],

@@ -147,7 +147,7 @@ const pawl__sql_dialect pawl__mssql_dialect = {
     .limit            = "offset 0 rows fetch next %s rows only",
     .locks            = {"", "", ""},
     .hints            = {"", " with (updlock, rowlock)", " with (updlock, readpast, rowlock)"},
-    .value            = "(select %s as [v]) as k, ",
+    .value            = "(select %s" EXACT " as [v]) as k, ",
     .same             = " = k.[v] and datalength(%s) = datalength(k.[v])",
     .utc              = "cast(switchoffset(%n, '+00:00') as datetime2(6))",
     .old_time         = "datetime",
