@@ -174,16 +174,15 @@ typedef struct pawl_saga {
     /* The row is locked at load, in a batch of one, which waits for it up to the deadline
      * of a store call; then the message fails, with retries (S32). */
     bool is_pessimistic;
-    /* Members with default values are written into the row too, for those who read it with SQL;
-     * both forms load to the same state (S25). */
+    /* Members with default values are written, too, for those who read the row with SQL (S25). */
     bool stores_defaults;
     /* How the state is written and read (S26; state_format.h). NULL: the endpoint's. */
     const pawl_state_format *format;
     /* How rows of older versions of the state's record are read: PAWL_FORMATS(...), rising in
      * `below`, or NULL. A row that none is for is read by `format`. */
     const pawl_state_format *const *older_formats;
-    /* Microseconds: a saga that has no timeout and was not saved for as long is stuck, `pawl doctor --app`
-     * says. The time of each save then stands in the row's metadata. 0: a saga may be idle for ever. */
+    /* Microseconds: `pawl doctor --app` names sagas that have no timeout and were not saved for as
+     * long. The time of a save then stands in the row's metadata. 0: it may be idle for ever. */
     int64_t idle_after;
 } pawl_saga;
 

@@ -38,7 +38,7 @@ typedef struct pawl__dead_cursor {
     /* Letters that are not of this saga are passed over; without a model every letter is handed out. */
     pawl__saga_letters of;
 } pawl__dead_cursor;
-/* The cursor of --saga, and of all letters without it. What it knows of the saga lives in the arena. */
+/* The cursor of --saga, and of all letters without it. Texts of the saga live in the arena. */
 pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
                                   pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error);
 /* A page of `count_max` letters, or of fewer at the end. */

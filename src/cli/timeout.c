@@ -66,7 +66,7 @@ const pawl__option pawl__timeout_verb_options[] = {
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
     TIMEOUT_OPTION(
         "destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
-        "that are handled from this queue, or sent to this route; set: default that of --app"),
+        "that are handled from this queue, or sent to this route; set needs it without --app"),
     TIMEOUT_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
     TIMEOUT_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
