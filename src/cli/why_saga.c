@@ -14,6 +14,7 @@
 #include "workflow/model.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LETTERS_MAX 10000 /* looked at, the oldest */
@@ -275,6 +276,22 @@ static void say_waits(const pawl__why *why, const seen *all, pawl__answer *answe
     }
 }
 
+/* A state that a newer program wrote is one that this program does not read: its messages wait for that. */
+static void say_newer(const pawl__why *why, const seen *all, const pawl_saga_row *row,
+                      pawl__answer *answer)
+{
+    char                    stored[20];
+    const pawl__saga_model *saga =
+        all->of.model != NULL ? pawl__model_saga(all->of.model, all->of.type) : NULL;
+    snprintf(stored, sizeof stored, "%.*s", PAWL_TEXT_ARGS(row->type_version));
+    if (saga == NULL || strtol(stored, NULL, 10) <= pawl_record_version(saga->state))
+        return;
+    answer->waits_for = pawl_arena_printf(
+        why->arena, "%.*s; a newer program wrote its state, of version %s, and %s reads version %d",
+        PAWL_TEXT_ARGS(answer->waits_for), stored, why->application,
+        pawl_record_version(saga->state));
+}
+
 static void offer(const pawl__why *why, const seen *all, pawl_text name, const char *timeout,
                   pawl__answer *answer)
 {
@@ -358,6 +375,7 @@ static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pa
                                        PAWL_TEXT_ARGS(saga.name), row->version, text);
     answer.held_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now");
     say_waits(why, &all, &answer, &timeout);
+    say_newer(why, &all, row, &answer);
     offer(why, &all, saga.name, timeout, &answer);
     code = pawl__why_add(why, &answer);
     return code == PAWL_OK ? add_parts(why, &all, source) : code;

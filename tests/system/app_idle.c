@@ -4,6 +4,10 @@
  *     leg {of.trip, km}       adds to it
  *     halt {trip}             cancels the timeout
  *     report {text}           is no saga's, and may be of its conversation
+ *     nap {seconds}           takes its time
+ *     bite {n}                takes its process with it
+ *
+ * A leg of less than 0 km is rejected. With NEWER the state has version 2, in which km is called way.
  *
  * The timeout is rejected while the file $PAWL_TEST_FAILS is there.
  *
@@ -14,10 +18,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifdef NEWER
+#define KM way
+#define STATE_VERSION 2
+#else
+#define KM km
+#define STATE_VERSION 1
+#endif
 #define TRIP(F)    \
     F(INT64, trip) \
-    F(INT64, km)
-PAWL_RECORD(trip_state, TRIP)
+    F(INT64, KM)
+PAWL_RECORD_WITH(trip_state, TRIP, .version = STATE_VERSION)
 #define DRIVER(F) F(TEXT, name)
 PAWL_RECORD(driver_name, DRIVER)
 #define BEGIN(F)   \
@@ -44,8 +55,9 @@ PAWL_HANDLER(on_begin, trip_state, begin);
 
 static pawl_code on_leg(pawl_context *ctx, trip_state *trip, const leg *message)
 {
-    (void)ctx;
-    trip->km += message->km;
+    if (message->km < 0)
+        return pawl_fail(ctx, PAWL_REJECT, "a way of %d km", (int)message->km);
+    trip->KM += message->km;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_leg, trip_state, leg);
@@ -61,7 +73,7 @@ PAWL_HANDLER(on_halt, trip_state, halt);
 static pawl_code on_late(pawl_context *ctx, trip_state *trip)
 {
     const char *fails = getenv("PAWL_TEST_FAILS");
-    trip->km++;
+    trip->KM++;
     return fails != NULL && access(fails, F_OK) == 0 ? pawl_fail(ctx, PAWL_REJECT, "the file fails")
                                                      : PAWL_OK;
 }
@@ -75,6 +87,27 @@ static pawl_code on_report(pawl_context *ctx, const report *message)
 }
 PAWL_MESSAGE_HANDLER(on_report, report);
 
+#define NAP(F) F(INT64, seconds)
+PAWL_RECORD(nap, NAP)
+#define BITE(F) F(INT64, n)
+PAWL_RECORD(bite, BITE)
+
+static pawl_code on_nap(pawl_context *ctx, const nap *message)
+{
+    (void)ctx;
+    sleep((unsigned)message->seconds);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_nap, nap);
+
+static pawl_code on_bite(pawl_context *ctx, const bite *message)
+{
+    (void)ctx;
+    (void)message;
+    abort();
+}
+PAWL_MESSAGE_HANDLER(on_bite, bite);
+
 static const pawl_saga trip_saga = {
     .name        = "Trip",
     .state       = PAWL_RECORD_OF(trip_state),
@@ -86,7 +119,9 @@ static const pawl_saga trip_saga = {
     .idle_after  = PAWL_HOURS(1)};
 static const pawl_endpoint_spec trips       = {.name     = "trips",
                                                .sagas    = PAWL_SAGAS(&trip_saga),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_report)})};
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_report)},
+                                                                   {.handle = PAWL_HANDLE(on_nap)},
+                                                                   {.handle = PAWL_HANDLE(on_bite)})};
 static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "idle",
                                                .endpoints = PAWL_ENDPOINTS(&trips)};
 

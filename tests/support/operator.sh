@@ -1,0 +1,178 @@
+# operator.sh - situations that an operator meets, sourced by tests of one store: each is brought about, and a
+# table has what why, doctor and stats must say of it.
+#
+# Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does.
+# situations.sh has those whose remedy is pasted: a receiver that is away, a pause, a projection that fails.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+export PAWL_DRIVER_PATH=$build_dir
+ulimit -c 0
+# A sanitizer makes an exit code of a signal otherwise.
+for options in ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS; do
+    export "$options=${!options:+${!options}:}handle_segv=0"
+done
+build_app app_idle.c idle.so
+build_app app_idle.c newer.so -DNEWER
+app=(--app "$work/idle.so")
+options=(--immediate-retries 0 --delayed-retries 0)
+
+# ---- The table --------------------------------------------------------------------------------------
+
+# situation | tool | about | what it must say
+#   why ID KEY     the value of that key, of any answer
+#   doctor LEVEL   a line of that check: the text
+#   stats          a check of health and its status
+table()
+{
+    cat <<'END'
+poison|why l-1|error|REJECT: a way of -1 km
+poison|why l-1|waits_for|somebody who tries it again, or gives it up
+poison|why Trip/1|next|1 dead letter is of it, the last l-1 \(leg\)
+poison|doctor fail|dead_letters|1 message was given up
+poison|stats|dead_letters|degraded
+wrong JSON|why l-2|error|EDECODE: message leg: km: expected integer
+wrong JSON|why Trip/2|error|EDECODE: message leg: km: expected integer
+wrong JSON|why Trip/2|place|dead letter of the saga, by its key of.trip
+wrong JSON|doctor fail|dead_letters|1 message was given up
+wrong JSON|stats|dead_letters|degraded
+crash|why b-1|error|EDIED: its process died 3 times while it ran alone
+crash|doctor fail|dead_letters|1 message was given up
+crash|stats|dead_letters|degraded
+slow handler|why n-1|held_by|worker [0-9a-f-]{36} \(pid [0-9]+\)
+slow handler|doctor ok|queues|no message waits that nobody reads
+slow handler|doctor ok|dead_letters|there is none
+slow handler|stats|queue_unread|healthy
+stuck saga|why Trip/3|next|nothing wakes it by itself, only a message: its timeout late was cancelled by .*: by mistake
+stuck saga|why Trip/3|waits_for|it has no timeout
+stuck saga|doctor warn|sagas|nothing wakes 1 saga of Trip: .* the oldest is Trip/3
+stuck saga|stats|dead_letters|healthy
+state changed by SQL|why Trip/4|error|EDECODE: saga Trip .*: trip: expected integer, got
+state changed by SQL|doctor fail|dead_letters|1 message was given up
+state changed by SQL|stats|dead_letters|degraded
+key changed by SQL|why Trip/5|next|1 dead letter is of it, the last l-5 \(leg\)
+key changed by SQL|why l-5|error|trip.*5.*77|trip.*77.*5
+key changed by SQL|doctor fail|dead_letters|1 message was given up
+old program, new state|why Trip/6|waits_for|a newer program wrote its state, of version 2.0, and .*idle.so reads version 1
+old program, new state|doctor ok|dead_letters|there is none
+old program, new state|stats|dead_letters|healthy
+200 letters|doctor fail|dead_letters|200 messages were given up
+200 letters|stats|dead_letters|degraded
+200 letters|why LETTER|error|EDECODE: message leg: km
+END
+}
+
+# ---- What is said -----------------------------------------------------------------------------------
+
+says() # TOOL WORD ABOUT TEXT
+{
+    local level
+    case $1 in
+    why) pawl why "$2" --json "${app[@]}" 2>/dev/null | grep -qE "\"$3\":\"[^\"]*($4)" ;;
+    doctor) pawl doctor --json "${app[@]}" 2>/dev/null | grep -qE "\"check\":\"$3\",\"level\":\"$2\",\"text\":\"[^\"]*($4)" ;;
+    stats)
+        level=$4
+        [ "$level" != degraded ] || level='(degraded|unhealthy)'
+        pawl stats --json 2>/dev/null | grep -qE "\"name\":\"$3\",\"status\":\"$level\"" ;;
+    esac
+}
+
+# Each row of the situation is looked at; the exit code of doctor is that of its findings.
+look_at() # SITUATION
+{
+    local name about text words word count=0
+    while IFS='|' read -r name words about text; do
+        [ "$name" = "$1" ] || continue
+        words=${words/LETTER/${letter:-}}
+        word=${words#* }
+        poll 4 says "${words%% *}" "$word" "$about" "$text" || {
+            [ "${words%% *}" = why ] || word=
+            pawl ${words%% *} ${word:+"$word"} >"$work/out" 2>&1
+            die "$1: $words does not say of $about: $text"; }
+        count=$((count + 1))
+    done < <(table)
+    [ "$count" -gt 2 ] || die "$1 stands $count times in the table"
+    echo "$1: $count answers"
+}
+post() { expect 0 '' pawl send --to trips --type "$1" --id "$2" --body "$3"; }
+is_there() { pawl saga show "$1" "${app[@]}" >/dev/null 2>&1; }
+begin() # TRIP
+{
+    post begin "g-$1" "{\"trip\":$1}"
+    poll 20 is_there "Trip/$1" || die "no saga $1"
+}
+clear_letters()
+{
+    expect 0 '' pawl dead discard --all --yes
+}
+
+# ---- Situations ---------------------------------------------------------------------------------------
+
+expect 0 '' pawl schema apply "${app[@]}"
+start app "$work/idle.so" "${options[@]}"
+
+begin 1
+post leg l-1 '{"of":{"trip":1},"km":-1}'
+look_at poison
+clear_letters
+
+begin 2
+post leg l-2 '{"of":{"trip":2},"km":"many"}'
+look_at 'wrong JSON'
+clear_letters
+
+post nap n-1 '{"seconds":4}'
+look_at 'slow handler'
+rested() { has_ready trips 0; }
+poll 20 rested || die "the handler does not end"
+
+begin 3
+expect 0 '' pawl timeout cancel --all --saga Trip/3 --yes --reason 'by mistake' "${app[@]}"
+id=$(pawl saga show Trip/3 "${app[@]}" --json | sed -E 's/.*"id":"([^"]*)","version".*/\1/')
+sql "update \"trips_Trip\" set \"Metadata\" = replace(\"Metadata\", '\"Changed\":\"2', '\"Changed\":\"1') where \"Correlation_trip\" = 3"
+look_at 'stuck saga'
+expect 0 '' pawl timeout set --saga "Trip/$id" --name late --by 1h "${app[@]}"
+poll 4 says doctor ok sagas 'has a timeout' || die "the saga is not mended"
+
+begin 4
+sql "update \"trips_Trip\" set \"Data\" = '{\"trip\":\"four\"}' where \"Correlation_trip\" = 4"
+post leg l-4 '{"of":{"trip":4},"km":3}'
+look_at 'state changed by SQL'
+clear_letters
+
+begin 5
+sql "update \"trips_Trip\" set \"Data\" = '{\"trip\":77}' where \"Correlation_trip\" = 5"
+post leg l-5 '{"of":{"trip":5},"km":3}'
+look_at 'key changed by SQL'
+clear_letters
+
+for ((n = 0; n < 200; n++)); do
+    echo '{"of":{"trip":1},"km":"many"}'
+done >"$work/bodies"
+expect 0 '' pawl send --to trips --type leg --lines --body-file "$work/bodies"
+poll 20 has dead 200 || die "no letters: $(number dead)"
+letter=$(pawl dead list --limit 1 --json | sed -E 's/^\{"message_id":"([^"]*)".*/\1/')
+look_at '200 letters'
+expect 0 '^discarded 200 dead letters$' pawl dead discard --all --type leg --yes
+poll 4 says doctor ok dead_letters 'there is none' || die "letters are left"
+stop "$pid" TERM 0
+
+"$build_dir/pawl" run "$work/idle.so" --restart "${options[@]}" </dev/null 2>"$work/crash.log" &
+pid=$!
+started+=("$pid")
+post bite b-1 '{"n":1}'
+poll 20 has dead 1 || die "the message that kills is not given up"
+look_at crash
+clear_letters
+stop "$pid" TERM 0
+
+start newer "$work/newer.so" "${options[@]}"
+begin 6
+stop "$pid" TERM 0
+start app "$work/idle.so" "${options[@]}"
+post leg l-6 '{"of":{"trip":6},"km":3}'
+look_at 'old program, new state'
+expect 1 '1 finding' pawl saga verify-upgrade --app "$work/newer.so"
+stop "$pid" TERM 0
+echo "each situation is told of by why, doctor and stats"
