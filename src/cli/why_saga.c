@@ -123,9 +123,11 @@ static yyjson_val *find_cancelled(yyjson_val *body, pawl_text saga_id)
 {
     yyjson_val *item;
     size_t      index, count;
-    yyjson_arr_foreach(body, index, count,
-                       item) if (yyjson_equals_strn(yyjson_obj_get(item, "saga_id"), saga_id.data,
-                                                    saga_id.size)) return item;
+    yyjson_arr_foreach(body, index, count, item)
+    {
+        if (yyjson_equals_strn(yyjson_obj_get(item, "saga_id"), saga_id.data, saga_id.size))
+            return item;
+    }
     return NULL;
 }
 

@@ -5,7 +5,7 @@
 # situations.sh has those whose remedy is pasted: a receiver that is away, a pause, a projection that fails.
 #
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 export PAWL_DRIVER_PATH=$build_dir
 ulimit -c 0
