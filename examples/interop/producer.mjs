@@ -31,9 +31,17 @@ const styles = {
 };
 
 const connection = await amqp.connect(url);
-const channel = await connection.createConfirmChannel();
-// As pawl declares it; a queue that exists otherwise is refused.
-await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+// A queue is its reader's: the endpoint declares it, ordered or not, and this only looks whether it is there. Before its endpoint has
+// run for the first time it is made as pawl declares the queue of an endpoint that is not ordered.
+let channel = await connection.createConfirmChannel();
+channel.on("error", () => {}); // the call that failed says why
+try {
+    await channel.checkQueue(queue);
+} catch (failure) {
+    if (failure.code !== 404) throw failure;
+    channel = await connection.createConfirmChannel();
+    await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "quorum" } });
+}
 channel.on("return", (message) => {
     console.error(`producer.mjs: ${message.properties.messageId} came back: no queue '${queue}'`);
     process.exitCode = 1;

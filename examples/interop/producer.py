@@ -17,8 +17,15 @@ url, queue, kind = sys.argv[1:4]
 first, count = int(sys.argv[4]), int(sys.argv[5])
 connection = pika.BlockingConnection(pika.URLParameters(url))
 channel = connection.channel()
-# As pawl declares it; a queue that exists otherwise is refused.
-channel.queue_declare(queue, durable=True, arguments={"x-queue-type": "quorum"})
+# A queue is its reader's: the endpoint declares it, ordered or not, and this only looks whether it is there. Before its endpoint has
+# run for the first time it is made as pawl declares the queue of an endpoint that is not ordered.
+try:
+    channel.queue_declare(queue, passive=True)
+except pika.exceptions.ChannelClosedByBroker as failure:
+    if failure.reply_code != 404:
+        raise
+    channel = connection.channel()
+    channel.queue_declare(queue, durable=True, arguments={"x-queue-type": "quorum"})
 channel.confirm_delivery()
 for number in range(first, first + count):
     channel.basic_publish(

@@ -86,7 +86,8 @@ typedef struct pawl_queue_take {
 
 /* Takes the messages of these numbers, each given once, out of the queue, due or not, in one commit:
  * all that no worker has in hand and that are there still; `*taken` is how many. The actions say
- * where they go. Letters and inbox marks are those of an endpoint of the queue's
+ * where they go. Letters and inbox marks are those of the endpoint that
+ * reads the queue: the one that said so by a subscription to "reader:NAME", else the one of the queue's
  * name; an id that is marked already belongs to a copy, which goes without a letter. A moved message
  * leaves no mark: the endpoint of the other queue handles it unless it knows its id, and one that is
  * in that queue already is there once. It begins anew there: its attempts, deaths and history go.
@@ -102,6 +103,8 @@ PAWL_API pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_tak
                                          size_t *taken, pawl_error *error);
 
 #define PAWL_TAKE_CODE "PURGED" /* code of the letters */
+/* An endpoint whose queue has another name is subscribed with it to this type, behind which its name stands. */
+#define PAWL_QUEUE_READER "reader:"
 /* Types of the events, one for each commit. Headers: "by", "reason", "count" and "to"; the body has
  * the messages' "ids". Such events are never swept. */
 #define PAWL_QUEUE_TAKEN_STREAMS "pawl.queue_taken" /* of the queue; then a slash and its name */

@@ -31,6 +31,35 @@ static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_t
     return false;
 }
 
+/* Says whose queue it is when that is not in the queue's name, for whoever takes messages out of it; an endpoint that
+ * read the queue before reads it no more. */
+static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
+{
+    const pawl__model *model  = endpoint->model;
+    bool               is_own = pawl_text_equal(model->endpoint, model->queue);
+    bool               is_new = !is_own;
+    size_t             size   = strlen(PAWL_QUEUE_READER);
+    pawl_text          type =
+        pawl_arena_printf(arena, PAWL_QUEUE_READER "%.*s", PAWL_TEXT_ARGS(model->endpoint));
+    if (type.data == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        const pawl_subscription *item = &list->items[i];
+        if (!pawl_text_equal(item->queue, model->queue) || item->type.size <= size ||
+            memcmp(item->type.data, PAWL_QUEUE_READER, size) != 0)
+            continue;
+        if (!is_own && pawl_text_equal(item->type, type))
+            is_new = false;
+        else
+            sets[(*count)++] = (pawl_subscription_set){
+                .is_remove = true, .type = item->type, .queue = item->queue};
+    }
+    if (is_new && type.size <= PAWL_NAME_SIZE_MAX)
+        sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = model->queue};
+    return PAWL_OK;
+}
+
 /* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
  * queue that handles the type, and to its routes, since foreign timeouts are left to an endpoint
  * that has one for them. */
@@ -48,7 +77,8 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     pawl_subscription_set *sets = pawl_arena_take(
         worker->read, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
     if (sets == NULL ||
-        pawl__foreign_announce(endpoint, &list, worker->read, sets, &count) != PAWL_OK)
+        pawl__foreign_announce(endpoint, &list, worker->read, sets, &count) != PAWL_OK ||
+        announce_reader(endpoint, &list, worker->read, sets, &count) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
     for (size_t i = 0; i < model->type_count; i++)
         if (!is_subscribed(&list, model->types[i]->type, model->queue))

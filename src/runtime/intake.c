@@ -133,11 +133,11 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
  * fill the prefetch, and nothing more would come. */
 static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit, pawl_message *message)
 {
-    pawl_text why  = pawl_arena_printf(it->arena,
-                                       "its body has %zu bytes, the limit is %d: it is left out "
-                                        "of this letter, and gone",
-                                       message->body.size, PAWL_BODY_SIZE_MAX);
-    message->body  = (pawl_text){.data = "", .size = 0};
+    pawl_text why = pawl_arena_printf(it->arena,
+                                      "its body has %zu bytes, the limit is %d: it is left out "
+                                      "of this letter, and gone",
+                                      message->body.size, PAWL_BODY_SIZE_MAX);
+    message->body = (pawl_text){.data = "", .size = 0};
     return why.data != NULL ? add_dead(it, to, unit, message, PAWL_ELIMIT, why) : PAWL_ENOMEM;
 }
 
@@ -153,10 +153,10 @@ static pawl_time due_of(pawl__intake *it)
 
 static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *taken)
 {
-    uint32_t     unit    = (uint32_t)to->settled_count;
-    pawl_error   why     = PAWL_ERROR_INIT;
-    pawl_code    code    = PAWL_OK;
-    pawl_message message = taken->message;
+    uint32_t     unit                = (uint32_t)to->settled_count;
+    pawl_error   why                 = PAWL_ERROR_INIT;
+    pawl_code    code                = PAWL_OK;
+    pawl_message message             = taken->message;
     to->settled[to->settled_count++] = *taken;
     if (message.body.size > PAWL_BODY_SIZE_MAX)
         return add_too_large(it, to, unit, &message);

@@ -1,5 +1,5 @@
-/* test_rabbitmq_consume.c - a real RabbitMQ is read from: by the intake alone, and by an endpoint that steps. What was handed out
- * before is told, what was asked for ends in order, and bodies that no store keeps do not stop the reading. E27, E28.
+/* test_rabbitmq_consume.c - a real RabbitMQ is read from: by the intake alone, and by an endpoint that steps. A message that
+ * was handed out before says so, a reader ends in order, and bodies that no store keeps do not stop the reading. E3, E26, E28.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +21,13 @@ static broker server;
 
 static void publish(const char *queue, const char *id, const char *body, size_t size)
 {
-    amqp_basic_properties_t properties = {
-        ._flags = AMQP_BASIC_MESSAGE_ID_FLAG | AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_HEADERS_FLAG,
-        .message_id = amqp_cstring_bytes(id),
-        .type       = amqp_cstring_bytes("note")};
-    amqp_table_entry_t entry = {
-        .key   = amqp_cstring_bytes("of"),
-        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("mine")}};
+    amqp_basic_properties_t properties = {._flags = AMQP_BASIC_MESSAGE_ID_FLAG |
+                                                    AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_HEADERS_FLAG,
+                                          .message_id = amqp_cstring_bytes(id),
+                                          .type       = amqp_cstring_bytes("note")};
+    amqp_table_entry_t      entry      = {
+                  .key   = amqp_cstring_bytes("of"),
+                  .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("mine")}};
     properties.headers = (amqp_table_t){1, &entry};
     assert_int_equal(amqp_basic_publish(server.connection, 1, amqp_empty_bytes,
                                         amqp_cstring_bytes(queue), true, false, &properties,
@@ -104,7 +104,7 @@ static pawl_takings tap_take(tap *t, size_t count)
     return all;
 }
 
-/* One that killed its process is known by it: a row is made of it, and its deaths count. */
+/* A message that killed its process is known by that: a row is made of it, and its deaths count. */
 static void e26_a_message_that_was_handed_out_before_says_so(void **state)
 {
     tap         t;
@@ -126,7 +126,7 @@ static void e26_a_message_that_was_handed_out_before_says_so(void **state)
     broker_delete(&server, queue);
 }
 
-/* What was handed out by then is taken, and no more. */
+/* Messages that were handed out by then are taken, and no more. */
 static void e3_a_reader_that_ends_takes_what_was_handed_out(void **state)
 {
     tap         t;
@@ -169,9 +169,9 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application reading = {
-    PAWL_APPLICATION_INIT, .name = "reading",
-    .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_application reading = {PAWL_APPLICATION_INIT, .name = "reading",
+                                         .endpoints =
+                                             (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
 /* As many as may be unacknowledged, and good ones behind them. */
 static void e28_bodies_over_the_limit_do_not_stop_the_reading(void **state)

@@ -158,41 +158,6 @@ static void a_queue_that_is_missing_returns_the_message(void **state)
     far_close(&f);
 }
 
-/* Of two messages under one id each has its own answer. */
-static void two_of_one_id_come_back_both(void **state)
-{
-    pawl_error                error = PAWL_ERROR_INIT;
-    char                      url[300];
-    const char               *queue = own_name("twice");
-    const pawl_transport_ops *ops   = NULL;
-    pawl_arena               *arena = pawl_arena_create(0);
-    static pawl_delivery      items[50];
-    (void)state;
-    snprintf(url, sizeof url, "%s?declare=no", server.server);
-    ops                       = pawl_transport_find(url);
-    assert_non_null(ops);
-    pawl_transport *transport = pawl_allocate(ops->transport_size);
-    assert_true(transport != NULL && arena != NULL);
-    transport->ops = ops;
-    world_ok(ops->open(transport, url, "pawl_", &error), &error);
-    for (int i = 0; i < 50; i++)
-        items[i] = (pawl_delivery){.queue   = pawl_text_of(queue),
-                                   .message = {.id             = PAWL_TEXT("m-1"),
-                                               .type           = PAWL_TEXT("note"),
-                                               .body           = PAWL_TEXT("{}"),
-                                               .headers        = PAWL_TEXT(""),
-                                               .correlation_id = PAWL_TEXT(""),
-                                               .causation_id   = PAWL_TEXT("")}};
-    world_ok(ops->deliver(transport, items, 50, arena, &error), &error);
-    for (int i = 0; i < 50; i++) {
-        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_TRANSIENT);
-        assert_true(world_says(items[i].error, "RabbitMQ has no queue"));
-    }
-    ops->close(transport);
-    pawl_free(transport);
-    pawl_arena_destroy(arena);
-}
-
 static void an_exchange_that_is_missing_closes_the_channel(void **state)
 {
     far f;
@@ -215,6 +180,16 @@ static void a_queue_declared_otherwise_is_named(void **state)
         &f,
         "is there, declared otherwise: give queue-type and single-active-consumer as it is, or leave it alone by "
         "declare=no: PRECONDITION_FAILED");
+    /* The route is away, which an alarm says, and the row waits without an attempt. */
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
+    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+    world_go_machine(&f.it, PAWL_HOURS(1));
+    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+    broker_delete(&server, queue);
+    world_go_machine(&f.it, PAWL_MINUTES(1));
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_delete(&server, queue);
+    broker_queue(&server, queue, "classic");
     far_close(&f);
     far_open(&f, &server, "?queue-type=classic", queue);
     far_send(&f, 1, 1);
@@ -371,7 +346,6 @@ int main(void)
         cmocka_unit_test(an_exchange_leads_by_the_key),
         cmocka_unit_test(each_type_has_its_exchange),
         cmocka_unit_test(a_queue_that_is_missing_returns_the_message),
-        cmocka_unit_test(two_of_one_id_come_back_both),
         cmocka_unit_test(an_exchange_that_is_missing_closes_the_channel),
         cmocka_unit_test(a_queue_declared_otherwise_is_named),
         cmocka_unit_test(a_full_queue_refuses),

@@ -50,11 +50,16 @@ static pawl_code add_messages(gathering *g, pawl_time now)
     return code;
 }
 
-/* An endpoint that has a route is subscribed to "route:NAME", which is no type. */
-static bool is_route(pawl_text type)
+static bool begins(pawl_text type, const char *prefix)
 {
-    static const char prefix[] = "route:";
-    return type.size >= sizeof prefix - 1 && memcmp(type.data, prefix, sizeof prefix - 1) == 0;
+    size_t size = strlen(prefix);
+    return type.size >= size && memcmp(type.data, prefix, size) == 0;
+}
+
+/* An endpoint that has a route is subscribed to "route:NAME", one whose queue has another name to "reader:NAME". */
+static bool is_type(pawl_text type)
+{
+    return !begins(type, "route:") && !begins(type, PAWL_QUEUE_READER);
 }
 
 static pawl_code add_types(gathering *g)
@@ -64,7 +69,7 @@ static pawl_code add_types(gathering *g)
         pawl_queue_info *info = info_of(g, g->list.items[i].queue);
         if (info == NULL)
             return PAWL_ENOMEM;
-        info->types += !is_route(g->list.items[i].type);
+        info->types += is_type(g->list.items[i].type);
     }
     return code;
 }

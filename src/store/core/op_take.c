@@ -21,6 +21,7 @@
 #include "pawl/store_calls.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define NOUN "queue"
 
@@ -32,6 +33,7 @@ typedef struct parts {
     pawl_queue_send   *sends;
     pawl_text         *ids;
     bool              *known;
+    pawl_text          endpoint; /* the queue's reader */
     size_t             mark_count, letter_count, send_count;
 } parts;
 
@@ -75,10 +77,10 @@ static bool take_parts(size_t count, pawl_arena *arena, parts *made)
            made->sends != NULL && made->ids != NULL && made->known != NULL;
 }
 
-static pawl_dead_set letter_of(const pawl_queue_take *take, const pawl_queue_row *row,
-                               pawl_text error, pawl_time now)
+static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
+                               const pawl_queue_row *row, pawl_text error, pawl_time now)
 {
-    return (pawl_dead_set){.endpoint = take->queue,
+    return (pawl_dead_set){.endpoint = endpoint,
                            .queue    = take->queue,
                            .message  = row->message,
                            .code     = PAWL_TEXT(PAWL_TAKE_CODE),
@@ -112,12 +114,12 @@ static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time
         if (made->known[i])
             continue;
         made->marks[made->mark_count++] = (pawl_inbox_mark){
-            .endpoint   = take->queue,
+            .endpoint   = made->endpoint,
             .message_id = row->message.id,
             .outcome    = take->action == PAWL_TAKE_BURY ? PAWL_INBOX_DEAD : PAWL_INBOX_DISCARDED,
             .at         = now};
         if (take->action == PAWL_TAKE_BURY)
-            made->letters[made->letter_count++] = letter_of(take, row, error, now);
+            made->letters[made->letter_count++] = letter_of(take, made->endpoint, row, error, now);
     }
 }
 
@@ -147,6 +149,23 @@ static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made
     return NULL;
 }
 
+/* The endpoint whose marks drop copies of the queue's messages. */
+static pawl_code find_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
+                               pawl_text *endpoint, pawl_error *error)
+{
+    size_t             size = strlen(PAWL_QUEUE_READER);
+    pawl_subscriptions list = {.count = 0};
+    pawl_code          code = pawl_store_subscriptions(store, arena, &list, error);
+    *endpoint               = queue;
+    for (size_t i = 0; code == PAWL_OK && i < list.count; i++) {
+        const pawl_text type = list.items[i].type;
+        if (pawl_text_equal(list.items[i].queue, queue) && type.size > size &&
+            memcmp(type.data, PAWL_QUEUE_READER, size) == 0)
+            *endpoint = (pawl_text){.data = type.data + size, .size = type.size - size};
+    }
+    return code;
+}
+
 /* ---- Claim and commit ------------------------------------------------------ */
 
 static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_time now,
@@ -161,8 +180,10 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
         made->known[i] = false;
     }
     if (take->action != PAWL_TAKE_MOVE)
-        code = pawl_store_inbox_known(store, take->queue, made->ids, made->rows.count, made->known,
-                                      error);
+        code = find_endpoint(store, take->queue, arena, &made->endpoint, error);
+    if (code == PAWL_OK && take->action != PAWL_TAKE_MOVE)
+        code = pawl_store_inbox_known(store, made->endpoint, made->ids, made->rows.count,
+                                      made->known, error);
     if (code == PAWL_OK)
         code =
             pawl__action_event(store, &action, headers_of(take, made), now, arena, &event, error);

@@ -91,8 +91,8 @@ int64_t   pawl__rabbitmq_now(void); /* monotonic, in microseconds */
 
 /* ---- topology.c ------------------------------------------------------------------------- */
 
-/* Declares what the open pieces need. A piece whose queue or exchange is refused is DONE, as a transient
- * failure. Any other code but PAWL_OK: the connection is lost. */
+/* Declares what the open pieces need. A piece whose queue or exchange is refused is DONE, as unreachable, or as a
+ * transient failure where each type has an exchange. Any other code but PAWL_OK: the connection is lost. */
 pawl_code pawl__rabbitmq_declare(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error);
 void      pawl__rabbitmq_names_forget(pawl__rabbitmq_names *names);
 /* The queue that an endpoint reads, the exchange of its URL or those of the types, and their bindings. PAWL_ECONFIG:

@@ -144,7 +144,9 @@ static pawl_code declare_one(pawl__rabbitmq *self, pawl__piece *piece, pawl_aren
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) {
         keep(&self->declared, name);
     } else {
-        pawl__piece_fail(piece, PAWL_ATTEMPT_TRANSIENT,
+        /* All messages of the route go there, unless each type has an exchange of its own. */
+        pawl__piece_fail(piece,
+                         self->url.is_per_type ? PAWL_ATTEMPT_TRANSIENT : PAWL_ATTEMPT_UNREACHABLE,
                          refusal(self, piece, is_queue, &reply, arena));
         answer_close(self);
     }

@@ -26,7 +26,7 @@ static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char
     close_direct(&r);
 }
 
-/* It is becoming a row just now, in a commit of the thread that reads. */
+/* The older message is becoming a row just now, in a commit of the thread that reads. */
 static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const char *url)
 {
     reading    r;

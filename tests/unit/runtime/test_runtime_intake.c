@@ -5,6 +5,8 @@
  */
 #include "test_intake_sample.h"
 
+#include "pawl/store_queue.h"
+
 static void e27_taken_messages_are_handled_and_settled(const char *url)
 {
     reading r;
@@ -216,6 +218,76 @@ static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
     free(large);
 }
 
+/* The queues have other names than their endpoints, as where each service has one queue in the broker's style. */
+static const pawl_endpoint_spec named[] = {
+    {.name     = "reader",
+     .queue    = "reader.in",
+     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}},
+    {.name     = "renamed",
+     .queue    = "reader.in",
+     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}}};
+static const pawl_application names[] = {
+    {PAWL_APPLICATION_INIT, .name = "named",
+     .endpoints = (const pawl_endpoint_spec *const[]){&named[0], NULL}},
+    {PAWL_APPLICATION_INIT, .name = "renamed",
+     .endpoints = (const pawl_endpoint_spec *const[]){&named[1], NULL}}};
+
+/* An operator takes m-1 out for good, and makes a letter of m-2; copies of both come from the broker afterwards. */
+static void purge_two(reading *r)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_take take  = {.action = PAWL_TAKE_DISCARD,
+                             .queue  = PAWL_TEXT("reader.in"),
+                             .by     = PAWL_TEXT("ann"),
+                             .reason = PAWL_TEXT("")};
+    for (int i = 0; i < 2; i++) {
+        size_t         taken = 0;
+        pawl_queue_row row   = world_queue(&r->it, "reader.in").items[0];
+        take.action          = i == 0 ? PAWL_TAKE_DISCARD : PAWL_TAKE_BURY;
+        world_ok(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken,
+                                       &error),
+                 &error);
+        assert_int_equal(taken, 1);
+    }
+}
+
+static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named(const char *url)
+{
+    pawl_store *held = world_hold(url);
+    for (int i = 0; i < 2; i++) {
+        reading    r;
+        pawl_error error = PAWL_ERROR_INIT;
+        broker           = (struct broker){.channel = 1};
+        world_forget(&happened);
+        world_ok(pawl_intake_register(&list, &error), &error);
+        if (i == 1) { /* another endpoint has read the queue before */
+            world before;
+            world_open(&before, url, &names[1], "renamed", &(pawl_endpoint_options){.workers = 1});
+            world_close(&before);
+        }
+        world_open(&r.it, url, &names[0], "reader",
+                   &(pawl_endpoint_options){.transport = "list://here/"});
+        world_ok(pawl__intake_create(r.it.endpoint, &r.intake, &error), &error);
+        put(i == 0 ? "m-1" : "m-3", "note", "{\"number\":1}");
+        put(i == 0 ? "m-2" : "m-4", "note", "{\"number\":2}");
+        takes_in(&r, 2);
+        purge_two(&r);
+        for (int copy = 0; copy < 2; copy++) {
+            broker.letters[copy].is_out = broker.letters[copy].is_settled = false;
+            atomic_store(&gone, 0);
+        }
+        takes_in(&r, 2);
+        world_drain(&r.it);
+        assert_string_equal(happened.text, "");
+        assert_int_equal(world_queue(&r.it, "reader.in").count, 0);
+        pawl_dead_rows letters = world_dead(&r.it);
+        assert_int_equal(letters.count, i + 1);
+        assert_string_equal(letters.items[0].endpoint.data, "reader");
+        close_reading(&r);
+    }
+    pawl_store_close(held);
+}
+
 static int warnings;
 
 static void count_warnings(pawl_log_level level, const char *text, void *context)
@@ -391,6 +463,7 @@ int main(void)
         ON_ALL_STORES(copies_in_one_take_are_one),
         ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
         ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it),
+        ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named),
         ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
         ON_STORES(when_the_store_is_away_nothing_is_taken),
         ON_STORES(a_program_that_steps_takes_in_by_itself),

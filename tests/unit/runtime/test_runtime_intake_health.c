@@ -65,7 +65,7 @@ static void metrics_tell_what_was_read(const char *url)
     assert_true(metric(&p, "pawl_intake_without_id_total") == 1);
     assert_true(metric(&p, "pawl_intake_unacknowledged") == 1);
     put("m-4", "note", "{\"number\":4}")->is_redelivered = true; /* a row at once */
-    broker.settles_to_fail                                = 1;
+    broker.settles_to_fail                               = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
     assert_true(metric(&p, "pawl_intake_connected") == 0);
     assert_true(metric(&p, "pawl_intake_received_total") == 3);

@@ -1,0 +1,317 @@
+/* test_rabbitmq_answers.c - answers of a server to a sink, in an order that a real one seldom has: a server of the test's
+ * own speaks as much of AMQP as that needs. O9, O10.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_RABBITMQ
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without librabbitmq");
+    return 77;
+}
+#else
+
+#include "support/world.h"
+
+#include "pawl/transport.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ITEMS 3
+
+/* ---- The server ------------------------------------------------------------------------------ */
+
+typedef struct server {
+    int         listener, port, connection;
+    const char *blocked_at; /* "begin", "publish"; or NULL */
+    bool        is_freed;   /* messages are taken again after a while */
+    bool        returns;    /* all messages come back, and then one ack is for all of them */
+    int         published;
+    pthread_t   thread;
+} server;
+
+typedef struct frame {
+    uint8_t  bytes[300];
+    size_t   size;
+    uint8_t  type;
+    uint16_t channel;
+} frame;
+
+static void put(frame *f, uint64_t number, int size)
+{
+    for (int i = size - 1; i >= 0; i--)
+        f->bytes[f->size++] = (uint8_t)(number >> (8 * i));
+}
+
+static void put_short(frame *f, const char *text)
+{
+    put(f, strlen(text), 1);
+    memcpy(f->bytes + f->size, text, strlen(text));
+    f->size += strlen(text);
+}
+
+static void put_long(frame *f, const char *text)
+{
+    put(f, strlen(text), 4);
+    memcpy(f->bytes + f->size, text, strlen(text));
+    f->size += strlen(text);
+}
+
+static frame method(uint16_t channel, uint16_t class_id, uint16_t method_id)
+{
+    frame f = {.type = 1, .channel = channel};
+    put(&f, class_id, 2);
+    put(&f, method_id, 2);
+    return f;
+}
+
+static void send_frame(const server *s, const frame *f)
+{
+    frame whole = {.size = 0};
+    put(&whole, f->type, 1);
+    put(&whole, f->channel, 2);
+    put(&whole, f->size, 4);
+    memcpy(whole.bytes + whole.size, f->bytes, f->size);
+    whole.size += f->size;
+    put(&whole, 0xCE, 1);
+    (void)send(s->connection, whole.bytes, whole.size, MSG_NOSIGNAL);
+}
+
+static bool receive(const server *s, uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t count = recv(s->connection, bytes, size, 0);
+        if (count <= 0)
+            return false;
+        bytes += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+static void send_empty(const server *s, uint16_t channel, uint16_t class_id, uint16_t method_id)
+{
+    frame f = method(channel, class_id, method_id);
+    send_frame(s, &f);
+}
+
+static void start_connection(const server *s)
+{
+    frame f = method(0, 10, 10);
+    put(&f, 9, 2); /* version 0-9 */
+    put(&f, 0, 4); /* no properties */
+    put_long(&f, "PLAIN");
+    put_long(&f, "en_US");
+    send_frame(s, &f);
+}
+
+static void block(const server *s)
+{
+    frame f = method(0, 10, 60);
+    put_short(&f, "low on memory");
+    send_frame(s, &f);
+}
+
+static void unblock(const server *s)
+{
+    usleep(200000);
+    send_empty(s, 0, 10, 61);
+}
+
+static void answer_all(const server *s)
+{
+    for (int i = 0; i < ITEMS && s->returns; i++) {
+        frame f = method(1, 60, 50);
+        put(&f, 312, 2);
+        put_short(&f, "NO_ROUTE");
+        put_short(&f, "");
+        put_short(&f, "q");
+        send_frame(s, &f);
+        frame header = {.type = 2, .channel = 1};
+        put(&header, 60, 2);
+        put(&header, 0, 2);
+        put(&header, 0, 8);      /* no body */
+        put(&header, 1 << 7, 2); /* with an id */
+        put_short(&header, "m-1");
+        send_frame(s, &header);
+    }
+    frame ack = method(1, 60, 80);
+    put(&ack, ITEMS, 8);
+    put(&ack, 1, 1);
+    send_frame(s, &ack);
+}
+
+static void answer(server *s, uint16_t channel, uint32_t what)
+{
+    bool  is_begin = s->blocked_at != NULL && strcmp(s->blocked_at, "begin") == 0;
+    frame f        = method(channel, (uint16_t)(what >> 16), (uint16_t)((what & 0xFFFF) + 1));
+    switch (what) {
+    case 10 << 16 | 11: /* start-ok: tune */
+        f = method(0, 10, 30);
+        put(&f, 8, 2);
+        put(&f, 131072, 4);
+        put(&f, 0, 2);
+        break;
+    case 10 << 16 | 40: put_short(&f, ""); break; /* open */
+    case 20 << 16 | 10: put(&f, 0, 4); break;
+    case 85 << 16 | 10: /* confirm.select */
+    case 10 << 16 | 50:
+    case 20 << 16 | 40: break;
+    default: return;
+    }
+    is_begin = is_begin && what == (85 << 16 | 10);
+    if (is_begin) /* before the answer, so that nothing is sent before it is read */
+        block(s);
+    send_frame(s, &f);
+    if (is_begin && s->is_freed)
+        unblock(s);
+}
+
+static void *serve(void *argument)
+{
+    server *s = argument;
+    uint8_t head[8];
+    s->connection = accept(s->listener, NULL, NULL);
+    bool goes_on  = s->connection >= 0 && receive(s, head, 8);
+    if (goes_on)
+        start_connection(s);
+    while (goes_on && receive(s, head, 7)) {
+        uint32_t size =
+            (uint32_t)head[3] << 24 | (uint32_t)head[4] << 16 | (uint32_t)head[5] << 8 | head[6];
+        uint8_t *payload = malloc(size + 1); /* and its end */
+        goes_on          = payload != NULL && receive(s, payload, size + 1);
+        if (goes_on && head[0] == 1)
+            answer(s, (uint16_t)(head[1] << 8 | head[2]),
+                   (uint32_t)payload[0] << 24 | (uint32_t)payload[1] << 16 |
+                       (uint32_t)payload[2] << 8 | payload[3]);
+        s->published += goes_on && head[0] == 3; /* each body is one frame */
+        if (goes_on && head[0] == 3 && s->published == ITEMS) {
+            if (s->blocked_at != NULL && strcmp(s->blocked_at, "publish") == 0)
+                block(s);
+            else
+                answer_all(s);
+        }
+        free(payload);
+    }
+    close(s->connection);
+    return NULL;
+}
+
+static void begin(server *s)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t          size    = sizeof address;
+    address.sin_addr.s_addr    = htonl(INADDR_LOOPBACK);
+    s->listener                = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(s->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(s->listener, 1), 0);
+    assert_int_equal(getsockname(s->listener, (struct sockaddr *)&address, &size), 0);
+    s->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+}
+
+/* ---- The sink --------------------------------------------------------------------------------- */
+
+/* Each message of the call has the same id, as copies have. Milliseconds that the call took. */
+static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_code *code)
+{
+    char       url[200];
+    pawl_error error = PAWL_ERROR_INIT;
+    begin(s);
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=20", s->port);
+    const pawl_transport_ops *ops = pawl_transport_find(url);
+    assert_non_null(ops);
+    pawl_transport *transport = pawl_allocate(ops->transport_size);
+    assert_non_null(transport);
+    transport->ops = ops;
+    world_ok(ops->open(transport, url, "pawl_", &error), &error);
+    for (int i = 0; i < ITEMS; i++)
+        items[i] = (pawl_delivery){.queue   = PAWL_TEXT("q"),
+                                   .message = {.id             = PAWL_TEXT("m-1"),
+                                               .type           = PAWL_TEXT("note"),
+                                               .body           = PAWL_TEXT("{}"),
+                                               .headers        = PAWL_TEXT(""),
+                                               .correlation_id = PAWL_TEXT(""),
+                                               .causation_id   = PAWL_TEXT("")}};
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    *code = ops->deliver(transport, items, ITEMS, arena, &error);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    ops->close(transport);
+    pawl_free(transport);
+    pthread_join(s->thread, NULL);
+    close(s->listener);
+    return (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
+}
+
+static void o9_messages_of_one_id_come_back_each(void **state)
+{
+    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    (void)state;
+    deliver(&(server){.returns = true}, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_TRANSIENT);
+    deliver(&(server){.returns = false}, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
+    pawl_arena_destroy(arena);
+}
+
+/* No attempt is lost, nothing is sent while it is blocked, and the call ends soon, for the other routes. */
+static void o10_a_server_that_is_blocked_counts_as_away(void **state)
+{
+    static const char *const places[] = {"begin", "publish"};
+    pawl_arena              *arena    = pawl_arena_create(0);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        server        s = {.blocked_at = places[i]};
+        pawl_delivery items[ITEMS];
+        pawl_code     code;
+        int64_t       time = deliver(&s, items, arena, &code);
+        assert_int_equal(code, PAWL_EUNREACHABLE);
+        assert_int_equal(s.published, i == 0 ? 0 : ITEMS);
+        assert_true(time < 10000); /* a second, and not the 20 of the URL */
+    }
+    pawl_arena_destroy(arena);
+}
+
+static void o10_a_server_that_was_blocked_gets_the_messages(void **state)
+{
+    server        s     = {.blocked_at = "begin", .is_freed = true};
+    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    (void)state;
+    deliver(&s, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    assert_int_equal(s.published, ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
+    pawl_arena_destroy(arena);
+}
+
+int main(void)
+{
+    world_quiet();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o9_messages_of_one_id_come_back_each),
+        cmocka_unit_test(o10_a_server_that_is_blocked_counts_as_away),
+        cmocka_unit_test(o10_a_server_that_was_blocked_gets_the_messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
