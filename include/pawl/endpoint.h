@@ -182,7 +182,7 @@ PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, con
                                         pawl_endpoint **endpoint, pawl_error *error);
 PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NULL */
 /* Blocks until stop; PAWL_OK after a graceful one. Messages in hand are
- * finished, claims given back. PAWL_EFULL, EPERSIST ... when it cannot go on.
+ * finished, claims given back. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
  *
  * A handler (a filter, a sink ...) that takes more than 10 s is named in the log, once.
  * When something is in hand still stop_wait after the stop, run gives it up: PAWL_ETIMEOUT,

@@ -74,6 +74,8 @@ typedef struct pawl_health_options {
     int64_t cleaning_unhealthy;   /* [-1] */
     int64_t route_degraded;       /* how long a receiver of the outbox has been away [10 s] */
     int64_t route_unhealthy;      /* [-1] */
+    int64_t idle_degraded;        /* how long something is due while no worker is alive [1 s] */
+    int64_t idle_unhealthy;       /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 24

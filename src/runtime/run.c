@@ -44,7 +44,7 @@ static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *
 static bool is_passing(pawl_code code)
 {
     return code == PAWL_EFENCED || code == PAWL_EUNKNOWN ||
-           (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EFULL);
+           pawl_code_retry(code) == PAWL_RETRY_LATER;
 }
 
 /* A server that is restarted, or cannot be reached, is waited for as long as it
@@ -63,6 +63,9 @@ static void rest(pawl_endpoint *endpoint, int64_t microseconds)
 
 bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
 {
+    if (code ==
+        PAWL_EFULL) /* nothing is lost meanwhile, and another process would have no room either */
+        return true;
     /* EDENIED may pass once the endpoint has worked: a login that was locked, a right that
      * was taken away, a server that may only be read for a moment. */
     if (code == PAWL_EDENIED)
@@ -84,7 +87,15 @@ static bool is_same(pawl_code code, pawl_code told)
     return code == told || (is_away(code) && is_away(told));
 }
 
-/* Logs an outage when it begins, or is about something else, then once a minute. */
+/* The path of a file. The URL of a server may have a password; its errors name it. */
+static const char *name_of_store(const pawl_endpoint *endpoint)
+{
+    const char *url = endpoint->settings.store;
+    return url != NULL && strncmp(url, "sqlite:", 7) == 0 ? url : "the store";
+}
+
+/* Logs an outage when it begins, or is about something else, then once a minute. For a full disk it is
+ * said once: each line of a log on the same disk takes some of what is missing. */
 static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -98,10 +109,15 @@ static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *er
     outage->threads += self->retries == 0;
     if (!is_told) {
         outage->told     = code;
-        outage->told_due = pawl_time_add(now, PAWL_MINUTES(1));
+        outage->told_due = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
     }
     pthread_mutex_unlock(&endpoint->mutex);
-    if (!is_told)
+    if (!is_told && code == PAWL_EFULL)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: %s; it waits for room in %s: free some, or enlarge the disk, and it "
+                 "goes on by itself",
+                 endpoint->model->endpoint.data, error->text, name_of_store(endpoint));
+    else if (!is_told)
         pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again", endpoint->model->endpoint.data,
                  error->text);
 }

@@ -13,14 +13,16 @@ expect 0 '' pawl schema apply
 echo "== O23 a queue that nobody reads"
 expect 0 '^health +healthy$' pawl stats
 expect 0 '^sent' pawl send --to biling --type x --body '{}'
-expect 0 '^health +healthy$' pawl stats
+expect 0 '^health +healthy$' pawl stats --health no_worker=off
 expect 0 '^  degraded  queue_unread +queue biling: ready for [0-9]+ s, read by no worker' \
     pawl stats --health queue_unread=1ms
 expect 0 '^health +unhealthy$' pawl stats --health queue_unread=1ms/2ms
 expect 0 '"health":"unhealthy","checks":\[.*"name":"queue_unread","status":"unhealthy","value":[0-9]+,"reason":"queue biling' \
     pawl stats --json --health queue_unread=1ms/2ms
 expect 0 ' degraded$' pawl stats --watch --every 100ms --count 1 --health queue_unread=1ms
-expect 0 '^health +healthy$' pawl stats --health queue_unread=off
+expect 0 '^health +healthy$' pawl stats --health queue_unread=off --health no_worker=off
+is_idle() { pawl stats | grep -qE '^  degraded  no_worker +messages or timeouts have been due for [0-9]+ s and no worker is alive'; }
+poll 20 is_idle || die "a message is due, no worker is alive, and stats says nothing of it"
 
 echo "== O23 a dead letter warns, and keeps nobody from being ready"
 expect 0 '^sent' pawl send --to left --type riddle --body '{}'

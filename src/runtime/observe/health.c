@@ -272,6 +272,20 @@ static measure route_away(const pawl_health_figures *figures, pawl_time now)
     return oldest_alarm(figures, now, "route");
 }
 
+/* A sender has no endpoint. */
+static measure no_worker(const pawl_health_figures *figures, pawl_time now)
+{
+    int64_t late = pawl_health_timeout_late(figures, now);
+    for (size_t i = 0; i < figures->worker_count; i++)
+        if (figures->workers[i].endpoint.size > 0)
+            return (measure){.value = 0};
+    for (size_t i = 0; i < figures->stats.queue_count; i++) {
+        int64_t age = age_of(figures->stats.queues[i].oldest, now);
+        late        = age > late ? age : late;
+    }
+    return (measure){.value = late};
+}
+
 typedef struct check_row {
     const char *name;
     measure (*run)(const pawl_health_figures *figures, pawl_time now);

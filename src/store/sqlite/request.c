@@ -8,6 +8,7 @@
 #include "store/sql/value.h"
 #include "store/sqlite/sqlite.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const char *const templates[] = {
@@ -49,12 +50,26 @@ pawl_code pawl__sqlite_code_of(int result)
     return PAWL_EPERSIST;
 }
 
+/* The shared memory beside a file cannot grow on a full disk, and the quota of a user is another one: neither is
+ * SQLITE_FULL. */
+static bool is_full(sqlite3 *db, int result)
+{
+    int reason = db != NULL ? sqlite3_system_errno(db) : 0;
+    int base   = result & 0xFF;
+    return result == SQLITE_IOERR_SHMSIZE || ((base == SQLITE_IOERR || base == SQLITE_CANTOPEN) &&
+                                              (reason == ENOSPC || reason == EDQUOT));
+}
+
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error)
 {
     const char *text = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
     pawl_code   code = pawl__sqlite_code_of(result);
     if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
         code = PAWL_ESCHEMA;
+    if (is_full(db, result)) {
+        code = PAWL_EFULL;
+        text = "no space left for the file, or for what is beside it";
+    }
     return pawl_error_set(error, code, "sqlite: %s%s%s", what, what[0] != '\0' ? ": " : "", text);
 }
 

@@ -130,6 +130,8 @@ static pawl_alarm late_alarms[] = {
      .since    = NOW - 10 * SECOND},
 };
 
+static const pawl_worker_info senders[] = {{.endpoint = PAWL_TEXT_INIT("")}};
+
 /* Each check at its default limit, and just below it (reason NULL). */
 static const struct {
     const char         *name;
@@ -195,6 +197,16 @@ static const struct {
     {"route_away",
      {.alarms = {late_alarms, 5}},
      "endpoint mail: a receiver of its outbox is away for 10 s, the limit is 10 s"},
+    {"no_worker", {.stats = QUEUES(one_queue), ORDERS_READS}, NULL},
+    {"no_worker", {.timeout_first = NOW - 2 * SECOND, ORDERS_READS}, NULL},
+    {"no_worker", {.timeout_first = NOW + SECOND}, NULL},
+    {"no_worker", {.timeout_first = NOW - SECOND + 1}, NULL},
+    {"no_worker",
+     {.stats = QUEUES(one_queue)},
+     "messages or timeouts have been due for 60 s and no worker is alive, the limit is 1 s"},
+    {"no_worker",
+     {.timeout_first = NOW - 7 * SECOND, .workers = senders, .worker_count = 1},
+     "messages or timeouts have been due for 7 s and no worker is alive, the limit is 1 s"},
     {"clock_offset", {.clock_offset = SECOND - 1}, NULL},
     {"clock_offset",
      {.clock_offset = 7 * SECOND},
@@ -257,7 +269,9 @@ static const pawl_health_options strict = {.held_degraded        = 1,
                                            .cleaning_degraded    = 1,
                                            .cleaning_unhealthy   = 5,
                                            .route_degraded       = 1,
-                                           .route_unhealthy      = 5};
+                                           .route_unhealthy      = 5,
+                                           .idle_degraded        = 1,
+                                           .idle_unhealthy       = 5};
 static const pawl_health_options off    = {.held_degraded       = -1,
                                            .retried_degraded    = -1,
                                            .queue_age_degraded  = -1,
@@ -272,7 +286,8 @@ static const pawl_health_options off    = {.held_degraded       = -1,
                                            .paused_degraded     = -1,
                                            .breaker_degraded    = -1,
                                            .cleaning_degraded   = -1,
-                                           .route_degraded      = -1};
+                                           .route_degraded      = -1,
+                                           .idle_degraded       = -1};
 
 /* Limits of an operator's own hold for these, too. */
 static void o23_own_limits_of_every_check(void **state)
@@ -298,7 +313,8 @@ static void o23_own_limits_of_every_check(void **state)
     for (size_t i = 0; i < health.check_count; i++)
         assert_int_equal(health.checks[i].state,
                          strncmp(health.checks[i].name, "outbox_l", 8) == 0 ||
-                                 strcmp(health.checks[i].name, "outbox_dead") == 0
+                                 strcmp(health.checks[i].name, "outbox_dead") == 0 ||
+                                 strcmp(health.checks[i].name, "no_worker") == 0
                              ? PAWL_HEALTHY
                              : PAWL_UNHEALTHY);
     pawl_health_judge(&all, &off, NOW, &health);

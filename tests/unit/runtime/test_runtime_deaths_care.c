@@ -206,6 +206,33 @@ static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
     finish(&it, kept);
 }
 
+/* ---- Turns ------------------------------------------------------------------------ */
+
+/* Two workers of a process: the one that would run something alone comes while the other is in a batch, and leaves the turn
+ * to the next step, as often as that happens, of either of two endpoints. */
+static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
+{
+    world       it, beside;
+    pawl_store *kept = prepare(url);
+    die(url, stamp_two);
+    open_world(&beside, url, 1);
+    open_world(&it, url, 1);
+    assert_true(pawl__deaths_begin(it.endpoint));
+    pawl__deaths_meet_alone(it.endpoint, 1);
+    assert_false(pawl__deaths_begin(it.endpoint));
+    for (int i = 0; i < 2; i++) {
+        assert_false(pawl__deaths_take_turn(it.endpoint));
+        assert_true(pawl__deaths_take_turn(beside.endpoint));
+        assert_false(pawl__deaths_take_turn(it.endpoint));
+        pawl__deaths_give_turn();
+    }
+    pawl__deaths_end(it.endpoint);
+    assert_int_equal(world_drain(&it).handled, 3);
+    assert_string_equal(seen.text, "1! 2! 3~ ");
+    world_close(&beside);
+    finish(&it, kept);
+}
+
 /* ---- Sharing -------------------------------------------------------------------- */
 
 static size_t open_after_four(world *it, const char *url)
@@ -278,6 +305,7 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect),
         ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
         ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept),
         cmocka_unit_test(e26_rows_of_the_dead_go_share_by_share),
         cmocka_unit_test(e26_what_another_process_ended_is_owed_no_more),
     };

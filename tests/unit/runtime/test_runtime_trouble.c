@@ -324,7 +324,8 @@ static void patience_has_no_end(void **state)
     for (int retries = 0; retries < 50; retries++) {
         assert_false(pawl__run_goes_on(PAWL_EUNREACHABLE, false, retries));
         assert_false(pawl__run_goes_on(PAWL_EDENIED, false, retries));
-        assert_false(pawl__run_goes_on(PAWL_EFULL, true, retries));
+        assert_true(pawl__run_goes_on(PAWL_EFULL, true, retries));
+        assert_true(pawl__run_goes_on(PAWL_EFULL, false, retries));
         assert_false(pawl__run_goes_on(PAWL_ESCHEMA, true, retries));
         assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
         assert_int_equal(pawl__run_goes_on(PAWL_EBUSY, true, retries), retries < 10);
