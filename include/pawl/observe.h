@@ -76,6 +76,8 @@ typedef struct pawl_health_options {
     int64_t route_unhealthy;      /* [-1] */
     int64_t idle_degraded;        /* how long something is due while no worker is alive [1 s] */
     int64_t idle_unhealthy;       /* [-1] */
+    int64_t version_degraded;     /* how long a message waits for a program that reads it [10 s] */
+    int64_t version_unhealthy;    /* [-1] */
 } pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 24
@@ -108,6 +110,10 @@ typedef struct pawl_health_figures {
     pawl_text       paused; /* queue with messages that is paused for the longest; or empty */
     pawl_time       paused_since;
     pawl_alarm_rows alarms; /* raised and not ended, of workers that live */
+    /* Of the message that waits for the longest for a program that reads its version: since when, and its queue
+     * with both versions; or 0 and empty. */
+    pawl_time unread_since;
+    pawl_text unread;
 } pawl_health_figures;
 
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store

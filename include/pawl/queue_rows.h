@@ -14,10 +14,15 @@
 extern "C" {
 #endif
 
+/* The error of a message begins so when it waits for a program that reads its version, or that of the saga or
+ * stream which it is for: behind it stand the version that was found and the one that is known. */
+#define PAWL_QUEUE_UNREAD "EVERSION: "
+
 /* A message that is in its queue, claimed or not. */
 typedef struct pawl_queue_message {
-    pawl_queue_row row;   /* first */
-    pawl_text      error; /* of the last run, when it is retried; or empty */
+    pawl_queue_row row; /* first */
+    pawl_text
+        error; /* of the last run, when it is retried or waits for another program; or empty */
 } pawl_queue_message;
 
 typedef struct pawl_queue_messages {

@@ -233,6 +233,25 @@ bool pawl__progress_is_due(pawl__progress_times *times, bool is_terminal, int64_
  * nothing, before their work begins. NULL: "nothing was written". Borrowed for good. */
 void pawl__interrupt_says(const char *text);
 
+/* ---- Files that are written ------------------------------------------------- */
+
+/* A file under another name until it is whole: a reader sees the one that was there or the new one. The name is new,
+ * so that no link of somebody else is followed, and only the user may read the file.
+ *
+ *     pawl__part_open -> { writes to file }* -> pawl__part_end
+ */
+#define PAWL__PATH_SIZE 4096
+typedef struct pawl__part {
+    FILE *file;
+    char  name[PAWL__PATH_SIZE];
+} pawl__part;
+
+/* PAWL_EINPUT, PAWL_EFULL: it cannot be made; the text names it. */
+pawl_code pawl__part_open(pawl__part *part, const char *path, pawl_error *error);
+/* Gives it the name `path`, in place of a file or a link that is there; after a failed `code`, and when it cannot be
+ * written, it is removed. The code, or that of the failure. */
+pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, pawl_error *error);
+
 /* ---- Input ---------------------------------------------------------------- */
 
 /* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any

@@ -44,7 +44,7 @@ pawl_code pawl__doctor_checks(pawl__doctor *doctor);
 /* doctor_stuck.c, doctor_sagas.c */
 typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
 pawl__doctor_check pawl__doctor_alarms, pawl__doctor_paused, pawl__doctor_retries,
-    pawl__doctor_sources, pawl__doctor_routes;
+    pawl__doctor_sources, pawl__doctor_routes, pawl__doctor_versions;
 pawl__doctor_check pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention;
 pawl__doctor_check pawl__doctor_sagas;
 

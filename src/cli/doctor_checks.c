@@ -197,6 +197,7 @@ static pawl__doctor_check *const checks[] = {
     pawl__doctor_paused,
     pawl__doctor_alarms,
     pawl__doctor_retries,
+    pawl__doctor_versions,
     check_timeouts,
     check_outbox,
     pawl__doctor_sources,

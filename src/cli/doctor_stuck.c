@@ -82,6 +82,57 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *al
     return code;
 }
 
+/* ---- Versions ------------------------------------------------------------ */
+
+static bool is_unread(const pawl_queue_message *message)
+{
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    return message->error.size >= mark.size &&
+           memcmp(message->error.data, mark.data, mark.size) == 0;
+}
+
+/* Such messages are due again every few seconds: those that are looked at just now are found as well. */
+static pawl_code find_unread(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    const pawl_queue_query query = {
+        .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
+    pawl_queue_messages       found  = {.count = 0};
+    const pawl_queue_message *oldest = NULL;
+    size_t                    count  = 0;
+    char                      since[PAWL__SPAN_SIZE];
+    pawl_code                 code =
+        pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
+        const pawl_queue_message *message = &found.items[i];
+        count += is_unread(message);
+        if (is_unread(message) && (oldest == NULL || message->row.placed < oldest->row.placed))
+            oldest = message;
+    }
+    if (code != PAWL_OK || oldest == NULL)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    return pawl__doctor_find(
+        doctor, "versions", PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
+        "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
+        "does: the oldest is %.*s (%.*s), due %s: %.*s",
+        PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
+        plural((int64_t)count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(oldest->row.message.id),
+        PAWL_TEXT_ARGS(oldest->row.message.type),
+        pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
+}
+
+pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
+        if (all->stats.queues[i].ready + all->stats.queues[i].future > 0)
+            code = find_unread(doctor, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "versions", PAWL_FINDING_OK, "",
+                                 "no message waits for a program that reads its version");
+    return code;
+}
+
 /* ---- Pauses ------------------------------------------------------------- */
 
 static pawl_code find_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)

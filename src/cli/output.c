@@ -5,6 +5,7 @@
 #include "base/calm.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -200,4 +201,48 @@ pawl_code pawl__json_check(pawl_text text, pawl_error *error)
     if (text.size == 0)
         return pawl_error_set(error, PAWL_EINPUT, "not JSON: it is empty");
     return pawl_error_set(error, PAWL_EINPUT, "not JSON: %s at byte %zu", why.msg, why.pos);
+}
+
+/* ---- Files that are written ---------------------------------------------------- */
+
+static pawl_code cannot(const char *doing, const char *path, pawl_error *error)
+{
+    int reason = errno;
+    return pawl_error_set(error, reason == ENOSPC ? PAWL_EFULL : PAWL_EINPUT, "%s %s: %s", doing,
+                          path, strerror(reason));
+}
+
+/* mkstemps takes a name that is not there, follows no link, and gives the file the mode 0600 whatever the umask. */
+pawl_code pawl__part_open(pawl__part *part, const char *path, pawl_error *error)
+{
+    static const char end[] = ".part";
+    int               size  = snprintf(part->name, sizeof part->name, "%s.XXXXXX%s", path, end);
+    part->file              = NULL;
+    if (size < 0 || (size_t)size >= sizeof part->name)
+        return pawl_error_set(error, PAWL_EINPUT, "write %s: the name is too long", path);
+    int descriptor = mkstemps(part->name, (int)sizeof end - 1);
+    if (descriptor < 0)
+        return cannot("write", path, error);
+    part->file = fdopen(descriptor, "w");
+    if (part->file != NULL)
+        return PAWL_OK;
+    pawl_code code = cannot("write", part->name, error);
+    close(descriptor);
+    (void)remove(part->name);
+    return code;
+}
+
+pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, pawl_error *error)
+{
+    bool is_bad = fflush(part->file) != 0 || ferror(part->file);
+    if (is_bad && code == PAWL_OK)
+        code = cannot("write", part->name, error);
+    if (fclose(part->file) != 0 && code == PAWL_OK)
+        code = cannot("write", part->name, error);
+    if (code == PAWL_OK && rename(part->name, path) != 0)
+        code = cannot("rename to", path, error);
+    if (code != PAWL_OK)
+        (void)remove(part->name);
+    part->file = NULL;
+    return code;
 }

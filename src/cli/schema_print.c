@@ -45,27 +45,17 @@ static pawl_code failed(const char *doing, const char *path, pawl_error *error)
 
 static pawl_code make_folder(const char *path, pawl_error *error)
 {
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? PAWL_OK : failed("make folder", path, error);
+    return mkdir(path, 0755) == 0 || errno == EEXIST ? PAWL_OK : failed("make folder", path, error);
 }
 
-/* Under another name until it is whole, so that a file that is there is one script or another. */
 static pawl_code write_file(const pawl__sql_script *script, const char *path, pawl_error *error)
 {
-    char part[PATH_SIZE + 8];
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = fopen(part, "w");
-    if (file == NULL)
-        return failed("write", part, error);
-    pawl_code code   = pawl__sql_script_print(script, pawl__schema_line, file, error);
-    bool      is_bad = fflush(file) != 0 || ferror(file);
-    if (is_bad && code == PAWL_OK)
-        code = failed("write", part, error);
-    if (fclose(file) != 0 && code == PAWL_OK)
-        code = failed("write", part, error);
-    if (code == PAWL_OK && rename(part, path) != 0)
-        code = failed("rename to", path, error);
-    if (code != PAWL_OK)
-        (void)remove(part);
+    pawl__part part;
+    pawl_code  code = pawl__part_open(&part, path, error);
+    if (code == PAWL_OK)
+        code = pawl__part_end(&part, path,
+                              pawl__sql_script_print(script, pawl__schema_line, part.file, error),
+                              error);
     return code;
 }
 

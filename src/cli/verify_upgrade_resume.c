@@ -5,11 +5,8 @@
  */
 #include "cli/verify_upgrade.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-#define PATH_SIZE 4096
 
 /* ---- Writing --------------------------------------------------------------- */
 
@@ -42,33 +39,15 @@ static yyjson_mut_doc *make_document(const pawl__verify_cursor *cursor,
     return doc;
 }
 
-static pawl_code failed(const char *doing, const char *path, pawl_error *error)
-{
-    int reason = errno;
-    return pawl_error_set(error, reason == ENOSPC ? PAWL_EFULL : PAWL_EINPUT, "--resume: %s %s: %s",
-                          doing, path, strerror(reason));
-}
-
-/* Under another name until it is whole. */
 pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor *cursor,
                                     const pawl__verify_report *report, pawl_error *error)
 {
-    char  part[PATH_SIZE];
-    int   size = snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = size > 0 && (size_t)size < sizeof part ? fopen(part, "w") : NULL;
-    if (file == NULL)
-        return failed("write", path, error);
-    pawl_code code   = pawl__json_print(make_document(cursor, report), file, error);
-    bool      is_bad = fflush(file) != 0 || ferror(file);
-    if (is_bad && code == PAWL_OK)
-        code = failed("write", part, error);
-    if (fclose(file) != 0 && code == PAWL_OK)
-        code = failed("write", part, error);
-    if (code == PAWL_OK && rename(part, path) != 0)
-        code = failed("rename to", path, error);
-    if (code != PAWL_OK)
-        (void)remove(part);
-    return code;
+    pawl__part part;
+    pawl_code  code = pawl__part_open(&part, path, error);
+    if (code == PAWL_OK)
+        code = pawl__part_end(
+            &part, path, pawl__json_print(make_document(cursor, report), part.file, error), error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--resume");
 }
 
 /* ---- Reading --------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "cli/why.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define LETTERS_MAX 10
 #define PAGE_ROWS 500
@@ -48,6 +49,26 @@ pawl_code pawl__why_letters(pawl__why *why)
 }
 
 /* ---- Queues ------------------------------------------------------------- */
+
+/* Of a version that no worker of the endpoint reads: no failure, and nothing that a retry mends. */
+static bool say_unread(const pawl__why *why, const pawl_queue_message *message, pawl_text queue,
+                       pawl__answer *answer)
+{
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    char            span[PAWL__SPAN_SIZE];
+    if (message->error.size < mark.size || memcmp(message->error.data, mark.data, mark.size) != 0)
+        return false;
+    answer->waits_for = pawl_arena_printf(
+        why->arena,
+        "a program of endpoint %.*s that reads its version: no worker that looked at it does",
+        PAWL_TEXT_ARGS(queue));
+    answer->since = message->row.placed;
+    answer->error = message->error;
+    answer->next  = pawl_arena_printf(
+         why->arena, "looked at again %s, uncounted and without end, until such a program runs",
+         pawl__age_text(message->row.due, why->now, span));
+    return true;
+}
 
 static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
 {
@@ -102,9 +123,10 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     pawl_queue_messages    found = {.count = 0};
     pawl_text              holder, name;
     pawl__held             held;
-    if (row->due <= why->now)
-        return PAWL_OK;
     pawl_code code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
+    if (code != PAWL_OK || found.count == 0 || say_unread(why, &found.items[0], queue, answer) ||
+        row->due <= why->now)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
     if (code == PAWL_OK)
         code = pawl__held_read(why->store, queue, why->now, why->arena, &held, why->error);
     if (code != PAWL_OK || found.count == 0 || held.count == 0)

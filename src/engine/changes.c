@@ -134,6 +134,16 @@ static bool is_later(const pawl__unit *unit)
            unit->end == PAWL__END_HELD;
 }
 
+/* The error of a message that waits for another program begins with what tells it from one that failed. */
+static pawl_text error_of(pawl__batch *batch, const pawl__unit *unit)
+{
+    pawl_text made = {.data = NULL};
+    if (unit->end == PAWL__END_UNREAD)
+        made =
+            pawl_arena_printf(batch->arena, PAWL_QUEUE_UNREAD "%.*s", PAWL_TEXT_ARGS(unit->error));
+    return made.data != NULL ? made : unit->error;
+}
+
 static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     pawl_queue_settle settle = {.unit   = unit->index,
@@ -148,7 +158,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
     settle.action   = PAWL_QUEUE_RETRY;
     settle.due      = unit->due;
     settle.deaths   = unit->row.deaths;
-    settle.error    = unit->error;
+    settle.error    = error_of(batch, unit);
     settle.history  = pawl__unit_history(batch, unit);
     settle.attempts = unit->row.attempts + (unit->end == PAWL__END_RETRY);
     if (unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)

@@ -131,6 +131,8 @@ more=()
 
 echo "== gone on with, after an interruption"
 more=(--resume "$work/cursor")
+echo mine >"$work/victim"
+ln -sf "$work/victim" "$work/cursor.part"
 "$build_dir/pawl" saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}" --rate 1 \
     >"$work/out" 2>"$work/err" </dev/null &
 pid=$!
@@ -138,6 +140,8 @@ started+=("$pid")
 poll 20 grep -q '"rows":[5-9]' "$work/cursor" 2>/dev/null || die "it writes no cursor"
 stop "$pid" TERM 5
 [ ! -s "$work/out" ] || die "an interrupted run reports"
+[ "$(cat "$work/victim")" = mine ] || die "a link was followed"
+[ "$(stat -c %a "$work/cursor")" = 600 ] || die "others may read the cursor"
 [ "$(tail -n 1 "$work/err")" = "pawl: interrupted; nothing was written to the store; the same call goes on from $work/cursor" ] ||
     die "it does not say what it left"
 sed -i -E 's/"rows":/&1000/' "$work/cursor"

@@ -70,6 +70,18 @@ expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/files"
 diff -r "$work/files" "$work/same" || die "the second time others"
 expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/kinds" --kind outbox
 [ "$(ls "$work/kinds/drop")" = "$(printf '94_pawl_outbox_attempts.sql\n95_pawl_outbox.sql')" ] || die "other files"
+rm -rf "$work/linked" && mkdir -p "$work/linked/create"
+for script in "$work/files/create"/*.sql; do # of somebody who may write to the folder
+    echo mine >"$work/victim"
+    ln -s "$work/victim" "$work/linked/create/$(basename "$script").part"
+    ln -s "$work/victim" "$work/linked/create/$(basename "$script")"
+done
+(umask 000 && exec "$build_dir/pawl" schema print --dialect sqlite "${app[@]}" --files "$work/linked") >"$work/out" 2>"$work/err" ||
+    die "a link in the way stops it"
+[ "$(cat "$work/victim")" = mine ] || die "a link was followed"
+rm "$work/linked/create"/*.part
+diff -r "$work/files" "$work/linked" || die "other files where links were"
+[ -z "$(find "$work/linked" -type l -o -type f ! -perm 600 -o -type d -perm -022)" ] || die "others may read or write: $(ls -lR "$work/linked")"
 expect 2 '^pawl: --files writes the files that drop as well' pawl schema print --dialect sqlite --files "$work/f" --drop
 expect 2 "^pawl: make folder $work/no/f: No such file or directory$" pawl schema print --dialect sqlite --files "$work/no/f"
 expect 2 'has no schemas' pawl schema print --dialect mysql --files "$work/f" --schema x

@@ -73,6 +73,43 @@ static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_healt
     return code;
 }
 
+#define UNREAD_LOOK_MAX 256
+#define UNREAD_LOOK_BACK PAWL_SECONDS(2) /* such a message is due again every few seconds */
+
+/* The message of one queue that waits for the longest for a program that reads its version. */
+static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
+                                     pawl_arena *arena, pawl_health_figures *figures,
+                                     pawl_error *error)
+{
+    const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    const pawl_queue_query query = {
+        .queue = queue, .due_min = now - UNREAD_LOOK_BACK, .count_max = UNREAD_LOOK_MAX};
+    pawl_queue_messages rows = {.count = 0};
+    pawl_code code = or_none(pawl_store_queue_find(store, &query, arena, &rows, error), error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_queue_message *row = &rows.items[i];
+        if (row->error.size < mark.size || memcmp(row->error.data, mark.data, mark.size) != 0 ||
+            (figures->unread_since != 0 && row->row.placed >= figures->unread_since))
+            continue;
+        figures->unread_since = row->row.placed;
+        figures->unread =
+            pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue),
+                              (int)(row->error.size - mark.size), row->error.data + mark.size);
+    }
+    return code;
+}
+
+static pawl_code look_at_versions(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                  pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats.queue_count; i++)
+        if (figures->stats.queues[i].ready + figures->stats.queues[i].future > 0)
+            code = look_at_versions_of(store, figures->stats.queues[i].queue, now, arena, figures,
+                                       error);
+    return code;
+}
+
 /* The machine's clock is the one that is compared, whatever time the caller looks for. */
 static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
                                 pawl_error *error)
@@ -103,6 +140,8 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
         code = look_at_projections(store, now, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_pauses(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_versions(store, now, arena, figures, error);
     if (code == PAWL_OK)
         code = or_none(pawl_store_alarms(store, arena, &figures->alarms, error), error);
     return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
@@ -185,6 +224,11 @@ static measure retry_age(const pawl_health_figures *figures, pawl_time now)
             oldest = (measure){age, queue->queue};
     }
     return oldest;
+}
+
+static measure version_wait(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){age_of(figures->unread_since, now), figures->unread};
 }
 
 static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)

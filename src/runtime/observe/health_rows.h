@@ -73,7 +73,10 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "how long a receiver of the outbox has been away")                                               \
     X(no_worker, idle, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                                    \
       "%.*smessages or timeouts have been due for %lld s and no worker is alive, the limit is %lld s", \
-      "how long something is due while no worker is alive")
+      "how long something is due while no worker is alive")                                            \
+    X(version_wait, version, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,                             \
+      "queue %.*s: a message waits %lld s for a program that reads it, the limit is %lld s",           \
+      "how long a message has waited for a program that reads its version")
 
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };

@@ -271,7 +271,9 @@ static const pawl_health_options strict = {.held_degraded        = 1,
                                            .route_degraded       = 1,
                                            .route_unhealthy      = 5,
                                            .idle_degraded        = 1,
-                                           .idle_unhealthy       = 5};
+                                           .idle_unhealthy       = 5,
+                                           .version_degraded     = 1,
+                                           .version_unhealthy    = 5};
 static const pawl_health_options off    = {.held_degraded       = -1,
                                            .retried_degraded    = -1,
                                            .queue_age_degraded  = -1,
@@ -287,7 +289,8 @@ static const pawl_health_options off    = {.held_degraded       = -1,
                                            .breaker_degraded    = -1,
                                            .cleaning_degraded   = -1,
                                            .route_degraded      = -1,
-                                           .idle_degraded       = -1};
+                                           .idle_degraded       = -1,
+                                           .version_degraded    = -1};
 
 /* Limits of an operator's own hold for these, too. */
 static void o23_own_limits_of_every_check(void **state)
@@ -299,6 +302,7 @@ static void o23_own_limits_of_every_check(void **state)
                                                                 .dead         = 5},
                                             .timeout_first   = NOW - 5,
                                             .paused_since    = NOW - 5,
+                                            .unread_since    = NOW - 5,
                                             .alarms          = {late_alarms, 5},
                                             .clock_offset    = 5 * SECOND,
                                             .transaction_age = 600 * SECOND,
