@@ -304,6 +304,9 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
                                              .reason     = pawl_text_of(fields->reason)};
     if (code == PAWL_OK)
         code = pawl_store_projection_rebuild(store, &request, pawl_clock_now(NULL), &count, error);
+    if (code == PAWL_ECONFLICT && !fields->while_read)
+        pawl__append(error->text, sizeof error->text,
+                     "; with a .reset, or handlers that write the same rows again: --while-read");
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define EXIT_DIFFERENT 1
+#define EXIT_UNREACHABLE 3
 
 typedef pawl__schema_fields verb_fields;
 
@@ -212,6 +213,29 @@ static void say_done(const verb_fields *fields, const char *done)
     fprintf(stderr, "pawl: %s: %s\n", pawl__masked(fields->at.store, url, sizeof url), done);
 }
 
+static void count_line(pawl_text line, void *context)
+{
+    (void)line;
+    ++*(size_t *)context;
+}
+
+/* Whether apply will have something to do: a store that cannot tell the statements says whether its tables are as
+ * they should be, and one that has none leaves the action's own words. Other failures are those of apply. */
+static pawl_code plan_apply(const verb_fields *fields, const pawl_schema_spec *spec,
+                            const char **done, pawl_error *error)
+{
+    static const pawl_schema_verb looks[] = {PAWL_SCHEMA_PLAN, PAWL_SCHEMA_VERIFY};
+    size_t                        count   = 0;
+    pawl_code                     code    = PAWL_EUNSUPPORTED;
+    for (size_t i = 0; i < 2 && code != PAWL_OK && pawl_code_exit(code) != EXIT_UNREACHABLE; i++)
+        code = pawl_store_schema(fields->at.store, looks[i], spec, count_line, &count, error);
+    if (count > 0 || code == PAWL_ESCHEMA)
+        *done = "the tables were made, or brought up to date";
+    else if (code == PAWL_OK && strncmp(fields->at.store, "memory:", 7) != 0)
+        *done = "the tables were there, nothing was to be done";
+    return pawl_code_exit(code) == EXIT_UNREACHABLE ? code : PAWL_OK;
+}
+
 /* `*line_count`: of those that the store's driver says, the differences of verify. */
 static pawl_code work(const verb_fields *fields, const schema_action *action,
                       const pawl_application *application, pawl_arena *arena, size_t *line_count,
@@ -221,7 +245,10 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     pawl_code        code = find_tables(fields, application, arena, &spec, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_DROP && !fields->is_agreed)
         code = ask(fields, spec.table_count, error);
-    bool is_printed = false;
+    bool        is_printed = false;
+    const char *done       = action->done;
+    if (code == PAWL_OK && action->verb == PAWL_SCHEMA_APPLY && !fields->is_dry)
+        code = plan_apply(fields, &spec, &done, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_PRINT)
         code = pawl__schema_print(fields, &spec, &is_printed, error);
     if (code == PAWL_OK && !is_printed)
@@ -230,8 +257,8 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     if (code == PAWL_OK && fields->is_dry)
         say_done(fields, *line_count != 0 ? "apply would run these statements; none was run"
                                           : "there is nothing to do");
-    else if (code == PAWL_OK && action->done != NULL)
-        say_done(fields, action->done);
+    else if (code == PAWL_OK && done != NULL)
+        say_done(fields, done);
     return code;
 }
 

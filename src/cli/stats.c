@@ -88,7 +88,7 @@ static const number_row numbers[] = {
     NUMBER("flushes", "aggregator flushes", counters.flushes),
     NUMBER("failures", "handler failures", counters.failures),
     NUMBER("conflicts", "conflicts", counters.conflicts),
-    NUMBER("dead_ever", "dead letters ever", counters.dead),
+    NUMBER("dead_ever", "dead letters by workers", counters.dead),
     NUMBER("dead", "dead letters now", dead),
     NUMBER("timeouts_due", "timeouts due", timeouts_due),
     NUMBER("timeouts_pending", "timeouts pending", timeouts_pending),

@@ -134,6 +134,10 @@ static void print_group(const pawl__verify_group *group, FILE *out)
                  example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
         print_line(line, out);
     }
+    if (group->examples[0].id.size > 0 && group->count > (int64_t)group->example_count) {
+        int64_t more = group->count - (int64_t)group->example_count;
+        fprintf(out, "    and %" PRId64 " more row%s\n", more, more == 1 ? "" : "s");
+    }
 }
 
 static void print_groups(const pawl__verify_report *report, bool are_findings, FILE *out)

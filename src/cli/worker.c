@@ -274,12 +274,17 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = find_stamped(store, id, view.now, arena, &stamped, error);
     if (code != PAWL_OK)
         return code;
-    found->next = stamped.count > 0
-                      ? PAWL_TEXT("the message below, which it runs alone, as processes died "
-                                  "before")
-                      : PAWL_TEXT("not told by the store: a claim is a lock or in the worker's "
-                                  "memory, and only a message that runs alone after a death is "
-                                  "named in its row");
+    found->next =
+        stamped.count > 0
+            ? PAWL_TEXT("the message below, which it runs alone, as processes died "
+                        "before")
+            : pawl_arena_printf(
+                  arena,
+                  "not told by the store: it keeps no row of a claim, but what is in hand is among the due "
+                  "messages of `pawl queue peek %.*s --due now`; one that runs alone after a death is named",
+                  PAWL_TEXT_ARGS(found->info.endpoint));
+    if (found->next.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the worker");
     return print_shown(&view, found, &stamped, error);
 }
 

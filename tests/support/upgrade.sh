@@ -184,3 +184,10 @@ expect 1 '' pawl saga verify-upgrade --app "$work/no_saga.so" --from "$work/old.
 has_line '^removed: saga Order: ' '^    no table registers it$' '^    3 live rows in table shop_Order$'
 expect 1 '' pawl saga verify-upgrade --app "$work/no_timeout.so" --from "$work/old.so" "${at[@]}"
 grep -q 'live rows in table' "$work/out" && die "rows of a table that the new program has"
+
+echo "== rows beyond the examples are counted"
+for i in 1 2 3 4; do
+    expect 0 '' pawl send "${at[@]}" --to desk --type cancel --body '{"order_id":"o-9"}'
+done
+expect 1 '' pawl saga verify-upgrade --app "$work/removed.so" "${at[@]}"
+has_line '^unhandled: message cancel: is handled by nobody; 5 rows$' '^    and 2 more rows$'

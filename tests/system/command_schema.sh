@@ -109,6 +109,9 @@ expect 2 'pawl schema verify has no option --dry-run: it is for apply$' pawl sch
 
 echo "== apply"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
+grep -q ': the tables were made, or brought up to date$' "$work/err" || die "new tables are said to be there"
+expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
+grep -q ': the tables were there, nothing was to be done$' "$work/err" || die "it does not say that they were there"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
 tables >"$work/applied"
 grep -q 'table orders_OrderSaga' "$work/applied" || die "no saga table"

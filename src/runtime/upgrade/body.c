@@ -97,35 +97,47 @@ static bool could_hold(const pawl_field *field, yyjson_val *value)
     }
 }
 
-static const pawl_field *find_renamed(const pawl_record *record, yyjson_val *object,
-                                      yyjson_val *value)
+#define NAMED_MAX 3
+
+/* Writes the members that the body lacks and that could hold the value, "remark" or "remark, memo": which of several
+ * it is nobody can tell. The number of them. */
+static size_t find_renamed(const body_look *at, const pawl_record *record, yyjson_val *object,
+                           yyjson_val *value, char *names, size_t size)
 {
+    size_t count = 0, used = 0;
+    names[0] = '\0';
     for (size_t i = 0; i < record->field_count; i++) {
         const pawl_field *field = pawl__field_at(record, i);
-        if (yyjson_obj_get(object, pawl_field_json(field)) == NULL && could_hold(field, value))
-            return field;
+        if (yyjson_obj_get(object, pawl_field_json(field)) != NULL || !could_hold(field, value))
+            continue;
+        if (count++ < NAMED_MAX && used < size)
+            used += (size_t)snprintf(names + used, size - used, "%s%s%s", count > 1 ? ", " : "",
+                                     at->path, pawl_field_json(field));
     }
-    return NULL;
+    return count;
 }
 
 static void report_unknown(const body_look *at, const pawl_record *record, yyjson_val *object,
                            const char *name, yyjson_val *value)
 {
-    const pawl_field *renamed = find_renamed(record, object, value);
-    char              member[PATH_SIZE];
-    pawl_error        text = PAWL_ERROR_INIT;
+    char       member[PATH_SIZE], names[NAMED_MAX * PATH_SIZE];
+    size_t     renamed = find_renamed(at, record, object, value, names, sizeof names);
+    pawl_error text    = PAWL_ERROR_INIT;
     snprintf(member, sizeof member, "%s%s", at->path, name);
-    if (renamed == NULL)
+    if (renamed == 0)
         (void)pawl_error_set(&text, PAWL_EDECODE, "%s: record %s does not know it", member,
                              record->name);
     else
         (void)pawl_error_set(
             &text, PAWL_EDECODE,
-            "%s: record %s does not know it, and %s%s, which could hold its value, "
-            "is missing: was it renamed?",
-            member, record->name, at->path, pawl_field_json(renamed));
+            renamed == 1
+                ? "%s: record %s does not know it, and %s, which could hold its value, is missing: was it "
+                  "renamed?"
+                : "%s: record %s does not know it, and several that could hold its value are missing, %s: "
+                  "was it renamed to one of them?",
+            member, record->name, names);
     pawl__upgrade_report(at->look,
-                         renamed != NULL ? PAWL_UPGRADE_UNREAD_MEMBER : PAWL_UPGRADE_UNKNOWN_MEMBER,
+                         renamed != 0 ? PAWL_UPGRADE_UNREAD_MEMBER : PAWL_UPGRADE_UNKNOWN_MEMBER,
                          pawl_text_of(member), pawl_text_of(text.text));
 }
 
