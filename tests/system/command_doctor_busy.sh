@@ -21,7 +21,8 @@ send_on()
     local sent=0
     while [ ! -e "$work/enough" ]; do
         "$build_dir/pawl" send --to billing --type charge --lines <"$work/bodies" >/dev/null 2>"$work/sender" || break
-        echo $((sent += 1000)) >"$work/sent"
+        echo $((sent += 1000)) >"$work/sent.new"
+        mv "$work/sent.new" "$work/sent" # whole whenever it is read
         sleep "$(printf '%d.%03d' $((seconds / 33)) $((seconds * 1000 / 33 % 1000)))"
     done
 }
