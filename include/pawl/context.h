@@ -114,7 +114,8 @@ PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
 
 /* The store's connection inside the transaction that pawl commits, for a handler, finder,
  * projection or aggregator that says .own_sql; NULL for one that does not, and when the store is
- * of another kind. An application that runs on several kinds asks for one after the other.
+ * of another kind. An application that runs on several kinds asks for one after the other. NULL in
+ * the test kit's store in memory, too, where asking fails the message (PAWL_EUNSUPPORTED).
  * Lent until the handler returns: no commit, no rollback, no close. */
 struct sqlite3;
 struct pg_conn;

@@ -21,8 +21,10 @@
  * thread, on a store of this test's own. Nothing sleeps, and a run repeats: time and
  * ids come from the options alone.
  *
- * The store is in memory, unless the options name another: one with handlers that say
- * .own_sql needs SQL. Create makes pawl's tables there, destroy drops them again, and what
+ * The store is in memory, unless the options name another. In memory a handler that says
+ * .own_sql gets no connection: a message for which it asks for one is a dead letter that says
+ * so, and all else of the application runs. To test such a handler, name a store with SQL.
+ * Create makes pawl's tables there, destroy drops them again, and what
  * is not empty is refused: ids and clocks begin anew with each test, so that its messages
  * would be taken for those of an earlier run. Tables of your own are yours to make and drop,
  * by a connection of your own.

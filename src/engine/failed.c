@@ -61,10 +61,11 @@ static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
                               names[number - (int)PAWL_RETRY_NEVER], colon, said);
 }
 
-/* Lack of memory for an effect outranks the handler's answer, which may be OK all the same. */
+/* Lack of memory for an effect outranks the handler's answer, which may be OK all the same, and so
+ * does a connection that was asked for where there is none. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
 {
-    if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM) {
+    if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM || ctx->failed == PAWL_EUNSUPPORTED) {
         /* The error's text may be that of a later effect, which was refused as well. */
         if (ctx->failed != PAWL_OK && ctx->failed_text.data != NULL)
             pawl_error_set(&ctx->error, ctx->failed, "%s", ctx->failed_text.data);

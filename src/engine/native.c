@@ -13,10 +13,19 @@ static bool has_sql(const pawl_context *ctx)
     return ctx->unit->kind == PAWL__UNIT_EVENT || ctx->unit->kind == PAWL__UNIT_FLUSH;
 }
 
+/* A store without SQL is met in the test kit alone: elsewhere the endpoint is refused. */
 void *pawl_native(pawl_context *ctx, const char *type)
 {
     pawl_store *store = ctx->batch->engine->store;
-    return ctx->is_sql_open && has_sql(ctx) ? pawl_store_native(store, type) : NULL;
+    if (!has_sql(ctx))
+        return NULL;
+    if ((pawl_store_promises(store) & PAWL_STORE_HAS_SQL) == 0)
+        (void)pawl__context_refuse(
+            ctx, PAWL_EUNSUPPORTED,
+            "a handler with .own_sql asks for its connection, and a %s store "
+            "has no SQL: test it on one that has (.store of the test's options)",
+            pawl_store_scheme(store));
+    return ctx->is_sql_open ? pawl_store_native(store, type) : NULL;
 }
 
 struct sqlite3 *pawl_sqlite(pawl_context *ctx)

@@ -54,6 +54,7 @@ typedef struct pawl__outage {
 
 struct pawl_endpoint {
     pawl_endpoint_options settings; /* defaults filled in */
+    bool                  is_test;  /* of the test kit */
     pawl__model          *model;
     pawl_route            routes[PAWL__ROUTES_MAX];
     size_t                route_count;
@@ -298,5 +299,11 @@ pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *
 void      pawl__outbox_close(pawl__service *service);
 /* Forgets that it leads: after the store handle was lost. */
 void pawl__outbox_forget(pawl__service *service);
+
+/* endpoint.c: pawl_endpoint_create. `is_test`: handlers with SQL of their own may be on a store
+ * without. */
+pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,
+                                const pawl_endpoint_options *options, bool is_test,
+                                pawl_endpoint **endpoint, pawl_error *error);
 
 #endif

@@ -65,8 +65,8 @@ static pawl_code create_endpoints(pawl_test *test, const pawl_application *appli
                               count, PAWL_TEST_ENDPOINTS_MAX);
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
         test->settings.seed = seed + i;
-        code = pawl_endpoint_create(application, application->endpoints[i]->name, &test->settings,
-                                    &test->endpoints[i], error);
+        code = pawl__endpoint_create(application, application->endpoints[i]->name, &test->settings,
+                                     true, &test->endpoints[i], error);
         if (code == PAWL_OK)
             test->endpoint_count++;
     }

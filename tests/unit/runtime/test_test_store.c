@@ -434,10 +434,69 @@ static void a_bad_url_is_named(const char *url)
     use_folder(NULL);
 }
 
-static void own_sql_in_memory_is_refused(const char *url)
+#define BELL(F) F(TEXT, room)
+PAWL_RECORD(bell, BELL)
+
+static int bells;
+
+static pawl_code on_bell(pawl_context *ctx, const bell *message)
 {
-    (void)url;
-    refuse(&hotel, NULL, PAWL_EUNSUPPORTED, "says .own_sql, and a memory store has no SQL");
+    (void)message;
+    bells++;
+    return pawl_sqlite(ctx) == NULL ? PAWL_OK : PAWL_REJECT; /* does not say .own_sql */
+}
+PAWL_MESSAGE_HANDLER(on_bell, bell);
+
+/* A handler that says .own_sql, and answers what its library makes of no connection. */
+static pawl_code own_sql_answer;
+
+static pawl_code on_bill(pawl_context *ctx, const bill *message)
+{
+    (void)message;
+    if (pawl_postgres(ctx) != NULL || pawl_mysql(ctx) != NULL || pawl_sqlite(ctx) != NULL)
+        return PAWL_OK;
+    return own_sql_answer != PAWL_OK ? pawl_fail(ctx, own_sql_answer, "out of memory") : PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_bill, bill);
+
+static const pawl_endpoint_spec inn_with_sql = {
+    .name     = "inn",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bell)},
+                        {.handle = PAWL_HANDLE(on_bill), .own_sql = true})};
+static const pawl_application mixed = {PAWL_APPLICATION_INIT, .name = "mixed",
+                                       .endpoints = PAWL_ENDPOINTS(&inn_with_sql)};
+
+/* A message whose handler asks is a dead letter that says why, whatever it answers; all else of the
+ * application is tested. An endpoint on such a store is refused. */
+static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
+{
+    static const pawl_code answers[] = {PAWL_OK, PAWL_RETRY, PAWL_REJECT, PAWL_DISCARD};
+    pawl_error             error     = PAWL_ERROR_INIT;
+    pawl_endpoint         *endpoint  = NULL;
+    pawl_endpoint_options  options   = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                    = url;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        pawl_test     *made = open_test(&mixed, NULL);
+        pawl_dead_rows rows;
+        bells          = 0;
+        own_sql_answer = answers[i];
+        for (int j = 0; j < 2; j++) {
+            world_ok(
+                pawl_test_deliver(made, NULL, PAWL_MESSAGE(bell, .room = PAWL_TEXT("1")), &error),
+                &error);
+            world_ok(pawl_test_deliver(made, NULL, PAWL_MESSAGE(bill, .nights = 1), &error),
+                     &error);
+        }
+        assert_int_equal(bells, 2);
+        world_ok(pawl_test_dead(made, "inn", &rows, &error), &error);
+        assert_int_equal(rows.count, 2);
+        assert_true(world_says(rows.items[0].error, "a memory store has no SQL"));
+        assert_true(pawl_text_equal(rows.items[0].code, PAWL_TEXT("EUNSUPPORTED")));
+        pawl_test_destroy(made);
+    }
+    assert_int_equal(pawl_endpoint_create(&mixed, NULL, &options, &endpoint, &error),
+                     PAWL_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "says .own_sql, and a memory store has no SQL"));
     pawl_test *test = open_test(&inn, NULL);
     assert_null(pawl_test_file(test));
     pawl_test_destroy(test);
@@ -510,7 +569,7 @@ int main(void)
         ON_STORE(a_shortage_leaves_no_file, "sqlite"),
         ON_STORE(what_stays_is_logged, "sqlite"),
         ON_STORE(a_bad_url_is_named, "sqlite"),
-        ON_STORE(own_sql_in_memory_is_refused, "memory"),
+        ON_STORE(own_sql_in_memory_fails_what_asks_for_it, "memory"),
         ON_STORE(older_options_are_taken, "memory"),
     };
     fault_memory_install();
