@@ -551,51 +551,6 @@ static int verify(const char *name, const char *url)
     return code != PAWL_OK;
 }
 
-/* Two tables with one property. Where indexes are a table's own, both have the name of D9; where
- * they are a database's or a schema's, the names hold the table or a hash of it, so that "if not
- * exists" passes over none. */
-static void d9_d10_d11_the_index_of_each_table_has_its_name(void **state)
-{
-    static const struct {
-        const char *dialect, *column, *indexes[2];
-    } rows[] = {
-        {"sqlite",
-         "\"Correlation_order_id\"",
-         {"\"Index_shop_Order_Correlation_order_id\"",
-          "\"Index_shop_Return_Correlation_order_id\""}},
-        {"postgres",
-         "\"Correlation_order_id\"",
-         {"\"Index_258ef54e24a2581fb1fd51f3770de341\"", "\"Index_"}},
-        {"mysql", "`Correlation_order_id`", {"`Index_Correlation_order_id`", NULL}},
-        {"mariadb", "`Correlation_order_id`", {"`Index_Correlation_order_id`", NULL}},
-        {"mssql", "[Correlation_order_id]", {"[Index_Correlation_order_id]", NULL}},
-        {"oracle", "\"CORR_ORDER_ID\"", {"\"SAGAIDX_", "\"SAGAIDX_"}},
-    };
-    (void)state;
-    static const pawl_saga_table sagas[] = {{TABLE("Order"), MAIN("order_id", PAWL_VALUE_TEXT)},
-                                            {TABLE("Return"), MAIN("order_id", PAWL_VALUE_TEXT)}};
-    const pawl_saga_table *const list[]  = {&sagas[0], &sagas[1]};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const pawl__sql_script script = {.dialect =
-                                             pawl__sql_dialect_find(pawl_text_of(rows[i].dialect)),
-                                         .prefix     = "pawl_",
-                                         .sagas      = list,
-                                         .saga_count = 2};
-        char                  *text   = print_script(&script);
-        const char            *name   = strstr(text, rows[i].indexes[0]);
-        if (strstr(text, rows[i].column) == NULL || name == NULL)
-            fail_msg("%s: neither %s nor %s", rows[i].dialect, rows[i].column, rows[i].indexes[0]);
-        const char *other = rows[i].indexes[1] != NULL ? rows[i].indexes[1] : rows[i].indexes[0];
-        const char *next  = strstr(name + 1, other);
-        assert_non_null(next);
-        size_t size    = strcspn(name + 1, "\"`]") + 1;
-        bool   is_same = strncmp(name, next, size) == 0;
-        if (is_same != (rows[i].indexes[1] == NULL))
-            fail_msg("%s: %.*s and %.*s", rows[i].dialect, (int)size, name, (int)size, next);
-        free(text);
-    }
-}
-
 int main(int count, char **words)
 {
     if (count == 4 && strcmp(words[1], "verify") == 0)
@@ -608,7 +563,6 @@ int main(int count, char **words)
         cmocka_unit_test(d34_kinds_are_switched_off),
         cmocka_unit_test(d35_a_schema_is_made_and_used),
         cmocka_unit_test(d35_a_schema_is_refused_where_there_is_none),
-        cmocka_unit_test(d9_d10_d11_the_index_of_each_table_has_its_name),
         cmocka_unit_test(d5_names_that_are_too_long_are_refused),
         cmocka_unit_test(d5_names_that_are_none_are_refused),
         cmocka_unit_test(d8_names_that_collide_are_refused),

@@ -77,7 +77,7 @@ static void pauses_grow_while_nothing_is_new(void **state)
     assert_true(it.pause_ms > grown || it.pause_ms == 1000);
 }
 
-/* What comes is often followed by more: the next looks are close together again. */
+/* News are often followed by more: the next looks are close together again. */
 static void news_make_the_pauses_short_again(void **state)
 {
     (void)state;
