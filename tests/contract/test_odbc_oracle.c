@@ -303,6 +303,35 @@ static pawl_code open_with(scripted *p, const char *prefix, const pawl_saga_tabl
 static const pawl_saga_table long_name  = SAGA("shop_456789012345678901234567890", "Id", "Old");
 static const pawl_saga_table long_alike = SAGA("shop_T", LONG_PROPERTY "z", LONG_PROPERTY "a");
 
+/* No MERGE, which takes no long value: a row that is not there is inserted behind the update. */
+static void a_state_of_a_stream_is_updated_or_else_inserted(void **state)
+{
+    static const struct {
+        const char *rules;
+        int         inserts;
+    } ways[] = {
+        {"on update \"PAWL_FOLDS\"*\n count 1\n", 0},
+        {"on update \"PAWL_FOLDS\"*\n count 0\non insert into \"PAWL_FOLDS\"*\n count 1\n", 1},
+        {"on update \"PAWL_FOLDS\"*\n count 0\non insert into \"PAWL_FOLDS\"*\n"
+         " error 23000 1 ORA-00001: unique constraint\n",
+         1},
+    };
+    scripted     *p        = *state;
+    pawl_fold_set fold     = {.stream = PAWL_TEXT("Cart/1"), .version = 9, .type_version = 1};
+    pawl_changes  changes  = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    fold.state             = PAWL_TEXT("{}");
+    fold.dispatches        = PAWL_TEXT("[]");
+    fold.at                = SCRIPTED_NOW;
+    changes.fold_set.items = &fold;
+    changes.fold_set.count = 1;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        scripted_open(p, ways[i].rules, DEADLINE_MS);
+        scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+        assert_int_equal(scripted_count(p, "1 run update \"PAWL_FOLDS\"*"), 1);
+        assert_int_equal(scripted_count(p, "1 run insert into \"PAWL_FOLDS\"*"), ways[i].inserts);
+    }
+}
+
 static void d6_d8_names_of_30_bytes(void **state)
 {
     static const pawl_saga_table fits =
@@ -446,6 +475,7 @@ static void bad_options_of_a_url_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted),
         SCRIPTED(a_claim_is_a_block),
         SCRIPTED(a_deadline_cancels_a_call),
         SCRIPTED(a_session_is_rolled_back_before_it_ends),

@@ -185,10 +185,17 @@ static const pawl__sql_write event_append = {
 #undef OF
 #define OF(member, as) PAWL__AS(fold_set, member, as)
 
+#define FOLD                                                                             \
+    FIELDS(OF(stream, TEXT), OF(version, INT), OF(type_version, INT32), OF(state, TEXT), \
+           OF(dispatches, TEXT), OF(at, TIME))
+
+/* Where the row is not there, or where it is newer and stays. */
+static const pawl__sql_write fold_add = {.statement = PAWL__SQL_FOLD_ADD, .parameters = FOLD};
+
 static const pawl__sql_write fold_set = {
     .statement  = PAWL__SQL_FOLD_SET,
-    .parameters = FIELDS(OF(stream, TEXT), OF(version, INT), OF(type_version, INT32),
-                         OF(state, TEXT), OF(dispatches, TEXT), OF(at, TIME)),
+    .parameters = FOLD,
+    .then       = {[PAWL__SQL_MISSED] = {.next = &fold_add}},
 };
 
 #undef OF

@@ -149,19 +149,34 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
         pawl__sql_append_pattern(text, dialect, dialect->json_check, name);
 }
 
+static void append_definition(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                              const pawl__sql_computed *column)
+{
+    pawl__sql_append_name(text, dialect, "", pawl_text_of(column->name));
+    pawl__sql_appendf(text, " %s generated always as (", dialect->types[column->type]);
+    pawl__sql_expand(text, dialect, "", column->value);
+    pawl__sql_append(text, ") virtual");
+}
+
 static void append_computed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const pawl__sql_table *table)
 {
     for (size_t i = 0; i < pawl__sql_computed_count; i++) {
         const pawl__sql_computed *column = &pawl__sql_computed_columns[i];
-        if (strcmp(column->table, table->name) != 0)
+        if (strcmp(column->table, table->name) != 0 || !pawl__sql_is_for(dialect, column->only))
             continue;
         pawl__sql_append(text, ",\n    ");
-        pawl__sql_append_name(text, dialect, "", pawl_text_of(column->name));
-        pawl__sql_appendf(text, " %s generated always as (", dialect->types[column->type]);
-        pawl__sql_expand(text, dialect, "", column->value);
-        pawl__sql_append(text, ") virtual");
+        append_definition(text, dialect, column);
     }
+}
+
+void pawl__sql_add_computed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_computed *column)
+{
+    pawl__sql_append(text, "alter table ");
+    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(column->table));
+    pawl__sql_append(text, dialect->add_column != NULL ? dialect->add_column : " add column ");
+    append_definition(text, dialect, column);
 }
 
 const pawl__sql_index *pawl__sql_key_index(const pawl__sql_dialect *dialect,
@@ -245,9 +260,19 @@ const char *pawl__sql_index_columns(const pawl__sql_dialect *dialect, const pawl
     return columns != NULL && columns[0] != '\0' ? columns : NULL;
 }
 
+bool pawl__sql_is_for(const pawl__sql_dialect *dialect, const char *only)
+{
+    size_t      size = strlen(dialect->name);
+    const char *at   = only;
+    while (at != NULL && (at = strstr(at, dialect->name)) != NULL &&
+           (at[-1] != ' ' || at[size] != ' '))
+        at++;
+    return only == NULL || at != NULL;
+}
+
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index)
 {
-    if (pawl__sql_index_columns(dialect, index) == NULL)
+    if (pawl__sql_index_columns(dialect, index) == NULL || !pawl__sql_is_for(dialect, index->only))
         return false;
     const char *const *name = dialect->no_indexes;
     for (; name != NULL && *name != NULL; name++)

@@ -209,6 +209,8 @@
       "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                      \
       "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] "       \
       "where excluded.[Version] > {folds}.[Version]")                                                 \
+    X(FOLD_ADD, "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], "    \
+                "[At]) values (?1, ?2, ?3, ?4, ?5, ?6){ignore:[Stream]}")                             \
     X(FOLD_GET, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "          \
                 "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                     \
     X(CHECKPOINT_ADD,                                                                                 \

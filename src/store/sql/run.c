@@ -103,7 +103,7 @@ static void create_indexes(script *s, const pawl__sql_table *table)
         const pawl__sql_index *index    = &table->indexes[i];
         bool                   is_there = index != pawl__sql_key_index(s->dialect, table) &&
                         pawl__sql_has_index(s->dialect, index);
-        if (is_there || (is_old && index->columns != NULL))
+        if (is_there || (is_old && index->columns != NULL && index->only == NULL))
             create_index(s, table, index);
     }
 }
@@ -114,7 +114,7 @@ static void run_steps(script *s, const pawl__sql_table *table)
 {
     for (size_t i = 0; i < pawl__sql_step_count; i++) {
         const pawl__sql_step *step = &pawl__sql_steps[i];
-        if (step->version <= s->dialect->first_version)
+        if (step->version <= s->dialect->first_version || !pawl__sql_is_for(s->dialect, step->only))
             continue;
         if (table == NULL ? step->table != NULL
                           : !s->dialect->adds_columns || step->table == NULL ||
@@ -127,6 +127,23 @@ static void run_steps(script *s, const pawl__sql_table *table)
                &column);
         pawl__sql_text_free(&whole);
         pawl__sql_text_free(&column);
+    }
+}
+
+/* Columns that came to a dialect behind its first tables: a table that is there lacks them. */
+static void add_computed(script *s, const pawl__sql_table *table)
+{
+    for (size_t i = 0; s->dialect->adds_columns && i < pawl__sql_computed_count; i++) {
+        const pawl__sql_computed *column = &pawl__sql_computed_columns[i];
+        if (strcmp(column->table, table->name) != 0 || !column->is_late ||
+            !pawl__sql_is_for(s->dialect, column->only))
+            continue;
+        pawl__sql_text whole = name_of(s, s->what->prefix, table->name);
+        pawl__sql_text name  = name_of(s, "", column->name);
+        pawl__sql_add_computed(&s->text, s->dialect, s->what->prefix, column);
+        finish(s, PAWL__SQL_MAKE_COLUMN, &whole, &name);
+        pawl__sql_text_free(&whole);
+        pawl__sql_text_free(&name);
     }
 }
 
@@ -155,6 +172,7 @@ static void create_shared(script *s, const pawl__sql_table *table)
     pawl__sql_create_table(&s->text, s->dialect, s->what->prefix, table);
     finish(s, PAWL__SQL_MAKE_TABLE, &whole, NULL);
     run_steps(s, table);
+    add_computed(s, table);
     create_indexes(s, table);
     run_extras(s, s->dialect->after_create, table->name);
     if (strcmp(table->name, "schema") == 0)

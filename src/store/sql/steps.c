@@ -9,9 +9,11 @@
 
 const pawl__sql_step pawl__sql_steps[] = {
     /* outbox_ended took its place: a row that was given up has an end as well. */
-    {2, NULL, "outbox_dispatched", NULL},
-    {2, "outbox", "AttemptsBefore", "0"},
-    {3, "queue", "History", "null"},
+    {2, NULL, "outbox_dispatched", NULL, NULL},
+    {2, "outbox", "AttemptsBefore", "0", NULL},
+    {3, "queue", "History", "null", NULL},
+    /* timeouts_named took its place. */
+    {4, NULL, "timeouts_saga", NULL, " oracle "},
 };
 const size_t pawl__sql_step_count = sizeof pawl__sql_steps / sizeof pawl__sql_steps[0];
 
@@ -50,7 +52,9 @@ void pawl__sql_run_step(pawl__sql_text *text, const pawl__sql_dialect *dialect, 
         add_column(text, dialect, prefix, step);
         return;
     }
-    pawl__sql_append(text, "drop index if exists ");
+    pawl__sql_append(text, pawl__sql_guards(dialect, PAWL__SQL_DROP_INDEX)
+                               ? "drop index "
+                               : "drop index if exists ");
     pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->name));
 }
 

@@ -28,6 +28,7 @@ typedef struct pawl__sql_step {
     const char *table;   /* a column comes to it; NULL: an index goes */
     const char *name;    /* of the column (described in tables.c), or of the index */
     const char *initial; /* of the rows that are there, in SQL */
+    const char *only;    /* as of pawl__sql_index */
 } pawl__sql_step;
 
 extern const pawl__sql_step pawl__sql_steps[];

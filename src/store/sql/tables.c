@@ -43,8 +43,8 @@ static const pawl__sql_column queue_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index queue_indexes[] = {
-    {"queue_message", "[Queue], [MessageId]", true, NULL, NULL},
-    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL, NULL},
+    {"queue_message", "[Queue], [MessageId]", true, NULL, NULL, NULL},
+    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL, NULL, NULL},
 };
 
 /* Rows come in the order of their times, near enough, so that a sweep begins
@@ -56,8 +56,8 @@ static const pawl__sql_column inbox_columns[] = {
     {"At", PAWL__SQL_TIME, false},
 };
 static const pawl__sql_index inbox_indexes[] = {
-    {"inbox_message", "[Endpoint], [MessageId]", true, NULL, NULL},
-    {"inbox_at", NULL, false, NULL, "[At]"},
+    {"inbox_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL},
+    {"inbox_at", "[At]", false, NULL, NULL, " mysql mariadb oracle mssql "},
 };
 
 static const pawl__sql_column dead_columns[] = {
@@ -73,7 +73,7 @@ static const pawl__sql_column dead_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index dead_indexes[] = {
-    {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL},
+    {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL},
 };
 
 /* No index on Source for pending rows: it was measured to cost a third of all
@@ -97,15 +97,16 @@ static const pawl__sql_column outbox_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index outbox_indexes[] = {
-    {"outbox_dispatch", "[DispatchId]", true, NULL, NULL},
+    {"outbox_dispatch", "[DispatchId]", true, NULL, NULL, NULL},
     {"outbox_pending", "[Id], [NextAttempt]", false, "[State] = 'pending'",
-     "[State], [Id], [NextAttempt]"},
-    {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]"},
-    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL},
-    {"outbox_dead", "[Id]", false, "[State] = 'dead'", ""},
+     "[State], [Id], [NextAttempt]", NULL},
+    {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]", NULL},
+    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL, NULL},
+    {"outbox_dead", "[Id]", false, "[State] = 'dead'", "", NULL},
     /* "Attempts >= 0" is always true, and keeps a statement that asks for a source from using this index. */
-    {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0", ""},
-    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", ""},
+    {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0", "",
+     NULL},
+    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", "", NULL},
 };
 
 static const pawl__sql_column attempt_columns[] = {
@@ -125,9 +126,11 @@ static const pawl__sql_column event_columns[] = {
     {"Position", PAWL__SQL_INTEGER, true},     BODY_COLUMNS,
 };
 static const pawl__sql_index event_indexes[] = {
-    {"events_stream", "[Stream], [Version]", true, NULL, NULL},
-    {"events_position", "[Position]", true, "[Position] is not null", NULL},
-    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null", ""},
+    {"events_stream", "[Stream], [Version]", true, NULL, NULL, NULL},
+    {"events_position", "[Position]", true, "[Position] is not null", NULL, NULL},
+    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null", "", NULL},
+    /* Oracle has no row in an index whose columns are all null. */
+    {"events_numbering", "[Position], [Seq]", false, NULL, NULL, " oracle "},
 };
 
 static const pawl__sql_column fold_columns[] = {
@@ -153,11 +156,17 @@ static const pawl__sql_column timeout_columns[] = {
 };
 static const pawl__sql_index timeout_indexes[] = {
     {"timeouts_saga", "[SagaId], [Name]", true, "[SagaId] is not null and [Name] <> ''",
-     "[SagaId], [SagaName]"},
-    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''", ""},
-    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL, NULL},
-    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null", NULL},
-    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL},
+     "[SagaId], [SagaName]", NULL},
+    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''", "", NULL},
+    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL, NULL, NULL},
+    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null", NULL, NULL},
+    /* In a key of Oracle's two rows are equal where the columns that are not null are: both are null there, or none
+     * is. A timeout without a name is found by a plain index. */
+    {"timeouts_named", "[NamedSaga], [NamedName]", true, NULL, NULL, " oracle "},
+    {"timeouts_of_saga", "[SagaId]", false, NULL, NULL, " oracle "},
+    /* SQL Server's claim for any destination locks what it passes over. */
+    {"timeouts_any", "[Due], [Id]", false, NULL, NULL, " mssql "},
+    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL},
 };
 
 static const pawl__sql_column aggregator_columns[] = {
@@ -173,9 +182,9 @@ static const pawl__sql_column aggregator_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index aggregator_indexes[] = {
-    {"aggregator_key", "[Partition], [Key]", true, NULL, NULL},
-    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL, NULL},
-    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL},
+    {"aggregator_key", "[Partition], [Key]", true, NULL, NULL, NULL},
+    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL, NULL, NULL},
+    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL},
 };
 
 static const pawl__sql_column flush_columns[] = {
@@ -184,8 +193,8 @@ static const pawl__sql_column flush_columns[] = {
     {"Dead", PAWL__SQL_INTEGER, false},   {"Error", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index flush_indexes[] = {
-    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0", "[Name], [Dead], [Due]"},
-    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1", ""},
+    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0", "[Name], [Dead], [Due]", NULL},
+    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1", "", NULL},
 };
 
 static const pawl__sql_column subscription_columns[] = {
@@ -222,8 +231,8 @@ static const pawl__sql_column history_columns[] = {
     {"Out", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index history_indexes[] = {
-    {"history_source", "[Source], [Id]", false, "[Source] <> ''", "[Source], [Id]"},
-    {"history_message", "[MessageId], [Id]", false, NULL, NULL},
+    {"history_source", "[Source], [Id]", false, "[Source] <> ''", "[Source], [Id]", NULL},
+    {"history_message", "[MessageId], [Id]", false, NULL, NULL, NULL},
 };
 
 #define COLUMNS(list) (list), COUNT(list)
@@ -273,9 +282,13 @@ const size_t pawl__sql_table_count = COUNT(pawl__sql_tables);
 
 /* The names of a saga's timeouts are unique but for the empty one; a held row is looked for by
  * its source, which of all others would be a third of what a message costs. */
+#define NAMED(column) "case when [SagaId] is not null and [Name] <> {empty} then " column " end"
 const pawl__sql_computed pawl__sql_computed_columns[] = {
-    {"outbox", "HeldSource", PAWL__SQL_LONG_NAME, "case when [State] = 'held' then [Source] end"},
-    {"timeouts", "SagaName", PAWL__SQL_NAME, "nullif([Name], {empty})"},
+    {"outbox", "HeldSource", PAWL__SQL_LONG_NAME, "case when [State] = 'held' then [Source] end",
+     NULL, false},
+    {"timeouts", "SagaName", PAWL__SQL_NAME, "nullif([Name], {empty})", " mysql mariadb ", false},
+    {"timeouts", "NamedSaga", PAWL__SQL_UUID, NAMED("[SagaId]"), " oracle ", true},
+    {"timeouts", "NamedName", PAWL__SQL_NAME, NAMED("[Name]"), " oracle ", true},
 };
 const size_t pawl__sql_computed_count = COUNT(pawl__sql_computed_columns);
 

@@ -33,6 +33,7 @@ typedef struct pawl__sql_index {
     /* Template: its columns where an index cannot leave rows out; NULL: as `columns`; empty: no
      * index there. Without `columns` the index is only there. */
     const char *every_row;
+    const char *only; /* the dialects that have it, each between blanks: " oracle "; NULL: all */
 } pawl__sql_index;
 
 /* A column whose value is null in the rows that an index is not about, for databases whose
@@ -41,7 +42,9 @@ typedef struct pawl__sql_computed {
     const char    *table;
     const char    *name;
     pawl__sql_type type;
-    const char    *value; /* template */
+    const char    *value;   /* template */
+    const char    *only;    /* as of pawl__sql_index */
+    bool           is_late; /* the dialect's first tables lack it: the script adds it to those */
 } pawl__sql_computed;
 
 typedef struct pawl__sql_table {
@@ -98,6 +101,11 @@ pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table);
+/* Adds the column to a table that is there. */
+void pawl__sql_add_computed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_computed *column);
+/* Whether the dialect is one of these; NULL: all are. */
+bool pawl__sql_is_for(const pawl__sql_dialect *dialect, const char *only);
 /* Whether the dialect has it. The script drops one that an earlier version made. */
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
 /* The index that is the primary key where every table has one, or NULL: it has a key of its own. */

@@ -76,6 +76,10 @@ create table [dbo].[pawl_inbox] (
     [At] datetime2(6) not null,
     primary key ([Endpoint], [MessageId])
 );
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_inbox]', N'U')
+    and name = N'pawl_inbox_at')
+    exec (N'create index [pawl_inbox_at]
+    on [dbo].[pawl_inbox] ([At])');
 
 -- Messages to be delivered elsewhere
 if object_id(N'[dbo].[pawl_outbox]', N'U') is null
@@ -228,6 +232,10 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
     and name = N'pawl_timeouts_lease')
     exec (N'create index [pawl_timeouts_lease]
     on [dbo].[pawl_timeouts] ([LeaseExpires]) where [LeaseExpires] is not null');
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_timeouts]', N'U')
+    and name = N'pawl_timeouts_any')
+    exec (N'create index [pawl_timeouts_any]
+    on [dbo].[pawl_timeouts] ([Due], [Id])');
 if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_timeouts]', N'U')
     and name = N'pawl_timeouts_worker')
     exec (N'create index [pawl_timeouts_worker]

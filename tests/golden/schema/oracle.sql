@@ -227,6 +227,15 @@ exception when others then
     end if;
 end;
 /
+begin
+    execute immediate 'create index "PAWL_EVENTS_NUMBERING"
+    on "PAWL_EVENTS" ("POSITION", "SEQ")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
 
 -- States of streams, so that not all events are read
 begin
@@ -277,7 +286,8 @@ begin
     "LEASEWORKER" varchar2(38) null,
     "CORRELATIONID" varchar2(201 byte) not null,
     "HEADERS" clob not null,
-    "SAGANAME" varchar2(201 byte) generated always as (nullif("NAME", chr(1))) virtual,
+    "NAMEDSAGA" varchar2(38) generated always as (case when "SAGAID" is not null and "NAME" <> chr(1) then "SAGAID" end) virtual,
+    "NAMEDNAME" varchar2(201 byte) generated always as (case when "SAGAID" is not null and "NAME" <> chr(1) then "NAME" end) virtual,
     primary key ("ID")
 )';
 exception when others then
@@ -287,10 +297,17 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'create unique index "PAWL_TIMEOUTS_SAGA"
-    on "PAWL_TIMEOUTS" ("SAGAID", "SAGANAME")';
+    execute immediate 'alter table "PAWL_TIMEOUTS" add "NAMEDSAGA" varchar2(38) generated always as (case when "SAGAID" is not null and "NAME" <> chr(1) then "SAGAID" end) virtual';
 exception when others then
-    if sqlcode <> -955 then
+    if sqlcode <> -1430 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_TIMEOUTS" add "NAMEDNAME" varchar2(201 byte) generated always as (case when "SAGAID" is not null and "NAME" <> chr(1) then "NAME" end) virtual';
+exception when others then
+    if sqlcode <> -1430 then
         raise;
     end if;
 end;
@@ -307,6 +324,24 @@ end;
 begin
     execute immediate 'create index "PAWL_TIMEOUTS_LEASE"
     on "PAWL_TIMEOUTS" ("LEASEEXPIRES")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'create unique index "PAWL_TIMEOUTS_NAMED"
+    on "PAWL_TIMEOUTS" ("NAMEDSAGA", "NAMEDNAME")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'create index "PAWL_TIMEOUTS_OF_SAGA"
+    on "PAWL_TIMEOUTS" ("SAGAID")';
 exception when others then
     if sqlcode <> -955 then
         raise;
@@ -511,6 +546,14 @@ begin
 )';
 exception when others then
     if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'drop index "PAWL_TIMEOUTS_SAGA"';
+exception when others then
+    if sqlcode <> -1418 then
         raise;
     end if;
 end;

@@ -554,6 +554,10 @@ next ? rows only;
 -- EVENT_NUMBER
 update [dbo].[pawl_events] set [Position] = ? where [Seq] = ?;
 
+-- FOLD_ADD
+insert into [dbo].[pawl_folds] ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At])
+values (?, ?, ?, ?, ?, ?);
+
 -- FOLD_GET
 select [Version], [TypeVersion], [State], [Dispatches], [At] from [dbo].[pawl_folds] where [Stream]
 = ? and [TypeVersion] <= ? and [Version] > ?;

@@ -592,6 +592,10 @@ by `Seq` limit ?;
 -- EVENT_NUMBER
 update `pawl_events` set `Position` = ? where `Seq` = ?;
 
+-- FOLD_ADD
+insert into `pawl_folds` (`Stream`, `Version`, `TypeVersion`, `State`, `Dispatches`, `At`) values
+(?, ?, ?, ?, ?, ?);
+
 -- FOLD_GET
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
 and `TypeVersion` <= ? and `Version` > ?;

@@ -568,6 +568,10 @@ insert into "PAWL_EVENTS" ("STREAM", "VERSION", "TYPE", "TYPEVERSION", "MESSAGEI
 (select 1 from "PAWL_EVENTS" where "STREAM" = ? and "VERSION" = ? - 1) then ? end, ?, ?, ?, ?, ?, ?,
 ?, ?, ?, ?);
 
+-- FOLD_ADD
+insert into "PAWL_FOLDS" ("STREAM", "VERSION", "TYPEVERSION", "STATE", "DISPATCHES", "AT") values
+(?, ?, ?, ?, ?, ?);
+
 -- FOLD_GET
 select "VERSION", "TYPEVERSION", "STATE", "DISPATCHES", "AT" from "PAWL_FOLDS" where "STREAM" = ?
 and "TYPEVERSION" <= ? and "VERSION" > ?;
@@ -738,10 +742,8 @@ d.name is not null and (d.name = ? or not exists (select 1 from "PAWL_SUBSCRIPTI
 s."QUEUE" = d.name))) select name, due from f where due is not null order by name;
 
 -- FOLD_SET, for FOLD_SET
-merge into "PAWL_FOLDS" t using (select ? stream, ? version from dual) k on (t."STREAM" = k.stream)
-when matched then update set t."VERSION" = k.version, t."TYPEVERSION" = ?, t."STATE" = ?,
-t."DISPATCHES" = ?, t."AT" = ? where k.version > t."VERSION" when not matched then insert ("STREAM",
-"VERSION", "TYPEVERSION", "STATE", "DISPATCHES", "AT") values (k.stream, k.version, ?, ?, ?, ?);
+update "PAWL_FOLDS" set "VERSION" = ?, "TYPEVERSION" = ?, "STATE" = ?, "DISPATCHES" = ?, "AT" = ?
+where "STREAM" = ? and "VERSION" < ?;
 
 -- NEWS, for NEWS
 select coalesce((select max("SEQ") from "PAWL_QUEUE"), 0), coalesce((select max("ID") from
@@ -1049,13 +1051,10 @@ timestamp(6); p6 t6; begin select c1, c2, c3, c4, c5, to_timestamp(c6, 'YYYY-MM-
 bulk collect into p1, p2, p3, p4, p5, p6 from json_table(j, '$[*]' error on error columns (n for
 ordinality, c1 varchar2(4000) path '$[0]', c2 number path '$[1]', c3 number path '$[2]', c4
 varchar2(4000) path '$[3]', c5 varchar2(4000) path '$[4]', c6 varchar2(26) path '$[5]')) order by n;
-forall i in 1 .. p1.count merge into "PAWL_FOLDS" t using (select p1(i) stream, p2(i) version from
-dual) k on (t."STREAM" = k.stream) when matched then update set t."VERSION" = k.version,
-t."TYPEVERSION" = p3(i), t."STATE" = p4(i), t."DISPATCHES" = p5(i), t."AT" = p6(i) where k.version >
-t."VERSION" when not matched then insert ("STREAM", "VERSION", "TYPEVERSION", "STATE", "DISPATCHES",
-"AT") values (k.stream, k.version, p3(i), p4(i), p5(i), p6(i)); for i in 1 .. p1.count loop s := s
-|| case sql%bulk_rowcount(i) when 0 then 'm' else 'a' end; end loop; end; open r for select s from
-dual; dbms_sql.return_result(r); end;
+forall i in 1 .. p1.count update "PAWL_FOLDS" set "VERSION" = p2(i), "TYPEVERSION" = p3(i), "STATE"
+= p4(i), "DISPATCHES" = p5(i), "AT" = p6(i) where "STREAM" = p1(i) and "VERSION" < p2(i); for i in 1
+.. p1.count loop s := s || case sql%bulk_rowcount(i) when 0 then 'm' else 'a' end; end loop; end;
+open r for select s from dual; dbms_sql.return_result(r); end;
 
 -- round: QUEUE_SEND
 declare s varchar2(4000); r sys_refcursor; begin declare j clob := ?; type t1 is table of
@@ -1263,7 +1262,7 @@ select 1, 'the tablespace ' || tablespace_name || ' has ' || round((max_bytes - 
 -- TIMEOUT_CLAIM: 1 2 3 4 1 2 3
 -- TIMEOUT_CLAIM_ANY: 1 2 3 1 2
 -- TIMEOUT_FOREIGN: 2 1
--- FOLD_SET: 1 2 3 4 5 6 3 4 5 6
+-- FOLD_SET: 2 3 4 5 6 1 2
 
 -- Parameters of the writes
 -- WORKER_FENCE: uuid time int int int int int int uuid int

@@ -560,6 +560,10 @@ insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatch
 "TypeVersion" = excluded."TypeVersion", "State" = excluded."State", "Dispatches" =
 excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_folds"."Version";
 
+-- FOLD_ADD
+insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
+(?1, ?2, ?3, ?4, ?5, ?6)on conflict ("Stream") do nothing;
+
 -- FOLD_GET
 select "Version", "TypeVersion", "State", "Dispatches", "At" from "pawl_folds" where "Stream" = ?1
 and "TypeVersion" <= ?2 and "Version" > ?3;

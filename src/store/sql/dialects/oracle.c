@@ -20,6 +20,8 @@ static const int codes[] = {
     [PAWL__SQL_DROP_INDEX] = -1418,
 };
 
+static const char *const no_indexes[] = {"timeouts_saga", NULL};
+
 static void append_statement(pawl__sql_text *text, const pawl__sql_action *action)
 {
     pawl__sql_append(text, "'");
@@ -98,7 +100,8 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     .guards = PAWL__SQL_ACT(MAKE_TABLE) | PAWL__SQL_ACT(MAKE_COLUMN) | PAWL__SQL_ACT(MAKE_INDEX) | \
               PAWL__SQL_ACT(MAKE_ROW) | PAWL__SQL_ACT(CHANGE) | PAWL__SQL_ACT(DROP_TABLE) |        \
               PAWL__SQL_ACT(DROP_INDEX),                                                           \
-    .guard = guard, .script_begin = "", .script_end = "", .statement_end = "\n/"
+    .no_indexes = no_indexes, .guard = guard, .script_begin = "", .script_end = "",                \
+    .statement_end = "\n/"
 
 const pawl__sql_dialect pawl__oracle_dialect = {WORDS, .name_size_max = 128};
 
