@@ -27,7 +27,8 @@
 #define ROW(number, id, body)                                                                     \
     "  row '" number "' " TIME " " TIME " '0' '0' '1970-01-01 00:00:00.0000000' '' '" id "' 't' " \
     "'' '' '' " body "\n"
-#define CLAIM "on select [Seq], [Due]*with (updlock, readpast, rowlock, index([pawl_queue_due]))*\n"
+#define CLAIM \
+    "on select [Seq], [Due]*with (updlock, readpast, rowlock, readcommittedlock, index([pawl_queue_due]))*\n"
 #define ONE_DUE CLAIM ROW("7", "m-7", "'{}'")
 #define BEGIN "1 run set implicit_transactions off; if @@trancount > 0 rollback*begin transaction*"
 #define COMMIT "1 run if @@trancount <> 1*commit transaction*"
@@ -35,7 +36,8 @@
 #define FENCE "1 run update [dbo].[pawl_workers]*"
 #define SETTLE "1 run delete from [dbo].[pawl_queue]*"
 #define INSERT "1 run insert into [dbo].[pawl_queue]*"
-#define LOCK "1 run select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock) *"
+#define LOCK \
+    "1 run select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommittedlock) *"
 #define ROUND "on set nocount on; declare @f*\n"
 
 /* ---- Claims ---------------------------------------------------------------- */

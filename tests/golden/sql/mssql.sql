@@ -233,12 +233,6 @@ select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Vers
 [Duration], [At], [Error], [Out] from [dbo].[pawl_history] where (? = '' or [Source] = ?) and (? =
 '' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows fetch next ? rows only;
 
--- HISTORY_FIND_SOURCE
-select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
-[Duration], [At], [Error], [Out] from [dbo].[pawl_history] where [Source] = ? and [Source] <> '' and
-(? = '' or [Source] = ?) and (? = '' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows
-fetch next ? rows only;
-
 -- HISTORY_FIND_MESSAGE
 select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
 [Duration], [At], [Error], [Out] from [dbo].[pawl_history] where [MessageId] = ? and (? = '' or
@@ -395,9 +389,6 @@ update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWo
 update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null, [Due]
 = ?, [Attempts] = ? where [Id] = ? and (? is null or [Owner] = ?) and (? = 0 or [Generation] = ?);
 
--- TIMEOUT_CANCEL
-delete from [dbo].[pawl_timeouts] where [SagaId] = ? and [Name] = ? and [Name] <> '';
-
 -- TIMEOUT_CANCEL_ALL
 delete from [dbo].[pawl_timeouts] where (([SagaId] = ? and [Name] <> '') or ([SagaId] = ? and [Name]
 = ''));
@@ -405,11 +396,6 @@ delete from [dbo].[pawl_timeouts] where (([SagaId] = ? and [Name] <> '') or ([Sa
 -- TIMEOUT_INSERT
 insert into [dbo].[pawl_timeouts] ([Id], [Generation], [SagaId], [SagaType], [Name], [Destination],
 [Due], [Attempts], [CorrelationId], [Headers]) values (?, 1, ?, ?, ?, ?, ?, 0, ?, ?);
-
--- TIMEOUT_REARM_SAGA
-update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
-[Due] = ?, [Attempts] = 0, [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null,
-[CorrelationId] = ?, [Headers] = ? where [SagaId] = ? and [Name] = ? and [Name] <> '';
 
 -- TIMEOUT_REARM
 update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
@@ -544,9 +530,6 @@ select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId
 [CausationId], [DispatchId], [At], [Headers], [Body] from [dbo].[pawl_events] where [Stream] = ? and
 [Version] > ? order by [Version];
 
--- EVENT_POSITION
-select max([Position]) from [dbo].[pawl_events];
-
 -- EVENT_UNNUMBERED
 select [Seq] from [dbo].[pawl_events] where [Position] is null order by [Seq] offset 0 rows fetch
 next ? rows only;
@@ -630,31 +613,32 @@ delete from [dbo].[pawl_subscriptions] where [Type] = ? and [Queue] = ?;
 -- QUEUE_CLAIM
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
-rowlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? order by [Due], [Seq] offset 0
-rows fetch next ? rows only;
+rowlock, readcommittedlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? order by
+[Due], [Seq] offset 0 rows fetch next ? rows only;
 
 -- QUEUE_CLAIM_MORE
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
-rowlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? and [Seq] not in (select
-cast(value as bigint) from string_split(cast(? as nvarchar(max)), ',')) order by [Due], [Seq] offset
-0 rows fetch next ? rows only;
+rowlock, readcommittedlock, index([pawl_queue_due])) where [Queue] = ? and [Due] <= ? and [Seq] not
+in (select cast(value as bigint) from string_split(cast(? as nvarchar(max)), ',')) order by [Due],
+[Seq] offset 0 rows fetch next ? rows only option (loop join);
 
 -- QUEUE_CLAIM_AGAIN
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] with (updlock, readpast,
-rowlock) where [Seq] = ? and [Queue] = ? and [Due] <= ?;
+rowlock, readcommittedlock) where [Seq] = ? and [Queue] = ? and [Due] <= ?;
 
 -- QUEUE_COUNT_DUE
-select count(*) from (select [Seq] from [dbo].[pawl_queue] with (readpast) where [Queue] = ? and
-[Due] <= ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) as d;
+select count(*) from (select [Seq] from [dbo].[pawl_queue] with (readpast, readcommittedlock) where
+[Queue] = ? and [Due] <= ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) as d;
 
 -- QUEUE_LOCK
-select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock) where [Seq] = ? and [Due] = ?;
+select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommittedlock) where
+[Seq] = ? and [Due] = ?;
 
 -- QUEUE_FIRST, for QUEUE_FIRST
-select [Due] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, index([pawl_queue_due]))
-where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
+select [Due] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommittedlock,
+index([pawl_queue_due])) where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
 
 -- OUTBOX_HOLD_BACK
 update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Id] > ? and [Source]
@@ -689,16 +673,16 @@ select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] 
 order by [MessageId] offset 0 rows fetch next ? rows only;
 
 -- INBOX_SWEEP, for INBOX_SWEEP
-with old as (select top (?) [At] from [dbo].[pawl_inbox] with (readpast, rowlock) where [At] < ?
-order by [At]) delete from old;
+with old as (select top (?) [At] from [dbo].[pawl_inbox] with (readpast, rowlock, readcommittedlock)
+where [At] < ? order by [At]) delete from old;
 
 -- OUTBOX_SWEEP, for OUTBOX_SWEEP
-with old as (select top (?) [At] from [dbo].[pawl_outbox] with (readpast, rowlock) where
-[DispatchedAt] < ? order by [DispatchedAt]) delete from old;
+with old as (select top (?) [At] from [dbo].[pawl_outbox] with (readpast, rowlock,
+readcommittedlock) where [DispatchedAt] < ? order by [DispatchedAt]) delete from old;
 
 -- HISTORY_SWEEP, for HISTORY_SWEEP
-with old as (select top (?) [Id], [At] from [dbo].[pawl_history] with (readpast, rowlock) order by
-[Id]) delete from old where [At] < ?;
+with old as (select top (?) [Id], [At] from [dbo].[pawl_history] with (readpast, rowlock,
+readcommittedlock) order by [Id]) delete from old where [At] < ?;
 
 -- TIMEOUT_FOREIGN, for TIMEOUT_FOREIGN
 with d (name) as (select min([Destination]) from [dbo].[pawl_timeouts] union all select r.name from
@@ -712,15 +696,15 @@ select name, due from f where due is not null order by name option (maxrecursion
 -- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] with (updlock,
-readpast, rowlock, index([pawl_timeouts_due])) where [Destination] = ? and [Due] <= ? and
-([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0 rows fetch next ? rows
-only;
+readpast, rowlock, readcommittedlock, index([pawl_timeouts_due])) where [Destination] = ? and [Due]
+<= ? and ([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0 rows fetch
+next ? rows only;
 
 -- TIMEOUT_CLAIM_ANY, for TIMEOUT_CLAIM_ANY
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] with (updlock,
-readpast, rowlock) where [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires] <= ?) order by
-[Due], [Id] offset 0 rows fetch next ? rows only;
+readpast, rowlock, readcommittedlock) where [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires]
+<= ?) order by [Due], [Id] offset 0 rows fetch next ? rows only;
 
 -- EVENT_TURN, for EVENT_TURN
 select [Version] from [dbo].[pawl_schema] with (updlock, rowlock) where [Part] = 'pawl';
@@ -730,6 +714,23 @@ insert into [dbo].[pawl_events] ([Stream], [Version], [Type], [TypeVersion], [Me
 [CorrelationId], [CausationId], [DispatchId], [At], [Headers], [Body]) select case when ? = 0 or ? =
 1 or exists (select 1 from [dbo].[pawl_events] where [Stream] = ? and [Version] = ? - 1) then ? end,
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?;
+
+-- EVENT_POSITION, for EVENT_POSITION
+select max([Position]) from [dbo].[pawl_events] where [Position] is not null;
+
+-- TIMEOUT_CANCEL, for TIMEOUT_CANCEL
+delete from [dbo].[pawl_timeouts] where [SagaId] = ? and [Name] between ? and ? and [Name] <> '';
+
+-- TIMEOUT_REARM_SAGA, for TIMEOUT_REARM_SAGA
+update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
+[Due] = ?, [Attempts] = 0, [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null,
+[CorrelationId] = ?, [Headers] = ? where [SagaId] = ? and [Name] between ? and ? and [Name] <> '';
+
+-- HISTORY_FIND_SOURCE, for HISTORY_FIND_SOURCE
+select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], [Attempts],
+[Duration], [At], [Error], [Out] from [dbo].[pawl_history] where [Source] between ? and ? and
+[Source] <> '' and (? = '' or [Source] = ?) and (? = '' or [MessageId] = ?) and [Id] > ? order by
+[Id] offset 0 rows fetch next ? rows only;
 
 -- FOLD_SET, for FOLD_SET
 merge into [dbo].[pawl_folds] with (holdlock) as t using (select ? as [Stream], ? as [Version], ? as
@@ -743,13 +744,14 @@ k.[Dispatches], k.[At]);
 -- AGGREGATOR_CLAIM, for AGGREGATOR_CLAIM
 select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
 [Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_aggregator] with
-(updlock, readpast, rowlock, index([pawl_aggregator_at])) where [Partition] = ? order by [At], [Id];
+(updlock, readpast, rowlock, readcommittedlock, index([pawl_aggregator_at])) where [Partition] = ?
+order by [At], [Id];
 
 -- NEWS, for NEWS
-select coalesce((select max([Seq]) from [dbo].[pawl_queue] with (readpast)), 0), coalesce((select
-max([Id]) from [dbo].[pawl_outbox] with (readpast)), 0), coalesce((select max([Seq]) from
-[dbo].[pawl_events] with (readpast)), 0), coalesce((select max([Id]) from [dbo].[pawl_aggregator]
-with (readpast)), 0);
+select coalesce((select max([Seq]) from [dbo].[pawl_queue] with (readpast, readcommittedlock)), 0),
+coalesce((select max([Id]) from [dbo].[pawl_outbox] with (readpast, readcommittedlock)), 0),
+coalesce((select max([Seq]) from [dbo].[pawl_events] with (readpast, readcommittedlock)), 0),
+coalesce((select max([Id]) from [dbo].[pawl_aggregator] with (readpast, readcommittedlock)), 0);
 
 -- SCHEMA_COLUMNS
 select t.name, c.name, case when y.name in ('nvarchar', 'varchar', 'varbinary') then concat(y.name,
@@ -979,7 +981,6 @@ concat('options of the session: ', @@options), '';
 -- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 6 7 8 8 9 9 10 11
 -- HISTORY_FIND: 1 1 2 2 3 4
--- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
 -- DEAD_WALK: 1 1 2 3
@@ -1013,6 +1014,9 @@ concat('options of the session: ', @@options), '';
 -- HISTORY_SWEEP: 2 1
 -- TIMEOUT_FOREIGN: 2 1
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
+-- TIMEOUT_CANCEL: 1 2 2
+-- TIMEOUT_REARM_SAGA: 1 2 3 4 5 6 7 7
+-- HISTORY_FIND_SOURCE: 1 1 1 1 2 2 3 4
 
 -- Parameters of the writes
 -- WORKER_FENCE: uuid time int int int int int int uuid int

@@ -96,14 +96,14 @@ static void take_server(void *context, const pawl_text *columns)
     (void)snprintf(row->database, sizeof row->database, "%.*s", PAWL_TEXT_ARGS(columns[3]));
 }
 
-/* Azure says 12 of every server, and has what 2016 has. */
+/* Azure, and Fabric (edition 12), say version 12 of every server, and have what 2016 has. */
 static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = session->remote;
     server_row        row    = {0};
     pawl_code         code   = remote->ops->ask(
                   session,
-                  "select case when cast(serverproperty('EngineEdition') as int) in (5, 8) then 99 "
+                  "select case when cast(serverproperty('EngineEdition') as int) in (5, 8, 12) then 99 "
                             "else cast(parsename(cast(serverproperty('ProductVersion') as nvarchar(128)), 4) as int) "
                             "end, @@spid, compatibility_level, name from sys.databases where database_id = db_id()",
                   take_server, &row, error);

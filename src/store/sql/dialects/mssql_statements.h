@@ -10,10 +10,11 @@
 #include "store/sql/row_statements.h"
 
 /* Rows are locked for a write, one by one, and those that others have locked are passed over; also where
- * reads see versions of rows (read_committed_snapshot). The index is named: by a scan of the table
+ * reads see versions of rows (read_committed_snapshot): readpast wants readcommittedlock there. The index is named: by a scan of the table
  * every row would be locked. */
-#define PAWL__MSSQL_TAKEN "with (updlock, readpast, rowlock) "
-#define PAWL__MSSQL_TAKEN_BY(index) "with (updlock, readpast, rowlock, index({name:" index "})) "
+#define PAWL__MSSQL_TAKEN "with (updlock, readpast, rowlock, readcommittedlock) "
+#define PAWL__MSSQL_TAKEN_BY(index) \
+    "with (updlock, readpast, rowlock, readcommittedlock, index({name:" index "})) "
 #define PAWL__MSSQL_LOCKED "with (updlock, rowlock) "
 /* No other transaction makes the row until this one ends. */
 #define PAWL__MSSQL_ALONE "with (updlock, holdlock, rowlock) "
@@ -32,7 +33,10 @@
 #define PAWL__MSSQL_SUM(counter) "t." counter " = t." counter " + w." counter
 #define PAWL__MSSQL_NEW(column) "t." column " = k." column
 
-/* TIMEOUT_FOREIGN: a recursive part may have neither an aggregate nor a top, but may number rows. */
+/* TIMEOUT_CANCEL and its like: an index with a condition on a column is passed over where that column is compared with a
+ * parameter by '='.
+ *
+ * TIMEOUT_FOREIGN: a recursive part may have neither an aggregate nor a top, but may number rows. */
 #define PAWL__MSSQL_FOREIGN_TEXT                                                  \
     "with d (name) as (select min([Destination]) from {timeouts} union all "      \
     "select r.name from (select t.[Destination] as name, "                        \
@@ -47,20 +51,22 @@
 
 /* Oldest rows first, as many as are asked for; locked ones wait for the next sweep. Its callers ask for
  * 2,000 at most: from 5,000 locks on a statement locks the whole table. */
-#define PAWL__MSSQL_SWEEP(table, condition, order)                                                 \
-    "with old as (select top (?2) [At] from {" table "} with (readpast, rowlock) where " condition \
-    " order by " order ") delete from old"
+#define PAWL__MSSQL_SWEEP(table, condition, order)                                      \
+    "with old as (select top (?2) [At] from {" table                                    \
+    "} with (readpast, rowlock, readcommittedlock) where " condition " order by " order \
+    ") delete from old"
 
 /* name, template */
 #define PAWL__MSSQL_STATEMENTS(X)                                                                                                                                                                                                   \
     X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN_BY("queue_due")                                                                                                                                                       \
                        PAWL__MSSQL_DUE PAWL__MSSQL_IN_ORDER)                                                                                                                                                                        \
-    X(QUEUE_CLAIM_MORE, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN_BY("queue_due")                                                                                                                                                  \
-                            PAWL__MSSQL_DUE PAWL__MSSQL_NOT_OF PAWL__MSSQL_IN_ORDER)                                                                                                                                                \
+    X(QUEUE_CLAIM_MORE,                                                                                                                                                                                                             \
+      PAWL__SQL_QUEUE_ROW_TEXT               PAWL__MSSQL_TAKEN_BY("queue_due")                                                                                                                                                      \
+          PAWL__MSSQL_DUE PAWL__MSSQL_NOT_OF PAWL__MSSQL_IN_ORDER " option (loop join)")                                                                                                                                            \
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MSSQL_TAKEN                                                                                                                                                                 \
       "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3")                                                                                                                                                                          \
     X(QUEUE_COUNT_DUE,                                                                                                                                                                                                              \
-      "select count(*) from (select [Seq] from {queue} with (readpast) " PAWL__MSSQL_DUE                                                                                                                                            \
+      "select count(*) from (select [Seq] from {queue} with (readpast, readcommittedlock) " PAWL__MSSQL_DUE                                                                                                                         \
           PAWL__MSSQL_IN_ORDER ") as d")                                                                                                                                                                                            \
     X(QUEUE_LOCK,                                                                                                                                                                                                                   \
       "select [Seq] from {queue} " PAWL__MSSQL_TAKEN "where [Seq] = ?1 and [Due] = ?2")                                                                                                                                             \
@@ -88,7 +94,7 @@
     X(INBOX_SWEEP, PAWL__MSSQL_SWEEP("inbox", "[At] < ?1", "[At]"))                                                                                                                                                                 \
     X(OUTBOX_SWEEP, PAWL__MSSQL_SWEEP("outbox", "[DispatchedAt] < ?1", "[DispatchedAt]"))                                                                                                                                           \
     X(HISTORY_SWEEP,                                                                                                                                                                                                                \
-      "with old as (select top (?2) [Id], [At] from {history} with (readpast, rowlock) "                                                                                                                                            \
+      "with old as (select top (?2) [Id], [At] from {history} with (readpast, rowlock, readcommittedlock) "                                                                                                                         \
       "order by [Id]) delete from old where [At] < ?1")                                                                                                                                                                             \
     X(TIMEOUT_FOREIGN, PAWL__MSSQL_FOREIGN_TEXT)                                                                                                                                                                                    \
     X(TIMEOUT_CLAIM,                                                                                                                                                                                                                \
@@ -103,6 +109,16 @@
       "case when ?12 = 0 or ?2 = 1 "                                                                                                                                                                                                \
       "or exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "                                                                                                                                              \
       "then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11")                                                                                                                                                                      \
+    X(EVENT_POSITION, "select max([Position]) from {events} where [Position] is not null")                                                                                                                                          \
+    X(TIMEOUT_CANCEL, "delete from {timeouts} where [SagaId] = ?1 and [Name] between ?2 and ?2 "                                                                                                                                    \
+                      "and [Name] <> ''")                                                                                                                                                                                           \
+    X(TIMEOUT_REARM_SAGA,                                                                                                                                                                                                           \
+      "update {timeouts} set [Generation] = [Generation] + 1, [SagaType] = ?1, "                                                                                                                                                    \
+      "[Destination] = ?2, [Due] = ?3, [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "                                                                                                                                                    \
+      "[CorrelationId] = ?4, [Headers] = ?5 "                                                                                                                                                                                       \
+      "where [SagaId] = ?6 and [Name] between ?7 and ?7 and [Name] <> ''")                                                                                                                                                          \
+    X(HISTORY_FIND_SOURCE, PAWL__SQL_HISTORY_ROW                                                                                                                                                                                    \
+      "where [Source] between ?1 and ?1 and [Source] <> '' and " PAWL__SQL_HISTORY_QUERY)                                                                                                                                           \
     X(FOLD_SET,                                                                                                                                                                                                                     \
       "merge into {folds} with (holdlock) as t using (select ?1 as [Stream], ?2 as [Version], "                                                                                                                                     \
       "?3 as [TypeVersion], " PAWL__MSSQL_LONG_TEXT("?4") " as [State], " PAWL__MSSQL_LONG_TEXT(                                                                                                                                    \
@@ -114,10 +130,11 @@
     X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW PAWL__MSSQL_TAKEN_BY(                                                                                                                                                              \
                             "aggregator_at") "where [Partition] = ?1 order by [At], [Id]")                                                                                                                                          \
     /* A wait asks for it again and again, and rows that are not committed are no news. */                                                                                                                                          \
-    X(NEWS, "select coalesce((select max([Seq]) from {queue} with (readpast)), 0), "                                                                                                                                                \
-            "coalesce((select max([Id]) from {outbox} with (readpast)), 0), "                                                                                                                                                       \
-            "coalesce((select max([Seq]) from {events} with (readpast)), 0), "                                                                                                                                                      \
-            "coalesce((select max([Id]) from {aggregator} with (readpast)), 0)")                                                                                                                                                    \
+    X(NEWS,                                                                                                                                                                                                                         \
+      "select coalesce((select max([Seq]) from {queue} with (readpast, readcommittedlock)), 0), "                                                                                                                                   \
+      "coalesce((select max([Id]) from {outbox} with (readpast, readcommittedlock)), 0), "                                                                                                                                          \
+      "coalesce((select max([Seq]) from {events} with (readpast, readcommittedlock)), 0), "                                                                                                                                         \
+      "coalesce((select max([Id]) from {aggregator} with (readpast, readcommittedlock)), 0)")                                                                                                                                       \
     /* The catalog of one table. Columns that are computed are pawl's own, and take no value. */                                                                                                                                    \
     X(SCHEMA_COLUMNS,                                                                                                                                                                                                               \
       "select t.name, c.name, case when y.name in ('nvarchar', 'varchar', 'varbinary') "                                                                                                                                            \
