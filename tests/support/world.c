@@ -8,6 +8,7 @@
 #include "contract/odbc_ground.h"
 #include "support/required.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,6 +290,12 @@ pawl_step world_go(world *it, int64_t duration)
 {
     pawl_clock_set(it->business, pawl_clock_now(it->business) + duration);
     return world_drain(it);
+}
+
+/* A clock is its time. */
+void world_set_back(world *it, int64_t duration)
+{
+    atomic_fetch_sub((_Atomic pawl_time *)(void *)it->machine, duration);
 }
 
 pawl_step world_go_machine(world *it, int64_t duration)

@@ -122,6 +122,8 @@ pawl_step world_go(world *it, int64_t duration);
 pawl_step world_go_machine(world *it, int64_t duration);
 pawl_step world_go_both(world *it, int64_t duration);
 pawl_time world_now(const world *it);
+/* Sets the machine's clock back by so much, which a program cannot do with a pawl_clock. */
+void world_set_back(world *it, int64_t duration);
 
 /* ---- What is there ------------------------------------------------------------ */
 

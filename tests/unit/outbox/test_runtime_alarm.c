@@ -25,7 +25,8 @@ static struct {
     bool           is_away[2];
     bool        stands_still; /* in its next call the first runner does, and the second one leads */
     const char *why;
-    int         sweeps_failing, rows;
+    pawl_code   code; /* of sweeps that fail */
+    int         rows;
 } t;
 
 static pawl_code step(pawl__service *service)
@@ -98,7 +99,8 @@ static void add_row(const char *destination)
 static void open_two(const char *url)
 {
     memset(&t, 0, sizeof t);
-    t.why = "nobody is there";
+    t.why  = "nobody is there";
+    t.code = PAWL_EDENIED;
     world_open(&t.it, url, &application, "source",
                &(pawl_endpoint_options){.routes = routes, .no_service = true});
     t.one = new_runner();
@@ -231,7 +233,7 @@ static pawl_code fail_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t 
                             pawl_error *error)
 {
     (void)store, (void)sweep, (void)count, (void)more;
-    return pawl_error_set(error, PAWL_EDENIED, "no sweeping today");
+    return pawl_error_set(error, t.code, "no sweeping today");
 }
 
 /* A minute, and a sweep. A handle is opened before it. */
@@ -276,6 +278,26 @@ static void o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle(cons
     for (int i = 0; i < 5; i++)
         sweep(t.one, true);
     expect_none();
+    close_two();
+}
+
+/* A sweep of which nobody knows whether it took place leaves a handle that is not used any more. */
+static void o29_a_sweep_that_loses_the_handle_opens_another(const char *url)
+{
+    static const struct {
+        pawl_code code;
+        bool      is_lost;
+    } rows[] = {{PAWL_EUNKNOWN, true},     {PAWL_ELOST, true},  {PAWL_EFENCED, true},
+                {PAWL_EUNREACHABLE, true}, {PAWL_EBUSY, false}, {PAWL_EDENIED, false}};
+    open_two(url);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        t.code = rows[i].code;
+        sweep(t.one, false);
+        assert_int_equal(t.one->store == NULL, rows[i].is_lost);
+        sweep(t.one, true);
+        assert_non_null(t.one->store);
+        assert_int_equal(t.one->sweep_failures, 0);
+    }
     close_two();
 }
 
@@ -399,6 +421,7 @@ int main(void)
         ON_STORES(
             o23_an_alarm_that_could_not_be_written_is_raised_later), /* by a call that fails */
         ON_ALL_STORES(o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle),
+        ON_STORES(o29_a_sweep_that_loses_the_handle_opens_another), /* by a call that fails */
         ON_ALL_STORES(o20_the_alarm_of_a_leader_that_stood_still_stands_no_more),
         ON_ALL_STORES(o20_a_leader_that_stood_still_in_a_call_raises_nothing),
         ON_ALL_STORES(o23_the_alarm_names_no_route_that_is_back),

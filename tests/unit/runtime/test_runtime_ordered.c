@@ -5,7 +5,7 @@
  */
 #include "support/thread.h"
 
-#include "runtime/runtime.h"
+#include "runtime/ordered.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -146,9 +146,88 @@ static void e34_the_order_outlives_a_process(const char *url)
     assert_int_equal(atomic_load(&late), 0);
 }
 
+/* ---- The lease --------------------------------------------------------------------- */
+
+static bool others_may_lead(world *it)
+{
+    pawl_error  error   = PAWL_ERROR_INIT;
+    pawl_store *store   = NULL;
+    bool        is_ours = false;
+    pawl_time   now     = pawl_clock_now(it->machine);
+    world_ok(pawl_store_open(it->url, NULL, &store, &error), &error);
+    world_ok(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), now, &error),
+             &error);
+    world_ok(
+        pawl_store_lead(store, PAWL_TEXT("ordered/desk"), now, PAWL_SECONDS(60), &is_ours, &error),
+        &error);
+    world_ok(pawl_store_worker_close(store, now, &error), &error);
+    pawl_store_close(store);
+    return is_ours;
+}
+
+/* Two workers of one process, of which one leads. */
+static pawl__worker *open_two(world *it, const char *url)
+{
+    pawl__worker *second = NULL;
+    pawl_step     step   = {0};
+    pawl_error    error  = PAWL_ERROR_INIT;
+    world_open(it, url, &application, NULL, NULL);
+    world_drain(it);
+    world_ok(pawl__worker_create(it->endpoint, &second, &error), &error);
+    world_ok(pawl__worker_step(second, &step, &error), &error);
+    assert_false(pawl__ordered_is_standby(it->endpoint->worker));
+    assert_true(pawl__ordered_is_standby(second));
+    return second;
+}
+
+static bool leads(pawl__worker *worker)
+{
+    pawl_step  step  = {0};
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl__worker_step(worker, &step, &error), &error);
+    return !pawl__ordered_is_standby(worker);
+}
+
+static void e27_a_worker_that_gives_way_keeps_no_lease(const char *url)
+{
+    world         it;
+    pawl_error    error  = PAWL_ERROR_INIT;
+    pawl__worker *second = open_two(&it, url), *first = it.endpoint->worker;
+    assert_false(others_may_lead(&it));
+    first->batch->has_unit_of_other = true;
+    world_ok(pawl__ordered_give_way(first, &error), &error);
+    first->batch->has_unit_of_other = false;
+    assert_true(others_may_lead(&it));
+    assert_false(leads(first)); /* for ten seconds */
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(4));
+    assert_true(leads(second)); /* though the first one's lease would not be over yet */
+    pawl__worker_destroy(second);
+    world_close(&it);
+}
+
+/* By the old plan neither would ask for an hour. */
+static void e27_a_clock_that_was_set_back_stops_no_worker(const char *url)
+{
+    world         it;
+    pawl__worker *second = open_two(&it, url), *first = it.endpoint->worker;
+    for (int i = 0; i < 2; i++) {
+        world_set_back(&it, PAWL_HOURS(1));
+        assert_true(leads(first));
+        assert_false(leads(second));
+        assert_true(pawl__ordered_wait(first) <= PAWL_SECONDS(20));
+    }
+    pawl__worker_leave(first);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(4));
+    assert_true(leads(second));
+    pawl__worker_destroy(second);
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease), /* the lease is the runtime's */
+        ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker),
         ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs),
         ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
         ON_STORE(e34_the_order_outlives_a_process, "postgres"),
