@@ -8,7 +8,6 @@
 #include "pawl/store_alarm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- The application -------------------------------------------------------- */
@@ -448,128 +447,6 @@ static void nobody_waits_for_a_route_any_more(const char *url)
     world_close(&it);
 }
 
-/* ---- At random -------------------------------------------------------------------------- */
-
-#define SOURCES 5
-#define STEPS 150
-
-/* Numbers of a source: s * 1000 + 0, 1, 2 ... */
-static struct {
-    world       it;
-    pawl_random random;
-    int         made[SOURCES], arrived[SOURCES];
-    bool        is_away[3];
-} r;
-
-static unsigned draw(unsigned below)
-{
-    return (unsigned)pawl_random_below(&r.random, below);
-}
-
-static const char names[] = "012";
-
-static pawl_code hear_any(pawl_transport *transport, pawl_delivery *items, size_t count,
-                          pawl_arena *arena, pawl_error *error)
-{
-    const size_t which        = (size_t)((const char *)transport->context - names);
-    bool         is_ordered   = which == 2;
-    bool         has[SOURCES] = {false};
-    (void)arena;
-    if (r.is_away[which] && draw(2) == 0)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "away");
-    for (size_t i = 0; i < count; i++) {
-        int number = 0;
-        assert_int_equal(sscanf(items[i].message.body.data, "{\"number\":%d", &number), 1);
-        int source_number = number / 1000;
-        if (r.is_away[which])
-            items[i].outcome = PAWL_ATTEMPT_UNREACHABLE;
-        else if (draw(8) == 0 || (is_ordered && has[source_number]))
-            items[i].outcome = PAWL_ATTEMPT_TRANSIENT;
-        else
-            assert_int_equal(number % 1000, r.arrived[source_number]++);
-        has[source_number] |= items[i].outcome != PAWL_ATTEMPT_SUCCESS;
-    }
-    return PAWL_OK;
-}
-
-static const pawl_transport_ops any         = PAWL_SINK(hear_any);
-static const pawl_transport_ops any_ordered = {
-    .ops_size = sizeof(pawl_transport_ops), .deliver = hear_any, .promises = PAWL_TRANSPORT_PREFIX};
-static const pawl_route any_routes[] = {
-    {.name = "0", .sink = &any, .context = (void *)(uintptr_t)&names[0]},
-    {.name = "1", .sink = &any, .context = (void *)(uintptr_t)&names[1]},
-    {.name = "2", .sink = &any_ordered, .context = (void *)(uintptr_t)&names[2]},
-    {.name = NULL}};
-
-static void add_some(void)
-{
-    pawl_outbox_add adds[12];
-    pawl_error      error   = PAWL_ERROR_INIT;
-    pawl_changes    changes = {.group_count = 1,
-                               .unit_count  = 1,
-                               .now         = pawl_clock_now(r.it.machine),
-                               .outbox_add  = {.items = adds, .count = 1 + draw(12)}};
-    for (size_t i = 0; i < changes.outbox_add.count; i++) {
-        unsigned  which  = draw(SOURCES);
-        int       number = r.made[which]++;
-        pawl_text flow   = pawl_arena_printf(r.it.arena, "Flow/%u", which);
-        adds[i]          = (pawl_outbox_add){
-                     .dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("source"), flow, number + 1, 0),
-                     .source      = flow,
-                     .version     = number + 1,
-                     .endpoint    = PAWL_TEXT("source"),
-                     .destination = pawl_arena_printf(r.it.arena, "%u", draw(3)),
-                     .message     = {.id   = pawl_arena_printf(r.it.arena, "%u-%d", which, number),
-                                     .type = PAWL_TEXT("note"),
-                                     .body = pawl_arena_printf(r.it.arena, "{\"number\":%u}",
-                                                               which * 1000 + (unsigned)number)},
-                     .at          = changes.now};
-    }
-    world_ok(pawl_store_commit(r.it.store, &changes, NULL, &error), &error);
-}
-
-static void act(void)
-{
-    switch (draw(4)) {
-    case 0: add_some(); break;
-    case 1: r.is_away[draw(3)] ^= true; break;
-    case 2: world_go_machine(&r.it, (int64_t)draw(PAWL_SECONDS(40))); break;
-    default: world_step(&r.it);
-    }
-}
-
-static void o8_routes_come_and_go_at_random(const char *url)
-{
-    const char *given = getenv("PAWL_TEST_SEED");
-    uint64_t    first = given != NULL ? strtoull(given, NULL, 10) : 1;
-    uint64_t    last  = given != NULL ? first : strncmp(url, "memory:", 7) == 0 ? 300 : 2;
-    for (uint64_t seed = first; seed <= last; seed++) {
-        char own[1000], scheme[20];
-        memset(&r, 0, sizeof r);
-        pawl_random_seed(&r.random, seed);
-        snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-        assert_true(scenario_url(scheme, own, sizeof own));
-        print_message("%sPAWL_TEST_SEED=%llu build/tests/unit/test_runtime_away%s",
-                      seed == first ? "" : "\r", (unsigned long long)seed,
-                      seed == last ? "\n" : "");
-        world_open(&r.it, own, &application, "source",
-                   &(pawl_endpoint_options){.routes           = any_routes,
-                                            .outbox_batch     = (int32_t)(1 + draw(9)),
-                                            .outbox_attempts  = 1000,
-                                            .outbox_delay_max = PAWL_SECONDS(10)});
-        for (int i = 0; i < STEPS; i++)
-            act();
-        memset(r.is_away, 0, sizeof r.is_away);
-        for (int i = 0; i < 100; i++)
-            world_go_machine(&r.it, PAWL_SECONDS(40));
-        for (int i = 0; i < SOURCES; i++)
-            assert_int_equal(r.arrived[i], r.made[i]);
-        assert_untried(&r.it, 0);
-        world_close(&r.it);
-        scenario_forget(own);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,7 +462,6 @@ int main(void)
         ON_ALL_STORES(a_receiver_may_take_some_of_a_call),
         ON_ALL_STORES(o20_the_next_leader_finds_the_same_rows),
         ON_ALL_STORES(nobody_waits_for_a_route_any_more),
-        ON_ALL_STORES(o8_routes_come_and_go_at_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
