@@ -189,6 +189,50 @@ static void o20_an_old_answer_is_asked_for_again(const char *url)
     close_two();
 }
 
+static const pawl_store_ops *quick;
+
+static pawl_code slow_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                           bool *is_held, pawl_error *error)
+{
+    pawl_code code = quick->lead(store, name, now, lease, is_held, error);
+    pass(PAWL_SECONDS(3));
+    return code;
+}
+
+static pawl_code slow_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    pawl_code code = quick->commit(store, changes, refused, error);
+    pass(PAWL_SECONDS(3));
+    return code;
+}
+
+/* An answer is as old as its question: another runner may have come while it was under way. */
+static void o20_a_slow_answer_is_an_old_one(const char *url)
+{
+    pawl_error    error   = PAWL_ERROR_INIT;
+    pawl_refusals refused = {.arena = NULL};
+    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    open_two(url);
+    step(t.first);
+    refused.arena       = t.first->arena;
+    quick               = t.first->store->ops;
+    pawl_store_ops slow = *quick;
+    slow.lead           = slow_lead;
+    slow.commit         = slow_commit;
+    t.first->store->ops = &slow;
+    pass(PAWL_SECONDS(2));
+    pawl_time begin = pawl_clock_now(t.it.machine);
+    world_ok(pawl__leader_check(t.first, &error), &error);
+    assert_int_equal(t.first->answered, begin);
+    assert_int_equal(t.first->lease_end, begin + PAWL_SECONDS(10));
+    begin = pawl_clock_now(t.it.machine);
+    world_ok(pawl__leader_commit(t.first, &changes, &refused, &error), &error);
+    assert_int_equal(t.first->answered, begin);
+    t.first->store->ops = quick;
+    close_two();
+}
+
 /* The last second of a lease is nobody's. */
 static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
 {
@@ -302,6 +346,7 @@ int main(void)
         ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent),
         ON_STORES(o16_what_was_not_sent_is_not_settled),
         ON_STORES(o20_an_old_answer_is_asked_for_again),
+        ON_STORES(o20_a_slow_answer_is_an_old_one),
         ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
         ON_STORES(o21_a_lost_notification_delays_by_half_a_minute_at_most),
         ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time),

@@ -80,10 +80,33 @@ static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
     pawl_store_close(hold);
 }
 
+/* Of who gives positions: one that reads no projection any more leaves it to others at once. */
+static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
+{
+    pawl__lease lease = {.name = PAWL_TEXT("sequencer")};
+    pawl_error  error = PAWL_ERROR_INIT;
+    int64_t     count = 0;
+    bool        more  = false;
+    pawl_store *hold  = world_hold(url);
+    world_make_tables(url, &application);
+    pawl_store *a = open_worker(url), *b = open_worker(url);
+    pawl__lease_forget(&lease);
+    for (int i = 0; i < 2; i++) {
+        world_ok(pawl__sequencer_run(&lease, a, i == 0, WORLD_START, &count, &more, &error),
+                 &error);
+        assert_int_equal(leads(b, lease.name, WORLD_START), i == 1);
+        assert_int_equal(lease.is_ours, i == 0);
+    }
+    close_worker(b);
+    close_worker(a);
+    pawl_store_close(hold);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o20_a_lease_that_is_kept_is_nobody_elses),
+        ON_ALL_STORES(o20_a_lease_that_is_not_needed_is_given_up),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

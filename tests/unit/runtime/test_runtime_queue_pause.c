@@ -81,9 +81,50 @@ static void e26_threads_pause_and_go_on(const char *url)
     pawl_store_close(held);
 }
 
+/* ---- Looks ------------------------------------------------------------------------ */
+
+static pawl_code fail_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                           pawl_event_rows *rows, pawl_error *error)
+{
+    (void)store, (void)query, (void)arena, (void)rows;
+    return pawl_error_set(error, PAWL_EBUSY, "not now");
+}
+
+/* As under the system's clock, where a look is not due at each step. */
+static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    world_open(&it, url, &application, NULL, NULL);
+    world_drain(&it);
+    pawl__worker         *worker = it.endpoint->worker;
+    pawl__pause          *pause  = &it.endpoint->pause;
+    const pawl_store_ops *ops    = worker->store->ops;
+    pawl_store_ops        deaf   = *ops;
+    deaf.event_list              = fail_list;
+    worker->engine.is_virtual    = false;
+    worker->engine.machine_now   = pawl_clock_now(it.machine);
+    world_ok(pawl_store_queue_pause(it.store, PAWL_TEXT("plain"), PAWL_TEXT("ada"), PAWL_TEXT(""),
+                                    worker->engine.machine_now, &error),
+             &error);
+    atomic_store(&pause->due, worker->engine.machine_now); /* due: fails, and is due again */
+    worker->store->ops = &deaf;
+    assert_int_equal(pawl__pause_look(worker, &error), PAWL_EBUSY);
+    worker->store->ops = ops;
+    assert_false(atomic_load(&pause->is_paused));
+    assert_int_equal(atomic_load(&pause->due), worker->engine.machine_now);
+    atomic_store(&pause->due, worker->engine.machine_now + PAWL_HOURS(1)); /* by the old clock */
+    world_ok(pawl__pause_look(worker, &error), &error);
+    assert_true(atomic_load(&pause->is_paused));
+    assert_true(atomic_load(&pause->due) <= worker->engine.machine_now + PAWL__PAUSE_PERIOD);
+    world_close(&it);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {ON_ALL_STORES(e26_threads_pause_and_go_on)};
+    const struct CMUnitTest tests[] = {
+        ON_STORES(e26_a_look_fails_aloud_and_outlives_a_clock_set_back),
+        /* by a call that fails */ ON_ALL_STORES(e26_threads_pause_and_go_on)};
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
