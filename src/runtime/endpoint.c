@@ -10,6 +10,7 @@
 #include "runtime/foreign.h"
 #include "runtime/intake.h"
 #include "runtime/ordered.h"
+#include "runtime/projection.h"
 #include "runtime/recovery.h"
 #include "runtime/schedule.h"
 #include "store/core/wake.h"

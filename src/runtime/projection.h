@@ -52,7 +52,7 @@ typedef struct pawl__reader {
     pawl_time                     retry_due;    /* machine time; PAWL_TIME_MIN: at once */
 } pawl__reader;
 
-struct pawl__projections {
+typedef struct pawl__projections {
     pawl_endpoint *endpoint;
     pawl__worker  *worker; /* lends to the engine; its store is the service's */
     pawl__lease    sequencer;
@@ -60,10 +60,22 @@ struct pawl__projections {
     size_t         count;
     pawl_time      read_due; /* machine time of the next check for events */
     int64_t        pause;    /* after a check that finds none */
-};
+} pawl__projections;
 
 /* *projections is NULL when the endpoint has none. */
 pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
                                    pawl__projections **projections, pawl_error *error);
+/* Each accepts NULL for an endpoint without projections. */
+void      pawl__projections_destroy(pawl__projections *projections);
+pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
+                                pawl_error *error);
+/* Forgets leases and positions: after the store handle was lost. */
+void pawl__projections_forget(pawl__projections *projections);
+/* New events may be there: the next run reads. */
+void pawl__projections_wake(pawl__projections *projections);
+/* Machine time of the next read; PAWL_TIME_MIN when the last one left events. */
+pawl_time pawl__projections_due(const pawl__projections *projections);
+/* Machine time at which a failed event is tried again, or PAWL_TIME_MAX. */
+pawl_time pawl__projections_retry(const pawl__projections *projections);
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "runtime/hot.h"
 #include "runtime/ordered.h"
+#include "runtime/projection.h"
 #include "runtime/threads.h"
 
 #include "runtime/foreign.h"

@@ -277,20 +277,6 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
 /* Machine time of the next step that has something to do. */
 pawl_time pawl__service_due(const pawl__service *service);
 
-/* projection.c; each accepts NULL for an endpoint without projections. */
-typedef struct pawl__projections pawl__projections;
-void                             pawl__projections_destroy(pawl__projections *projections);
-pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
-                                pawl_error *error);
-/* Forgets leases and positions: after the store handle was lost. */
-void pawl__projections_forget(pawl__projections *projections);
-/* New events may be there: the next run reads. */
-void pawl__projections_wake(pawl__projections *projections);
-/* Machine time of the next read; PAWL_TIME_MIN when the last one left events. */
-pawl_time pawl__projections_due(const pawl__projections *projections);
-/* Machine time at which a failed event is tried again, or PAWL_TIME_MAX. */
-pawl_time pawl__projections_retry(const pawl__projections *projections);
-
 /* outbox/leader.c: does the runner of the endpoint lead now? From any thread. */
 bool pawl__leader_is(const pawl_endpoint *endpoint);
 

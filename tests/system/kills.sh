@@ -7,5 +7,5 @@
 need_sqlite
 export PAWL_STORE=sqlite:$work/kills.db PAWL_DRIVER_PATH=$build_dir
 expect 0 "" pawl schema apply
-messages=20000 more=3
+messages=10000
 . "$source_dir/tests/support/kills.sh"

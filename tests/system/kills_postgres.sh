@@ -7,5 +7,5 @@
 own_schema kills_test
 export PAWL_STORE=$store PAWL_DRIVER_PATH=$build_dir
 expect 0 "" pawl schema apply
-messages=20000 more=3
+messages=10000
 . "$source_dir/tests/support/kills.sh"
