@@ -195,7 +195,7 @@ static void play_cut(world *it, int fails, int cuts)
     let_fail(fails, 1);
     cutting = cuts;
     for (int i = 1; i <= 6; i++) {
-        char made[30];
+        char made[40];
         (void)snprintf(key, sizeof key, "%s%d", keys[i % 3], play);
         (void)snprintf(made, sizeof made, "%s-%d", key, i);
         if (i == fails)
