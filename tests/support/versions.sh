@@ -122,14 +122,14 @@ through_step()
 {
     local seed=${PAWL_TEST_SEED:-$((RANDOM * 32768 + RANDOM + 1))} before
     echo "PAWL_TEST_SEED=$seed: $store"
-    begin_run this --seed "$seed" --transfers 2000 --crash 6 --runners 3 --accounts 20
+    begin_run this --seed "$seed" --transfers 4000 --crash 6 --runners 3 --accounts 20
     await_settled 100
     before=$(version)
     next_version
     await_settled 300
     break_off
-    [ "$(settled)" -lt 2000 ] || die "the run was over before it was broken off"
-    resume_run --seed "$seed" --transfers 2000 --crash 6 --runners 3 --accounts 20
+    [ "$(settled)" -lt 4000 ] || die "the run was over before it was broken off"
+    resume_run --seed "$seed" --transfers 4000 --crash 6 --runners 3 --accounts 20
     verified "$pid" 6
     [ "$(version)" = $((before + 1)) ] || die "the version is $(version), after $before"
     [ "$(ask 'select count(*) from "@events" where "Later" = 7')" = \
