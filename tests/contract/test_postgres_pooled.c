@@ -212,7 +212,7 @@ static void a_pooled_handler_has_the_plans_of_the_server(void **state)
     expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     expect_setting(store, "enable_seqscan", "on");
     expect_setting(store, "plan_cache_mode", "auto");
-    expect_setting(store, "idle_in_transaction_session_timeout", "10min");
+    expect_setting(store, "idle_in_transaction_session_timeout", "2min");
     pawl_store_close(store);
 }
 

@@ -33,14 +33,13 @@ static void init_library(void)
     (void)mysql_library_init(0, NULL, NULL);
 }
 
+/* Before the options of the URL, which may name keys and certificates: this call sets all of these anew. */
 static void set_tls(MYSQL *mysql, int tls)
 {
     const my_bool yes = 1;
     if (tls == PAWL__MYSQL_TLS_DISABLED)
         return;
-    (void)mysql_ssl_set(mysql, mysql->options.ssl_key, mysql->options.ssl_cert,
-                        mysql->options.ssl_ca, mysql->options.ssl_capath,
-                        mysql->options.ssl_cipher);
+    (void)mysql_ssl_set(mysql, NULL, NULL, NULL, NULL, NULL);
     if (tls != PAWL__MYSQL_TLS_PREFERRED)
         (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
     if (tls == PAWL__MYSQL_TLS_VERIFY)
@@ -74,8 +73,8 @@ static MYSQL *prepare(const pawl__mysql_url *url, const pawl__url_host *host)
     (void)mysql_optionsv(mysql, MYSQL_OPT_LOCAL_INFILE, &no_files);
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                          url->application_name != NULL ? url->application_name : "pawl");
-    pawl__mysql_url_pass(url, mysql);
     set_tls(mysql, url->tls);
+    pawl__mysql_url_pass(url, mysql);
     use_protocol(mysql, url, host);
     return mysql;
 }
