@@ -164,7 +164,7 @@ typedef struct pawl__unit {
     int64_t                       duration; /* microseconds, while is_timed */
     pawl_text                     key;      /* of an ordered endpoint; or empty */
     uint32_t                      lane;     /* of the key */
-    struct pawl__unit            *before;   /* the unit before it in its lane; or NULL */
+    const struct pawl__unit      *before;   /* the one before it in its lane; or NULL */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */

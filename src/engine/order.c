@@ -248,9 +248,10 @@ static pawl_code find(pawl__batch *batch, pawl__unit *unit)
         return code;
     unit->lane       = lane_of(unit->key);
     pawl__lane *lane = &order->lanes[unit->lane];
-    unit->before     = lane->batch == order->batch ? &batch->units[lane->unit] : NULL;
-    lane->batch      = order->batch;
-    lane->unit       = unit->index;
+    if (lane->batch == order->batch) /* else it is NULL, or of those that ran alone before */
+        unit->before = &batch->units[lane->unit];
+    lane->batch = order->batch;
+    lane->unit  = unit->index;
     return PAWL_OK;
 }
 
@@ -265,8 +266,7 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error)
 
 /* ---- Ends ------------------------------------------------------------------------ */
 
-/* Has the message left the queue with that? */
-static bool is_over(const pawl__unit *unit)
+bool pawl__order_is_over(const pawl__unit *unit)
 {
     return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DUPLICATE ||
            unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
@@ -289,7 +289,7 @@ void pawl__order_release(pawl__batch *batch, size_t first)
 static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
     pawl__place place = place_of(&unit->row);
-    if (is_over(unit)) {
+    if (pawl__order_is_over(unit)) {
         if (lane->has_head && is_at(lane->head, place))
             lane->has_head = false;
         if (lane->has_last && is_at(lane->last, place))
@@ -328,6 +328,17 @@ static bool is_head_missing(const pawl__lane *lane, const pawl__unit *unit)
            !is_in_batch(unit, lane->head);
 }
 
+/* The oldest of the lane's units holds the others back: younger ones may be due before it, when the
+ * head was put off anew and not yet all behind it. */
+static void take_next_head(const pawl__batch *batch, pawl__lane *lane)
+{
+    const pawl__unit *oldest = &batch->units[lane->unit];
+    for (const pawl__unit *other = oldest->before; other != NULL; other = other->before)
+        if (is_older(place_of(&other->row), place_of(&oldest->row)))
+            oldest = other;
+    set_head(lane, place_of(&oldest->row), oldest->row.due, oldest->message.id);
+}
+
 static pawl_code look_for_head(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
 {
     const pawl_queue_row   before = {.due = lane->head_due, .seq = lane->head.seq - 1};
@@ -341,10 +352,11 @@ static pawl_code look_for_head(pawl__batch *batch, pawl__lane *lane, pawl_error 
         pawl_store_queue_find(batch->engine->store, &query, batch->arena, &found, error);
     if (code != PAWL_OK)
         return code;
-    lane->has_head = found.count > 0;
-    if (lane->has_head)
+    if (found.count > 0)
         lane->stuck = batch->engine->order->batch;
-    batch->engine->order->is_stuck |= lane->has_head;
+    else
+        take_next_head(batch, lane);
+    batch->engine->order->is_stuck |= found.count > 0;
     return PAWL_OK;
 }
 
@@ -391,7 +403,7 @@ static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_
     pawl__place place = place_of(&unit->row);
     for (const pawl__unit *other = unit->before; other != NULL; other = other->before) {
         pawl__place its = place_of(&other->row);
-        if (is_over(other)) {
+        if (pawl__order_is_over(other)) {
             *is_head_over |= is_at(lane->head, its);
             *is_last_over |= is_at(lane->last, its);
         } else if (is_older(its, place)) {

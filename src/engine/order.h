@@ -17,7 +17,7 @@
  *     begin -> (note)* -> { batch: find -> look -> hold -> (commit) -> take }*
  *
  * Threads: as the worker.
- * Tests: tests/unit/engine/test_engine_order.c, test_engine_order_random.c
+ * Tests: tests/unit/engine/test_engine_order.c, test_engine_order_left.c, test_engine_order_random.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -104,6 +104,8 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error);
 pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error);
 /* Puts the unit off if an earlier message of its lane has not come to its end. */
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit);
+/* Has the message left the queue with that end? */
+bool pawl__order_is_over(const pawl__unit *unit);
 /* Gives back the units from `first` on that were put off before anybody asked whether they are held. */
 void pawl__order_release(pawl__batch *batch, size_t first);
 /* Notes what became of the units, which are committed. */

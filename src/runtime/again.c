@@ -93,6 +93,7 @@ pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
         worker->batch->units[0].now       = unit->now;
         worker->batch->units[0].runs      = unit->runs;
         worker->batch->units[0].conflicts = unit->conflicts;
+        worker->batch->units[0].before    = unit->before;
         /* A timeout's history has no column: only the kept copy has it. */
         worker->batch->units[0].row.history = unit->row.history;
     }

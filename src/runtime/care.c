@@ -212,7 +212,7 @@ static pawl_code claim_again(pawl__worker *worker, const stamps *made, pawl_time
                                     .size_max  = PAWL_CLAIM_SIZE_MAX};
     pawl_code code = pawl_store_queue_claim(worker->store, &claim, worker->read, &rows, error);
     if (code == PAWL_OK)
-        code = pawl__ordered_check(worker, due_max, &rows, error);
+        code = pawl__ordered_check(worker, &rows, error);
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
         if (batch->units[i].kind != PAWL__UNIT_MESSAGE || has(&rows, batch->units[i].row.seq))
             batch->units[kept++] = batch->units[i];

@@ -224,7 +224,13 @@ static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fat
     if (unit->end == PAWL__END_AGAIN)
         return true;
     return fates[pawl__group_of(batch, unit->index)].is_refused && !fates[unit->index].is_lost &&
-           unit->kind != PAWL__UNIT_FLUSH && unit->end != PAWL__END_RELEASED;
+           unit->kind != PAWL__UNIT_FLUSH;
+}
+
+/* A unit that was given back in a refused group is in hand still. */
+static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+{
+    return unit->end == PAWL__END_RELEASED || fates[pawl__group_of(batch, unit->index)].is_back;
 }
 
 static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl__outcome *outcome)
@@ -235,8 +241,7 @@ static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl_
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
         if (is_again(batch, unit, fates) &&
-            !pawl__again_add(worker, outcome, unit,
-                             fates[pawl__group_of(batch, unit->index)].is_back))
+            !pawl__again_add(worker, outcome, unit, is_back(batch, unit, fates)))
             return PAWL_ENOMEM;
     }
     return PAWL_OK;

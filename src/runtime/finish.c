@@ -9,6 +9,8 @@
  */
 #include "runtime/commit.h"
 
+#include "engine/order.h"
+
 static const pawl__way run  = {.how = PAWL__COMMIT_RUN};
 static const pawl__way back = {.how = PAWL__COMMIT_BACK};
 
@@ -152,6 +154,44 @@ static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, p
     return pawl__commit_batch(worker, &back, &none, step, error);
 }
 
+/* The last unit of its lane before it that stays in the queue, on an ordered endpoint. */
+static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
+{
+    const pawl__unit *unit = &outcome->again[index].unit;
+    while (unit->key.size > 0 && index-- > 0) {
+        const pawl__unit *other = &outcome->again[index].unit;
+        if (other->key.size > 0 && other->lane == unit->lane && !pawl__order_is_over(other))
+            return other;
+    }
+    return NULL;
+}
+
+/* Keeps what became of the unit, for those behind it: its lane may not say so once its head is
+ * over. */
+static void keep_end(const pawl__worker *worker, pawl__again *again)
+{
+    const pawl__unit *ran = worker->batch->unit_count > 0 ? &worker->batch->units[0] : NULL;
+    again->unit.end       = again->is_back || ran == NULL ? PAWL__END_RELEASED : ran->end;
+    again->unit.due       = ran != NULL ? ran->due : 0;
+    again->unit.message   = again->unit.row.message; /* its texts outlive the batch */
+}
+
+/* Runs the units alone, in their order, but for those that go back. */
+static pawl_code run_each(pawl__worker *worker, pawl__outcome *outcome, pawl_step *step,
+                          pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < outcome->again_count && code == PAWL_OK; i++) {
+        pawl__again *again = &outcome->again[i];
+        again->unit.before = left_before(outcome, i);
+        if (!again->is_back)
+            code = run_alone(worker, again, step, error);
+        if (code == PAWL_OK && worker->ordered != NULL && again->unit.kind == PAWL__UNIT_MESSAGE)
+            keep_end(worker, again);
+    }
+    return code;
+}
+
 static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     pawl__outcome outcome, none;
@@ -162,9 +202,8 @@ static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error
     } else if (worker->batch->gives_way) {
         code = pawl__commit_batch(worker, &back, &none, step, error);
     }
-    for (size_t i = 0; i < outcome.again_count && code == PAWL_OK; i++)
-        if (!outcome.again[i].is_back)
-            code = run_alone(worker, &outcome.again[i], step, error);
+    if (code == PAWL_OK)
+        code = run_each(worker, &outcome, step, error);
     return code == PAWL_OK && outcome.again_count > 0 ? give_back(worker, &outcome, step, error)
                                                       : code;
 }

@@ -313,30 +313,56 @@ static pawl_code read_absent(pawl__worker *worker, const pawl_queue_rows *rows, 
     return code;
 }
 
-/* A claim has all that is due, up to its last message, but what somebody has in hand and what has become
- * visible since. A look at the oldest message outside of it says that there may be such: behind a
- * message that was put off there is often nothing else. */
-pawl_code pawl__ordered_check(pawl__worker *worker, pawl_time due_max, const pawl_queue_rows *rows,
-                              pawl_error *error)
+/* The place of the oldest message outside of the claim that is due by then. */
+typedef struct outside {
+    pawl_time placed;
+    int64_t   seq;
+} outside;
+
+static pawl_code find_outside(pawl__worker *worker, pawl_time due_max, const int64_t *except,
+                              size_t count, outside *found, pawl_error *error)
 {
-    pawl_time placed = PAWL_TIME_MAX, newest = PAWL_TIME_MIN;
-    int64_t   seq = INT64_MAX, newest_seq = 0;
-    if (!is_ordered(worker) || rows->count == 0)
-        return PAWL_OK;
-    int64_t *except = pawl_arena_take(worker->read, rows->count * sizeof *except);
-    if (except == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for numbers of messages");
+    *found = (outside){PAWL_TIME_MAX, INT64_MAX};
+    return pawl_store_queue_oldest(worker->store, worker->endpoint->model->queue, due_max, except,
+                                   count, &found->placed, &found->seq, error);
+}
+
+/* The place of the youngest message of the claim. */
+static outside newest_of(const pawl_queue_rows *rows)
+{
+    outside newest = {PAWL_TIME_MIN, 0};
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_queue_row *row = &rows->items[i];
-        except[i]                 = row->seq;
-        if (row->placed > newest || (row->placed == newest && row->seq > newest_seq)) {
-            newest     = row->placed;
-            newest_seq = row->seq;
-        }
+        if (row->placed > newest.placed || (row->placed == newest.placed && row->seq > newest.seq))
+            newest = (outside){row->placed, row->seq};
     }
-    pawl_code code = pawl_store_queue_oldest(worker->store, worker->endpoint->model->queue, due_max,
-                                             except, rows->count, &placed, &seq, error);
-    if (code != PAWL_OK || placed > newest || (placed == newest && seq > newest_seq))
+    return newest;
+}
+
+/* A claim has all that is due, up to its last message, but what somebody has in hand and what has
+ * become visible since: with nothing else due by then none is missing. Of those that are due with
+ * the last one some may be behind it. An SQL store answers with the first by due time, which for a
+ * message that was put off is not that of its place; so what is due before is asked for apart. */
+pawl_code pawl__ordered_check(pawl__worker *worker, const pawl_queue_rows *rows, pawl_error *error)
+{
+    if (!is_ordered(worker) || rows->count == 0)
+        return PAWL_OK;
+    const pawl_queue_row *last   = &rows->items[rows->count - 1];
+    outside               newest = newest_of(rows), found;
+    int64_t              *except = pawl_arena_take(worker->read, rows->count * sizeof *except);
+    if (except == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for numbers of messages");
+    for (size_t i = 0; i < rows->count; i++)
+        except[i] = rows->items[i].seq;
+    pawl_code code = find_outside(worker, last->due, except, rows->count, &found, error);
+    if (code != PAWL_OK || found.seq == INT64_MAX)
+        return code;
+    bool is_behind_all =
+        found.seq > last->seq &&
+        (found.placed > newest.placed || (found.placed == newest.placed && found.seq > newest.seq));
+    if (is_behind_all)
+        code = find_outside(worker, last->due - 1, except, rows->count, &found, error);
+    if (code != PAWL_OK || (is_behind_all && found.seq == INT64_MAX))
         return code;
     return read_absent(worker, rows, error);
 }

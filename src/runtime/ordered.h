@@ -40,8 +40,7 @@ void      pawl__ordered_destroy(pawl__worker *worker);
 /* Does the worker lead? Asks when it is time, and takes over. */
 pawl_code pawl__ordered_lead(pawl__worker *worker, bool *leads, pawl_error *error);
 /* Looks for messages that are before those just claimed and are not among them. */
-pawl_code pawl__ordered_check(pawl__worker *worker, pawl_time due_max, const pawl_queue_rows *rows,
-                              pawl_error *error);
+pawl_code pawl__ordered_check(pawl__worker *worker, const pawl_queue_rows *rows, pawl_error *error);
 /* Nothing of the batch could run, because of such messages. */
 bool pawl__ordered_is_stuck(const pawl__worker *worker);
 /* Adds the number to the changes of the batch, in its one group. */

@@ -156,7 +156,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__al
     step->is_taken |= rows.is_taken;
     if (rows.is_taken)
         return PAWL_OK;
-    code = pawl__ordered_check(worker, due_max, &rows, error);
+    code = pawl__ordered_check(worker, &rows, error);
     return code == PAWL_OK && rows.count > 0
                ? run_message(worker, &rows.items[0], due_max, end, step, error)
                : code;

@@ -146,7 +146,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         return PAWL_OK;
     }
     if (code == PAWL_OK)
-        code = pawl__ordered_check(worker, due_max, &messages, error);
+        code = pawl__ordered_check(worker, &messages, error);
     pawl_time horizon = horizon_of(worker, &messages, due_max);
     if (code == PAWL_OK && is_claimed && pawl__model_has_timeouts(model))
         code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,

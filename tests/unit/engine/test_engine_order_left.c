@@ -1,0 +1,259 @@
+/* test_engine_order_left.c - messages of an ordered endpoint that stay in the queue beside others of
+ * their key: due times that do not rise with places, and batches that are refused as a whole.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/operations.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE(F)  \
+    F(TEXT, key) \
+    F(INT32, number)
+PAWL_RECORD(line, LINE)
+PAWL_RECORD(book, LINE)
+
+static world_log   seen;
+static world      *present;
+static int         failures; /* of message 1, that are left */
+static int         meddling; /* while this message is handled, */
+static const char *marked;   /* this one is marked as handled: its group is refused */
+
+static void mark(void)
+{
+    pawl_error      error   = PAWL_ERROR_INIT;
+    pawl_inbox_mark made    = {.endpoint   = PAWL_TEXT("desk"),
+                               .message_id = pawl_text_of(marked),
+                               .outcome    = PAWL_INBOX_HANDLED,
+                               .at         = world_now(present)};
+    pawl_changes    changes = {.group_count = 1,
+                               .unit_count  = 1,
+                               .now         = pawl_clock_now(present->machine),
+                               .inbox_mark  = {&made, 1}};
+    world_ok(pawl_store_commit(present->store, &changes, NULL, &error), &error);
+}
+
+static pawl_code meet(pawl_context *ctx, pawl_text key, int32_t number)
+{
+    bool fails = number == 1 && failures > 0;
+    failures -= fails;
+    world_note(&seen, "%.*s%d%s", PAWL_TEXT_ARGS(key), (int)number, fails ? "!" : "");
+    if (number == meddling) {
+        meddling = 0;
+        mark();
+    }
+    return fails ? pawl_fail(ctx, PAWL_EUNREACHABLE, "not now") : PAWL_OK;
+}
+
+static pawl_code on_line(pawl_context *ctx, const line *message)
+{
+    return meet(ctx, message->key, message->number);
+}
+PAWL_MESSAGE_HANDLER(on_line, line);
+
+/* The timeout is due before what is behind it: the batch is cut. */
+static pawl_code on_book(pawl_context *ctx, book *state, const book *message)
+{
+    (void)state;
+    pawl_code code = pawl_timeout(ctx, "due", 1);
+    return code == PAWL_OK ? meet(ctx, message->key, message->number) : code;
+}
+PAWL_HANDLER(on_book, book, book);
+
+static pawl_code on_book_due(pawl_context *ctx, book *state)
+{
+    (void)ctx;
+    (void)state;
+    world_note(&seen, "due");
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_book_due, book);
+
+static const pawl_saga book_saga = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book),
+    .correlation = "key",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_book), .key = "key", .starts = true},
+                           {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"})};
+static const pawl_endpoint_spec desk = {
+    .name     = "desk",
+    .sagas    = PAWL_SAGAS(&book_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
+    .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
+                             .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1))};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+
+static void open_world(world *it, const char *url, int batch_messages, int fails)
+{
+    const pawl_endpoint_options options = {.batch_messages = batch_messages};
+    world_forget(&seen);
+    present  = it;
+    failures = fails;
+    meddling = 0;
+    world_open(it, url, &application, NULL, &options);
+}
+
+/* Sent `seconds` after the start. */
+static void post(world *it, const char *key, int number, int64_t seconds)
+{
+    char id[40];
+    (void)snprintf(id, sizeof id, "%s%d", key, number);
+    world_post_at(it, id, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number));
+}
+
+static void expect(const char *text)
+{
+    assert_string_equal(seen.text, text);
+    world_forget(&seen);
+}
+
+static pawl_queue_row find(world *it, const char *id)
+{
+    pawl_error             error = PAWL_ERROR_INIT;
+    pawl_queue_messages    found;
+    const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .message_id = pawl_text_of(id)};
+    world_ok(pawl_store_queue_find(it->store, &query, it->arena, &found, &error), &error);
+    assert_int_equal(found.count, 1);
+    return found.items[0].row;
+}
+
+static void discard(world *it, const char *id)
+{
+    pawl_error            error = PAWL_ERROR_INIT;
+    size_t                taken = 0;
+    int64_t               seq   = find(it, id).seq;
+    const pawl_queue_take away  = {
+         .action = PAWL_TAKE_DISCARD, .queue = PAWL_TEXT("desk"), .by = PAWL_TEXT("ann")};
+    world_ok(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, &error),
+             &error);
+    assert_int_equal(taken, 1);
+}
+
+/* The messages are in another hand. */
+static pawl_queue_rows claim(world *it, const char *const *ids, size_t count)
+{
+    pawl_error      error   = PAWL_ERROR_INIT;
+    pawl_queue_rows rows    = {.count = 0};
+    int64_t         seqs[2] = {0};
+    for (size_t i = 0; i < count; i++)
+        seqs[i] = find(it, ids[i]).seq;
+    const pawl_queue_claim named = {.queue     = PAWL_TEXT("desk"),
+                                    .due_max   = world_now(it),
+                                    .count_max = count,
+                                    .now       = pawl_clock_now(it->machine),
+                                    .seqs      = seqs,
+                                    .seq_count = count};
+    world_ok(pawl_store_queue_claim(it->store, &named, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, count);
+    return rows;
+}
+
+static void give_back(world *it, const pawl_queue_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        world_give_back(it, "desk", &rows->items[i], PAWL_QUEUE_RELEASE);
+    usleep(30000); /* the worker pauses when all that it claims is behind other hands */
+}
+
+/* Message 1 is put off anew, and 2 with it, not yet 3; then 1 is taken away, and all are due at once. */
+static void e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away(const char *url)
+{
+    world it;
+    open_world(&it, url, 2, 9);
+    for (int i = 1; i <= 3; i++)
+        post(&it, "a", i, 0);
+    world_drain(&it);
+    pawl_clock_set(it.business, find(&it, "a1").due);
+    world_step(&it);
+    expect("a1! a1! ");
+    assert_true(find(&it, "a2").due > find(&it, "a3").due);
+    discard(&it, "a1");
+    world_go(&it, PAWL_HOURS(1));
+    expect("a2 a3 ");
+    world_close(&it);
+}
+
+/* Message 2 was put off, so that it is due behind a younger one of another key; both are in another
+ * hand. */
+static void e27_a_message_that_was_put_off_in_another_hand_holds_its_key(const char *url)
+{
+    world it;
+    open_world(&it, url, 9, 9);
+    for (int i = 1; i <= 3; i++)
+        post(&it, "a", i, 0);
+    world_drain(&it);
+    expect("a1! ");
+    post(&it, "b", 4, 1);
+    pawl_time due = find(&it, "a2").due;
+    assert_true(due > WORLD_START + PAWL_SECONDS(1));
+    discard(&it, "a1");
+    pawl_clock_set(it.business, due);
+    pawl_queue_rows held = claim(&it, (const char *const[]){"b4", "a2"}, 2);
+    world_drain(&it);
+    expect("");
+    give_back(&it, &held);
+    world_drain(&it);
+    expect("b4 a2 a3 ");
+    world_close(&it);
+}
+
+/* A batch is cut behind its second message, and refused because of the first. */
+static void e26_what_a_refused_batch_was_cut_from_is_claimed_again(const char *url)
+{
+    world it;
+    open_world(&it, url, 9, 0);
+    post(&it, "b", 9, 0);
+    world_post_at(&it, "a1", WORLD_START, PAWL_MESSAGE(book, .key = PAWL_TEXT("a"), .number = 1));
+    post(&it, "b", 2, 1);
+    post(&it, "b", 3, 2);
+    meddling = 1;
+    marked   = "b9";
+    world_go(&it, PAWL_SECONDS(5));
+    expect("b9 a1 a1 due b2 b3 ");
+    assert_int_equal(world_queue(&it, "desk").count, 0);
+    world_close(&it);
+}
+
+/* The batch has 2, due first, then 1, which holds it back, and 3, due last; it is refused because of
+ * 9. Alone 2 is put off, and 1 comes to its end. */
+static void e26_units_that_run_alone_wait_for_those_that_were_put_off(const char *url)
+{
+    world it;
+    open_world(&it, url, 9, 2);
+    post(&it, "a", 1, 0);
+    post(&it, "a", 2, 0);
+    post(&it, "a", 3, 3600);
+    pawl_clock_set(it.business, WORLD_START + PAWL_HOURS(24));
+    world_step(&it);
+    pawl_queue_rows held = claim(&it, (const char *const[]){"a2"}, 1);
+    world_step(&it);
+    expect("a1! a1! ");
+    give_back(&it, &held);
+    assert_true(find(&it, "a2").due < find(&it, "a1").due);
+    assert_true(find(&it, "a1").due < find(&it, "a3").due);
+    post(&it, "b", 9, 0);
+    meddling = 9;
+    marked   = "b9";
+    world_drain(&it);
+    expect("b9 a1 a1 a2 a3 ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES_AND_ODBC(e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away),
+        ON_ALL_STORES_AND_ODBC(e27_a_message_that_was_put_off_in_another_hand_holds_its_key),
+        ON_ALL_STORES_AND_ODBC(e26_what_a_refused_batch_was_cut_from_is_claimed_again),
+        ON_ALL_STORES_AND_ODBC(e26_units_that_run_alone_wait_for_those_that_were_put_off),
+    };
+    scenario_files_in_memory();
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
