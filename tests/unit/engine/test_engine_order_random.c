@@ -1,7 +1,8 @@
 /* test_engine_order_random.c - random work of an ordered endpoint: messages that fail now and then, or
  * for good, three programs of which one claims, programs that stand still or end in the middle,
- * answers that are lost, messages in other hands, operators who take messages away. Each message is
- * handled once, and none after a later one of its key.
+ * answers that are lost, messages in other hands, operators who take messages away, timeouts that are set
+ * and cancelled, clocks that move between two messages. Each message is handled once, and none after a
+ * later one of its key.
  *
  * The seeds are 1 to 6; one that was printed, or COUNT from there on, is played by
  * test_engine_order_random SEED [COUNT]; many are by engine_order_random_soak. E26, E27, E34.
@@ -34,9 +35,10 @@ static int64_t below(int64_t limit)
 
 /* ---- The application -------------------------------------------------------- */
 
-#define TRACK(F)   \
-    F(TEXT, key)   \
-    F(INT64, last) \
+#define TRACK(F)     \
+    F(TEXT, key)     \
+    F(INT64, last)   \
+    F(INT64, alarms) \
     F(INT64, late) /* messages handled after a later one */
 PAWL_RECORD(track, TRACK)
 #define ENTRY(F) \
@@ -46,6 +48,10 @@ PAWL_RECORD(entry, ENTRY)
 
 static int  failures[POSTS_MAX]; /* of each message, that are left */
 static bool is_hopeless[POSTS_MAX];
+
+typedef enum timer { TIMER_NONE, TIMER_SET, TIMER_CANCEL } timer;
+static timer   timers[POSTS_MAX]; /* of the saga, when the message is handled */
+static int64_t delays[POSTS_MAX];
 
 static pawl_code on_entry(pawl_context *ctx, track *state, const entry *message)
 {
@@ -57,15 +63,29 @@ static pawl_code on_entry(pawl_context *ctx, track *state, const entry *message)
         failures[message->number]--;
         return pawl_fail(ctx, PAWL_EUNREACHABLE, "not now");
     }
+    switch (timers[message->number]) {
+    case TIMER_SET: return pawl_timeout(ctx, "alarm", delays[message->number]);
+    case TIMER_CANCEL: return pawl_cancel_timeout(ctx, "alarm");
+    case TIMER_NONE: break;
+    }
     return PAWL_OK;
 }
 PAWL_HANDLER(on_entry, track, entry);
+
+static pawl_code on_alarm(pawl_context *ctx, track *state)
+{
+    (void)ctx;
+    state->alarms++;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_alarm, track);
 
 static const pawl_saga track_saga = {
     .name        = "Track",
     .state       = PAWL_RECORD_OF(track),
     .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true})};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true},
+                           {.handle = PAWL_HANDLE(on_alarm), .timeout = "alarm"})};
 static const pawl_endpoint_spec desk = {
     .name    = "desk",
     .sagas   = PAWL_SAGAS(&track_saga),
@@ -84,6 +104,8 @@ typedef struct play {
     size_t         taken;   /* by operators */
     size_t         running; /* the program that does */
     bool           is_inside;
+    bool           is_even; /* messages of a round have one business time */
+    bool           has_timers;
     int64_t        trouble_in; /* commits */
     bool           is_loss;
     int64_t        losses, stands;
@@ -141,6 +163,21 @@ static pawl_code trouble_at(hook_point point, void *context)
     return PAWL_OK;
 }
 
+static void pass_business_time(play *p, int64_t duration)
+{
+    pawl_clock_set(p->it.business, world_now(&p->it) + duration);
+}
+
+static void choose_timer(const play *p, size_t number)
+{
+    timers[number] = TIMER_NONE;
+    delays[number] = 0;
+    if (!p->has_timers || below(3) > 0)
+        return;
+    timers[number] = below(3) == 0 ? TIMER_CANCEL : TIMER_SET;
+    delays[number] = PAWL_SECONDS(below(20));
+}
+
 static void post(play *p)
 {
     char   key[2] = {(char)('a' + below(KEYS)), '\0'};
@@ -148,6 +185,11 @@ static void post(play *p)
     assert_true(number < POSTS_MAX);
     failures[number]    = below(4) == 0 ? 1 + (int)below(5) : 0;
     is_hopeless[number] = below(20) == 0;
+    choose_timer(p, number);
+    if (!p->is_even)
+        pass_business_time(p, PAWL_SECONDS(below(3)));
+    if (!p->is_even && below(8) == 0)
+        pass_machine_time(p, PAWL_SECONDS(below(20)));
     world_post(&p->it, NULL,
                PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = (int64_t)number));
 }
@@ -218,23 +260,28 @@ static void play_round(play *p)
     if (below(3) == 0)
         pass_machine_time(p, PAWL_SECONDS(below(100)));
     if (below(2) == 0)
-        pawl_clock_set(p->it.business, world_now(&p->it) + PAWL_SECONDS(below(30)));
+        pass_business_time(p, PAWL_SECONDS(below(30)));
     for (int i = 0; i < PROGRAMS; i++)
         run(p, (size_t)below(PROGRAMS));
     check_order(p);
 }
 
-/* At the end every message was handled, given up or taken away. */
+static bool is_left(play *p)
+{
+    return world_queue(&p->it, "desk").count > 0 || world_timeouts(&p->it).count > 0;
+}
+
+/* At the end every message was handled, given up or taken away, and every timeout has come. */
 static void finish(play *p)
 {
     p->trouble_in = 0;
-    for (int i = 0; i < 40 && world_queue(&p->it, "desk").count > 0; i++) {
+    for (int i = 0; i < 40 && is_left(p); i++) {
         pass_machine_time(p, PAWL_MINUTES(5));
-        pawl_clock_set(p->it.business, world_now(&p->it) + PAWL_MINUTES(10));
+        pass_business_time(p, PAWL_MINUTES(10));
         for (size_t j = 0; j < PROGRAMS; j++)
             run(p, j);
     }
-    assert_int_equal(world_queue(&p->it, "desk").count, 0);
+    assert_false(is_left(p));
     check_order(p);
 }
 
@@ -243,6 +290,8 @@ static void play_seed(const char *url, uint64_t seed)
     static play p;
     memset(&p, 0, sizeof p);
     pawl_random_seed(&source, seed);
+    p.is_even        = below(3) == 0;
+    p.has_timers     = below(3) > 0;
     pawl_store *held = world_hold(url);
     world_open(&p.it, url, &application, NULL, NULL);
     pawl_endpoint_stop(p.it.endpoint); /* programs of the play do the work */
