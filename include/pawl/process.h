@@ -44,7 +44,8 @@ extern "C" {
 
 #define PAWL_DISPATCHES_REMEMBERED 1024 /* by an entity or process, unless it says more (O17) */
 #define PAWL_DISPATCHES_REMEMBERED_MAX 65536
-/* Headers of a command that a process sent: whose answer it is, and which are wanted. */
+/* Headers of a command that a process or a saga sent: whom the answer is for, "NAME/KEY" of a process and
+ * "NAME/ID" of a saga, and which are wanted. */
 #define PAWL_HEADER_PROCESS "pawl.process"
 #define PAWL_HEADER_ANSWER "pawl.answer"
 
@@ -106,11 +107,12 @@ struct pawl_apply {
 
 /* ---- Answers ------------------------------------------------------------ */
 
-/* A process that has a handler for one of these, without a .key, is told what
+/* A process or a saga that has a handler for one of these, without a .key, is told what
  * became of each command it sent to an entity: `dispatch_id` and `type` are the
- * command's, `reason` is the handler's. A process without them leaves a rejected command
- * to the operators, as a dead letter. A command that was handled already is accepted once
- * more (O17). Of one that is discarded, or fails, nobody is told. */
+ * command's, `reason` is the handler's. `dispatch_id` is zero for a command of a saga to a queue of its
+ * own store, whose message has a random id. Without them a rejected command is left
+ * to the operators, as a dead letter; so is one that a saga sent by pawl_send_now. A command that was
+ * handled already is accepted once more (O17). Of one that is discarded, or fails, nobody is told. */
 #define PAWL__ACCEPTED(F) \
     F(UUID, dispatch_id)  \
     F(TEXT, type)

@@ -54,29 +54,41 @@ static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const 
     return PAWL_OK;
 }
 
-/* A process with handlers for answers asks its receivers for them: returns the extra headers with
- * two more behind them, or as they are. NULL without memory. */
+/* Where answers go: "NAME/KEY" of a process, "NAME/ID" of a saga. NULL without memory. */
+static const char *address_of(pawl_context *ctx, const pawl__touch *touch)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    if (touch->entry->stream != NULL)
+        return touch->entry->stream->text.data;
+    pawl_uuid_format(touch->id.uuid, id);
+    return pawl_arena_printf(ctx->batch->arena, "%s/%s", touch->entry->model->saga->name, id).data;
+}
+
+/* A saga or a process with handlers for answers asks its receivers for them: returns the extra
+ * headers with two more behind them, or as they are. NULL without memory. */
 static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra, bool is_asking)
 {
-    static const pawl_header none  = {NULL, NULL};
-    const pawl__touch       *touch = touch_in_hand(ctx);
-    size_t                   count = 0;
+    static const pawl_header none     = {NULL, NULL};
+    static const char *const wanted[] = {[PAWL__ANSWER_ACCEPTED] = "accepted",
+                                         [PAWL__ANSWER_REJECTED] = "rejected",
+                                         [PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED] =
+                                             "accepted,rejected"};
+    const pawl__touch       *touch    = touch_in_hand(ctx);
+    size_t                   count    = 0;
     if (extra == NULL)
         extra = &none;
-    const pawl__stream_model *stream = touch != NULL ? touch->entry->model->stream : NULL;
-    if (!is_asking || stream == NULL || (!stream->wants_accepted && !stream->wants_rejected))
+    unsigned answers = touch != NULL ? touch->entry->model->answers : PAWL__ANSWER_NONE;
+    if (!is_asking || answers == PAWL__ANSWER_NONE)
         return extra;
     while (extra[count].name != NULL)
         count++;
-    pawl_header *all = pawl_arena_take(ctx->batch->arena, (count + 3) * sizeof *all);
-    if (all == NULL)
+    const char  *address = address_of(ctx, touch);
+    pawl_header *all     = pawl_arena_take(ctx->batch->arena, (count + 3) * sizeof *all);
+    if (address == NULL || all == NULL)
         return NULL;
     memcpy(all, extra, count * sizeof *all);
-    all[count++] = (pawl_header){PAWL_HEADER_PROCESS, touch->entry->stream->text.data};
-    all[count++] =
-        (pawl_header){PAWL_HEADER_ANSWER, !stream->wants_accepted   ? "rejected"
-                                          : !stream->wants_rejected ? "accepted"
-                                                                    : "accepted,rejected"};
+    all[count++] = (pawl_header){PAWL_HEADER_PROCESS, address};
+    all[count++] = (pawl_header){PAWL_HEADER_ANSWER, wanted[answers]};
     return all;
 }
 
@@ -283,6 +295,13 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     return code;
 }
 
+/* The answer to a saga could come before the saga's row, and would be dropped. A process's waits. */
+static bool can_ask_now(pawl_context *ctx)
+{
+    const pawl__touch *touch = touch_in_hand(ctx);
+    return touch != NULL && touch->entry->stream != NULL;
+}
+
 pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_record *record,
                         const void *message)
 {
@@ -293,7 +312,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
     if (code == PAWL_OK)
         code = pawl__context_declared(ctx, PAWL_EFFECT_SEND, record, destination);
     if (code == PAWL_OK)
-        code = build_message(ctx, &defaults, true, record, message, &made);
+        code = build_message(ctx, &defaults, can_ask_now(ctx), record, message, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text         name    = pawl_text_of(destination);

@@ -121,10 +121,15 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
     return code;
 }
 
-/* ---- By id, for timeouts ---------------------------------------------------------- */
+/* ---- By id, for timeouts and answers ------------------------------------------------ */
 
-/* Gives each timeout's unit its entry for good: when the saga is ended and begun again in the
- * batch, the entry has another id, and the unit still belongs to its group. */
+static bool is_answer_to(const pawl__lookup *lookup, const pawl__saga_model *saga)
+{
+    return lookup->binding->saga == saga && lookup->binding->answer != PAWL__ANSWER_NONE;
+}
+
+/* Gives each timeout's unit, and each answer, its entry for good: when the saga is ended and begun
+ * again in the batch, the entry has another id, and the unit still belongs to its group. */
 static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
 {
     for (size_t i = 0; i < batch->unit_count; i++) {
@@ -132,23 +137,35 @@ static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
         if (unit->kind == PAWL__UNIT_TIMEOUT &&
             pawl_text_equal(unit->timeout.saga_type, saga->table.type))
             unit->entry = pawl__identity_find_id(batch, saga, unit->timeout.saga_id);
+        for (size_t j = 0; j < unit->lookup_count; j++)
+            if (is_answer_to(&unit->lookups[j], saga))
+                unit->lookups[j].entry = pawl__identity_find_id(
+                    batch, saga, (pawl_saga_id){unit->lookups[j].value.as.uuid});
     }
 }
 
-static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga,
-                               pawl_saga_lock lock, pawl_error *error)
+static void want_id(pawl__batch *batch, const pawl__saga_model *saga, pawl_value value,
+                    pawl_saga_lock lock, read_list *list)
+{
+    if (pawl__identity_find_id(batch, saga, (pawl_saga_id){value.as.uuid}) == NULL &&
+        is_wanted(batch, saga, PAWL_SAGA_BY_ID, &value, lock))
+        list->values[list->count++] = value;
+}
+
+static pawl_code load_ids(pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_lock lock,
+                          pawl_error *error)
 {
     read_list list;
-    if (!read_list_make(batch, batch->unit_count, &list))
+    if (!read_list_make(batch, batch->unit_count + lookup_count(batch), &list))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
-        const pawl__unit *unit  = &batch->units[i];
-        pawl_value        value = pawl_value_uuid(unit->timeout.saga_id.uuid);
+        const pawl__unit *unit = &batch->units[i];
         if (unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
-            pawl_text_equal(unit->timeout.saga_type, saga->table.type) &&
-            pawl__identity_find_id(batch, saga, unit->timeout.saga_id) == NULL &&
-            is_wanted(batch, saga, PAWL_SAGA_BY_ID, &value, lock))
-            list.values[list.count++] = value;
+            pawl_text_equal(unit->timeout.saga_type, saga->table.type))
+            want_id(batch, saga, pawl_value_uuid(unit->timeout.saga_id.uuid), lock, &list);
+        for (size_t j = 0; j < unit->lookup_count; j++)
+            if (is_answer_to(&unit->lookups[j], saga))
+                want_id(batch, saga, unit->lookups[j].value, lock, &list);
     }
     pawl_code code = PAWL_OK;
     if (list.count > 0)
@@ -372,7 +389,7 @@ static pawl_code load_all(pawl__batch *batch, pawl_saga_lock lock, pawl_error *e
         if (code == PAWL_OK)
             code = load_transitional(batch, &model->sagas[i], lock, error);
         if (code == PAWL_OK)
-            code = load_timeouts(batch, &model->sagas[i], lock, error);
+            code = load_ids(batch, &model->sagas[i], lock, error);
     }
     return code;
 }

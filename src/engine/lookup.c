@@ -97,19 +97,34 @@ static pawl_code check_value(const pawl__lookup *lookup, pawl_error *error)
         binding->saga->stream != NULL ? "stream" : "saga", binding->starts ? "started" : "found");
 }
 
-/* Reads the process's key from the header that an answer names it in. */
+pawl_code pawl__lookup_addressee(pawl__batch *batch, const pawl_message *message,
+                                 const pawl__saga_model *saga, pawl_text *key)
+{
+    size_t    name = saga->table.type.size;
+    pawl_text address;
+    pawl_code code = pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_PROCESS),
+                                         batch->arena, &address);
+    *key           = (pawl_text){.data = NULL, .size = 0};
+    if (code == PAWL_OK && address.size > name + 1 && address.data[name] == '/' &&
+        memcmp(address.data, saga->table.type.data, name) == 0)
+        *key = (pawl_text){.data = address.data + name + 1, .size = address.size - name - 1};
+    return code;
+}
+
+/* Reads the process's key, or the saga's id, from the answer's header. */
 static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup)
 {
-    const pawl__saga_model *process = lookup->binding->saga;
-    size_t                  name    = process->table.type.size;
-    pawl_text               stream;
-    pawl_code code = pawl__headers_value(unit->message.headers, PAWL_TEXT(PAWL_HEADER_PROCESS),
-                                         batch->arena, &stream);
-    if (code == PAWL_OK && stream.size > name + 1 && stream.data[name] == '/' &&
-        memcmp(stream.data, process->table.type.data, name) == 0)
-        lookup->value = pawl_value_text(
-            (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1});
-    return code;
+    const pawl__saga_model *saga = lookup->binding->saga;
+    pawl_text               key;
+    pawl_uuid               id;
+    pawl_code               code = pawl__lookup_addressee(batch, &unit->message, saga, &key);
+    if (code != PAWL_OK || key.size == 0)
+        return code;
+    if (saga->stream != NULL)
+        lookup->value = pawl_value_text(key);
+    else if (pawl_uuid_parse(key, &id, NULL) == PAWL_OK)
+        lookup->value = pawl_value_uuid(id);
+    return PAWL_OK;
 }
 
 /* Reads the key as a text. The value of a message that begins a stream is checked before it becomes
@@ -132,7 +147,7 @@ static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__l
 {
     const pawl__binding *binding = lookup->binding;
     pawl_code            code    = PAWL_OK;
-    if (binding->key == NULL)
+    if (binding->answer != PAWL__ANSWER_NONE)
         code = answer_value(batch, unit, lookup);
     else
         code = key_of_stream(batch, lookup, error);
@@ -161,11 +176,15 @@ static bool has_transitional(pawl__batch *batch, pawl__lookup *lookup)
 }
 
 /* While a correlation property is being replaced, a message that continues a saga may have the
- * transitional value alone, and finds the saga by it (S22). */
-static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
+ * transitional value alone, and finds the saga by it (S22). The entry of an answer is found by its
+ * id, once it is loaded. */
+static pawl_code find_entry(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup,
+                            pawl_error *error)
 {
     const pawl__binding    *binding = lookup->binding;
     const pawl__saga_model *saga    = binding->saga;
+    if (binding->answer != PAWL__ANSWER_NONE)
+        return answer_value(batch, unit, lookup);
     if (binding->find != NULL || saga->saga->correlation == NULL)
         return PAWL_OK;
     pawl_code code =
@@ -191,6 +210,23 @@ pawl_code pawl__lookup_values(pawl__batch *batch, pawl__lookup *lookup)
     if (code == PAWL_OK && saga->stream == NULL)
         has_transitional(batch, lookup);
     return code;
+}
+
+/* ---- Ended sagas and processes -------------------------------------------------------- */
+
+bool pawl__lookup_is_replaced(const pawl__lookup *lookup)
+{
+    const pawl__binding *binding = lookup->binding;
+    return binding->answer != PAWL__ANSWER_NONE && binding->saga->stream == NULL &&
+           pawl_uuid_compare(lookup->entry->id.uuid, lookup->value.as.uuid) != 0;
+}
+
+bool pawl__lookup_is_over(const pawl__lookup *lookup)
+{
+    if (lookup->binding->answer != PAWL__ANSWER_NONE && lookup->binding->saga->stream == NULL)
+        return true;
+    return lookup->entry != NULL && lookup->entry->stream != NULL &&
+           lookup->entry->stream->is_completed;
 }
 
 /* ---- Building --------------------------------------------------------------- */
@@ -221,10 +257,10 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
         if (lookup->binding->kind != PAWL__BINDING_SAGA)
             continue;
         code = lookup->binding->saga->stream != NULL ? find_stream(batch, unit, lookup, error)
-                                                     : find_entry(batch, lookup, error);
-        /* The answer names another process than this binding's. */
-        if (code == PAWL_OK && lookup->binding->key == NULL &&
-            lookup->binding->saga->stream != NULL && lookup->entry == NULL)
+                                                     : find_entry(batch, unit, lookup, error);
+        /* The answer names another saga or process than this binding's. */
+        if (code == PAWL_OK && lookup->binding->answer != PAWL__ANSWER_NONE &&
+            lookup->value.type == PAWL_VALUE_NONE)
             unit->lookup_count--;
     }
     return code;
@@ -262,8 +298,8 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     return PAWL_OK;
 }
 
-/* Ends an answer to a process that this program does not have: it waits, as long as a message waits
- * for its saga, for another worker that may have the process (E28). */
+/* Ends an answer to a saga or a process that this program does not have: it waits, as long as a
+ * message waits for its saga, for another worker that may have it (E28). */
 static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text process;
@@ -272,12 +308,13 @@ static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *err
     if (pawl__headers_value(unit->message.headers, PAWL_TEXT(PAWL_HEADER_PROCESS), batch->arena,
                             &process) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
-    pawl__unit_dead(batch, unit, PAWL_ENOTFOUND,
-                    pawl_arena_printf(batch->arena,
-                                      "message %.*s answers '%.*s', which is no process of "
-                                      "endpoint %s that wants it",
-                                      PAWL_TEXT_ARGS(unit->message.type), PAWL_TEXT_ARGS(process),
-                                      batch->engine->model->endpoint.data));
+    pawl__unit_dead(
+        batch, unit, PAWL_ENOTFOUND,
+        pawl_arena_printf(batch->arena,
+                          "message %.*s answers '%.*s', which is no saga and no process "
+                          "of endpoint %s that wants it",
+                          PAWL_TEXT_ARGS(unit->message.type), PAWL_TEXT_ARGS(process),
+                          batch->engine->model->endpoint.data));
     return PAWL_OK;
 }
 

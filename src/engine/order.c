@@ -106,26 +106,13 @@ static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
     return code == PAWL_ENOMEM ? code : from_json(batch, message->body, path, key);
 }
 
-/* An answer names its process as NAME/KEY. */
-static pawl_code from_answer(pawl__batch *batch, const pawl_message *message,
-                             const pawl__saga_model *process, pawl_text *key)
-{
-    size_t    name = process->table.type.size;
-    pawl_text stream;
-    pawl_code code = from_headers(batch, message, PAWL_HEADER_PROCESS, &stream);
-    if (code == PAWL_OK && stream.size > name + 1 && stream.data[name] == '/' &&
-        memcmp(stream.data, process->table.type.data, name) == 0)
-        *key = (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1};
-    return code;
-}
-
 static pawl_code from_binding(pawl__batch *batch, const pawl_message *message,
                               const pawl__binding *binding, pawl_text *key)
 {
     if (binding->kind != PAWL__BINDING_SAGA || binding->find != NULL)
         return PAWL_OK;
-    if (binding->saga->stream != NULL && binding->key == NULL)
-        return from_answer(batch, message, binding->saga, key);
+    if (binding->answer != PAWL__ANSWER_NONE)
+        return pawl__lookup_addressee(batch, message, binding->saga, key);
     if (binding->saga->stream == NULL && binding->saga->saga->correlation == NULL)
         return PAWL_OK;
     return from_record(batch, message, binding->message, binding, binding->key, key);

@@ -13,6 +13,7 @@
 #include "base/calm.h"
 #include "engine/audit.h"
 #include "engine/elsewhere.h"
+#include "engine/lookup.h"
 #include "engine/stream.h"
 #include "engine/version.h"
 
@@ -74,7 +75,7 @@ static pawl__entry *existing_entry(pawl_context *ctx, pawl__lookup *lookup)
     pawl__batch *batch = ctx->batch;
     if (lookup->entry != NULL)
         pawl__identity_touch(batch, lookup->entry, ctx->unit);
-    if (lookup->entry != NULL && lookup->entry->exists)
+    if (lookup->entry != NULL && lookup->entry->exists && !pawl__lookup_is_replaced(lookup))
         return lookup->entry;
     pawl__entry *other =
         pawl__identity_find_transitional(batch, lookup->binding->saga, &lookup->transitional);
@@ -107,13 +108,6 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
     return code == PAWL_OK && is_entity ? pawl__answer_accepted(ctx) : code;
 }
 
-/* Is the process completed? No message begins it again or waits for it. */
-static bool is_over(const pawl__lookup *lookup)
-{
-    return lookup->entry != NULL && lookup->entry->stream != NULL &&
-           lookup->entry->stream->is_completed;
-}
-
 #define VALUES_SIZE (PAWL_VALUE_TEXT_SIZE * 2 + PAWL_NAME_SIZE_MAX + 20)
 #define NONE_SIZE (VALUES_SIZE + PAWL_NAME_SIZE_MAX + 40)
 
@@ -137,7 +131,7 @@ static void format_values(const pawl__lookup *lookup, char text[VALUES_SIZE])
 static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
 {
     const pawl__saga_model *saga    = lookup->binding->saga;
-    bool                    is_past = is_over(lookup);
+    bool                    is_past = pawl__lookup_is_over(lookup);
     char                    values[VALUES_SIZE];
     format_values(lookup, values);
     snprintf(text, NONE_SIZE, "%s%s %s%s%s", is_past ? "" : "no ", pawl__model_kind(saga),
@@ -149,7 +143,7 @@ static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
 {
     bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
                      lookup->transitional.type == PAWL_VALUE_NONE;
-    return is_nobody || is_over(lookup) ||
+    return is_nobody || pawl__lookup_is_over(lookup) ||
            (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit) &&
             ctx->batch->engine->machine_now >= ctx->batch->engine->unread_until);
 }
@@ -160,7 +154,7 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     const pawl__binding *binding = lookup->binding;
     if (!is_final(ctx, lookup) && !pawl__unit_wait(ctx->batch, ctx->unit))
         return PAWL_ENOTFOUND;
-    if (!is_over(lookup) && pawl__starter_wait(ctx->batch, ctx->unit, lookup))
+    if (!pawl__lookup_is_over(lookup) && pawl__starter_wait(ctx->batch, ctx->unit, lookup))
         return PAWL_ENOTFOUND;
     char none[NONE_SIZE];
     format_none(lookup, none);
@@ -260,7 +254,7 @@ static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
     if (own != NULL && pawl__stream_knows(ctx, own))
         return own->model->stream->is_entity ? pawl__answer_accepted(ctx) : PAWL_OK;
     bool begins = entry == NULL && touched == NULL;
-    if (begins && (!lookup->binding->starts || is_over(lookup)))
+    if (begins && (!lookup->binding->starts || pawl__lookup_is_over(lookup)))
         return handle_missing(ctx, lookup);
     if (entry == NULL)
         code = find_missing_entry(ctx, lookup, &entry);

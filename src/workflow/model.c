@@ -231,6 +231,7 @@ static pawl_code refuse_handler(const pawl__saga_model *saga, const pawl_on *row
 typedef enum row_kind {
     ROW_TIMEOUT,
     ROW_STREAM,     /* a message of a process or an entity */
+    ROW_ANSWER,     /* an answer to a command of the saga, which names the saga by its id */
     ROW_FOUND,      /* a message whose finder names the saga; it begins none */
     ROW_BEGINNING,  /* a message that begins a saga without a correlation property */
     ROW_CORRELATED, /* a message that finds its saga by a property; so does one that its finder
@@ -297,6 +298,7 @@ static pawl_code need_transitional_type(const pawl__saga_model *saga, const pawl
 static requirement *const requirements[][REQUIREMENTS_MAX] = {
     [ROW_TIMEOUT]    = {need_timeout, need_owner_of_timeouts},
     [ROW_STREAM]     = {pawl__model_stream_row, need_main_type},
+    [ROW_ANSWER]     = {NULL},
     [ROW_FOUND]      = {NULL},
     [ROW_BEGINNING]  = {NULL},
     [ROW_CORRELATED] = {need_key, need_main_type, need_transitional_type},
@@ -311,6 +313,8 @@ static row_kind kind_of_row(const pawl__saga_model *saga, const pawl_on *row,
         return ROW_TIMEOUT;
     if (saga->stream != NULL)
         return ROW_STREAM;
+    if (pawl__model_answer(saga, row, message) != PAWL__ANSWER_NONE)
+        return ROW_ANSWER;
     if (row->find != NULL && !row->starts)
         return ROW_FOUND;
     return row->key == NULL && row->starts && saga->saga->correlation == NULL ? ROW_BEGINNING
@@ -356,8 +360,8 @@ static pawl_code add_timeout(pawl__model *model, const pawl__saga_model *saga, c
     return PAWL_OK;
 }
 
-static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga,
-                                const pawl_on *row, pawl_error *error)
+static pawl_code build_saga_row(pawl__model *model, pawl__saga_model *saga, const pawl_on *row,
+                                pawl_error *error)
 {
     const pawl_record *message   = row->handle->message != NULL ? row->handle->message() : NULL;
     bool               is_folded = pawl__handler_is_folded(model->application, row->handle);
@@ -373,6 +377,7 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         .message          = message,
         .saga             = saga,
         .key              = row->key,
+        .answer           = pawl__model_answer(saga, row, message),
         .transitional_key = row->transitional_key != NULL ? row->transitional_key : row->key,
         .starts           = row->starts || (saga->stream != NULL && saga->stream->is_entity),
         .zero_is_key      = pawl__model_zero_is_key(saga, message, row->key),
@@ -383,6 +388,7 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         .find             = row->find,
         .does             = row->does,
     };
+    saga->answers |= (unsigned)binding->answer;
     if (row->own_sql)
         model->own_sql = message != NULL ? pawl_record_type(message) : row->timeout;
     if (message == NULL)
@@ -390,27 +396,22 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
     return pawl__model_bind(model, message, binding, error);
 }
 
-static size_t count_rows(const pawl_on *rows, uint32_t stride)
+size_t pawl__model_row_count(const pawl__model *model, const pawl_on *rows)
 {
     size_t  count = 0;
     pawl_on row;
     for (; rows != NULL; count++) {
-        pawl__table_row(rows, count, stride, &row, sizeof row);
+        pawl__table_row(rows, count, model->application->on_size, &row, sizeof row);
         if (row.handle == NULL)
             break;
     }
     return count;
 }
 
-size_t pawl__model_row_count(const pawl__model *model, const pawl_on *rows)
-{
-    return count_rows(rows, model->application->on_size);
-}
-
-pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, pawl_error *error)
+pawl_code pawl__model_rows(pawl__model *model, pawl__saga_model *saga, pawl_error *error)
 {
     uint32_t  stride = model->application->on_size;
-    size_t    count  = count_rows(saga->saga->on, stride);
+    size_t    count  = pawl__model_row_count(model, saga->saga->on);
     bool      starts = false;
     pawl_code code   = PAWL_OK;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
@@ -429,7 +430,7 @@ pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, paw
 static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
 {
     uint32_t stride = model->application->on_size;
-    size_t   count  = count_rows(model->spec->handlers, stride);
+    size_t   count  = pawl__model_row_count(model, model->spec->handlers);
     for (size_t i = 0; i < count; i++) {
         pawl_on row;
         pawl__table_row(model->spec->handlers, i, stride, &row, sizeof row);
@@ -499,8 +500,7 @@ static size_t count_timeouts(const pawl__model *model)
 {
     size_t count = 0;
     for (size_t i = 0; i < pawl__list_count(model->spec->sagas); i++)
-        if (model->spec->sagas[i]->on != NULL)
-            count += pawl__model_row_count(model, model->spec->sagas[i]->on);
+        count += pawl__model_row_count(model, model->spec->sagas[i]->on);
     for (size_t i = 0; i < pawl__list_count(model->spec->processes); i++)
         count += pawl__model_row_count(model, model->spec->processes[i]->on);
     return count;

@@ -29,11 +29,17 @@ typedef struct pawl__apply_model {
     pawl_apply_fn     *call;
 } pawl__apply_model;
 
+/* Answers to the commands of a saga or a process, as bits. */
+typedef enum pawl__answer_kind {
+    PAWL__ANSWER_NONE     = 0,
+    PAWL__ANSWER_ACCEPTED = 1,
+    PAWL__ANSWER_REJECTED = 2,
+} pawl__answer_kind;
+
 /* Fields of a process or an entity that sagas do not have. */
 typedef struct pawl__stream_model {
     bool               is_entity;
-    bool               wants_accepted, wants_rejected; /* a process that handles the answers */
-    pawl__apply_model *applies;                        /* sorted bytewise by type */
+    pawl__apply_model *applies; /* sorted bytewise by type */
     size_t             apply_count;
     int64_t            fold_every;
     size_t             remembered; /* dispatch ids */
@@ -52,6 +58,7 @@ typedef struct pawl__saga_model {
     pawl_state_format         format;       /* writes, and reads what none of `older` is for */
     pawl_state_format        *older;        /* rising in `below` */
     size_t                    older_count;
+    unsigned                  answers; /* with handlers: each command asks for them */
 } pawl__saga_model;
 
 /* A projection's handler for an event type. */
@@ -98,8 +105,9 @@ typedef struct pawl__binding {
     const pawl_record            *message; /* NULL for a timeout */
     const pawl__saga_model       *saga;
     const pawl__aggregator_model *aggregator;
-    const char                   *key; /* NULL with a process: an answer, found by its header */
+    const char                   *key;
     const char                   *transitional_key;
+    pawl__answer_kind             answer; /* its header names the saga or the process, no key */
     bool                          starts;
     bool                          zero_is_key; /* of a stream: 0 is no missing value */
     bool                          is_alone;    /* own SQL, own finder or a pessimistic saga */
@@ -231,8 +239,11 @@ bool pawl__effect_is_declared(const pawl_application *application, const pawl_ef
 /* Between model.c, aggregators.c and streams.c. */
 pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,
                            const pawl__binding *binding, pawl_error *error);
-pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, pawl_error *error);
-/* A row of a process or an entity that has a message; without .key: answers. */
+pawl_code pawl__model_rows(pawl__model *model, pawl__saga_model *saga, pawl_error *error);
+/* Whether the row of a saga or a process is for answers to its commands: it has no .key. */
+pawl__answer_kind pawl__model_answer(const pawl__saga_model *saga, const pawl_on *row,
+                                     const pawl_record *message);
+/* A row of a process or an entity that has a message. */
 pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *row,
                                  const pawl_record *message, pawl_error *error);
 /* Does the key of a process's or an entity's row tell 0 from no value? */

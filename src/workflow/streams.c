@@ -121,11 +121,18 @@ static pawl_code build_shared(pawl__model *model, pawl__saga_model *made,
     return code == PAWL_OK ? PAWL_OK : pawl_error_wrap(error, PAWL_ECONFIG, "%s", process->name);
 }
 
-static bool is_answer(const pawl__saga_model *saga, const pawl_record *message)
+pawl__answer_kind pawl__model_answer(const pawl__saga_model *saga, const pawl_on *row,
+                                     const pawl_record *message)
 {
-    return saga->stream != NULL && !saga->stream->is_entity &&
-           (strcmp(pawl_record_type(message), pawl_record_type(pawl_accepted_pawl_record())) == 0 ||
-            strcmp(pawl_record_type(message), pawl_record_type(pawl_rejected_pawl_record())) == 0);
+    bool is_entity = saga->stream != NULL && saga->stream->is_entity;
+    if (message == NULL || row->key != NULL || row->find != NULL || row->starts || is_entity)
+        return PAWL__ANSWER_NONE;
+    const char *type = pawl_record_type(message);
+    if (strcmp(type, pawl_record_type(PAWL_RECORD_OF(pawl_accepted)())) == 0)
+        return PAWL__ANSWER_ACCEPTED;
+    return strcmp(type, pawl_record_type(PAWL_RECORD_OF(pawl_rejected)())) == 0
+               ? PAWL__ANSWER_REJECTED
+               : PAWL__ANSWER_NONE;
 }
 
 /* A row of a process or an entity that has a message. */
@@ -138,9 +145,7 @@ pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *ro
                               "%s: message %s has .find, which is for sagas: a stream is found by "
                               "its key",
                               name, pawl_record_type(message));
-    if (row->key == NULL && is_answer(saga, message) && !row->starts)
-        return PAWL_OK;
-    if (row->key == NULL)
+    if (row->key == NULL && pawl__model_answer(saga, row, message) == PAWL__ANSWER_NONE)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "%s: message %s needs .key to find its stream by", name,
                               pawl_record_type(message));
@@ -156,21 +161,6 @@ bool pawl__model_zero_is_key(const pawl__saga_model *saga, const pawl_record *me
         return false;
     const pawl_field *field = pawl_record_field(message, key);
     return field->shape == PAWL_OPTIONAL || (field->required && strchr(key, '.') == NULL);
-}
-
-static void find_answers(const pawl__model *model, const pawl_on *rows, pawl__stream_model *stream)
-{
-    for (size_t i = 0; i < pawl__model_row_count(model, rows); i++) {
-        pawl_on row;
-        pawl__table_row(rows, i, model->application->on_size, &row, sizeof row);
-        if (row.handle->message == NULL || row.key != NULL)
-            continue;
-        const char *type = pawl_record_type(row.handle->message());
-        stream->wants_accepted |=
-            strcmp(type, pawl_record_type(PAWL_RECORD_OF(pawl_accepted)())) == 0;
-        stream->wants_rejected |=
-            strcmp(type, pawl_record_type(PAWL_RECORD_OF(pawl_rejected)())) == 0;
-    }
 }
 
 static pawl_code build_process(pawl__model *model, const pawl_process *given, bool is_entity,
@@ -195,7 +185,6 @@ static pawl_code build_process(pawl__model *model, const pawl_process *given, bo
         code = build_applies(model, made, &process, stream, error);
     if (code != PAWL_OK)
         return code;
-    find_answers(model, process.on, stream);
     model->saga_count++;
     return pawl__model_rows(model, made, error);
 }

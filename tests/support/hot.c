@@ -101,6 +101,13 @@ static pawl_code on_begin_found(pawl_context *ctx, counter_state *counter,
 }
 PAWL_HANDLER(on_begin_found, counter_state, begin_found);
 
+static pawl_code on_no(pawl_context *ctx, counter_state *counter, const pawl_rejected *answer)
+{
+    (void)answer;
+    return count_up(ctx, counter, "no");
+}
+PAWL_HANDLER(on_no, counter_state, pawl_rejected);
+
 static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
     (void)ctx;
@@ -167,6 +174,7 @@ static const pawl_saga counter_saga = {
                    .key    = "name",
                    .find   = find_counter,
                    .starts = true},
+                  {.handle = PAWL_HANDLE(on_no)},
                   {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
                   {.handle = NULL}}};
 static const pawl_saga safe_saga = {
@@ -250,6 +258,19 @@ void hot_bump(world *it, const char *name)
 void hot_touch(world *it, const char *name, int32_t number)
 {
     world_post(it, NULL, PAWL_MESSAGE(touch, .name = pawl_text_of(name), .number = number));
+}
+
+void hot_answer(world *it, pawl_saga_id id)
+{
+    char              address[sizeof "Counter/" + PAWL_UUID_TEXT_SIZE] = "Counter/";
+    const pawl_header list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .headers = list};
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_uuid_format(id.uuid, address + strlen(address));
+    world_ok(pawl_sender_send(it->sender, "desk", &options,
+                              PAWL_MESSAGE(pawl_rejected, .reason = PAWL_TEXT("no")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
 }
 
 void hot_open(world *it, const char *url)

@@ -53,6 +53,8 @@ void hot_make(world *it);
 void hot_bump(world *it, const char *name);
 /* Continues a counter found by its name, or by its number. */
 void hot_touch(world *it, const char *name, int32_t number);
+/* Continues it by its id: a command of its was rejected. */
+void hot_answer(world *it, pawl_saga_id id);
 /* By handles of the test's own. */
 void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due);
 void hot_delete_a(void);

@@ -160,6 +160,28 @@ static void a_timeout_is_put_back_uncounted(const char *url)
     world_close(&it);
 }
 
+static void an_answer_is_put_back_uncounted(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    hot_answer(&it, hot_counter_id);
+    hot_bump(&it, "b");
+    locks_loads();
+    assert_int_equal(world_step(&it).handled, 1);
+    assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_int_equal(rows.items[0].waiting_since, 0);
+    locks_hold(NULL);
+    assert_int_equal(world_go(&it, WAIT).handled, 1);
+    assert_string_equal(hot_seen.text, "bump(b) no(a) ");
+    world_close(&it);
+}
+
 /* Found by its value, its transitional value and its id in one batch: all wait. */
 static void nothing_of_a_saga_runs_however_it_is_found(const char *url)
 {
@@ -376,6 +398,7 @@ int main(void)
         ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
         ON_ALL_STORES(a_unit_alone_gives_way),
         ON_ALL_STORES(a_timeout_is_put_back_uncounted),
+        ON_ALL_STORES(an_answer_is_put_back_uncounted),
         ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),
         ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
         ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),

@@ -43,6 +43,18 @@ static pawl_code on_rejected(pawl_context *ctx, const account *state,
                              const pawl_rejected *message) USELESS
     PAWL_PROCESS_HANDLER(on_rejected, account, pawl_rejected);
 
+static pawl_code on_accepted_saga(pawl_context *ctx, account *state,
+                                  const pawl_accepted *message) USELESS
+    PAWL_HANDLER(on_accepted_saga, account, pawl_accepted);
+static pawl_code on_rejected_saga(pawl_context *ctx, account *state,
+                                  const pawl_rejected *message) USELESS
+    PAWL_HANDLER(on_rejected_saga, account, pawl_rejected);
+static pawl_code find_nothing(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx, (void)message, (void)id;
+    return PAWL_OK;
+}
+
 static pawl_code on_late(pawl_context *ctx, const account *state)
 {
     (void)ctx, (void)state;
@@ -255,13 +267,51 @@ static void a_good_table_is_found_again(void **state)
     assert_null(pawl__model_apply(entity->stream, PAWL_TEXT("credite")));
     assert_false(process->stream->is_entity);
     assert_int_equal(process->stream->remembered, PAWL_DISPATCHES_REMEMBERED);
-    assert_true(process->stream->wants_rejected);
-    assert_false(process->stream->wants_accepted);
+    assert_int_equal(process->answers, PAWL__ANSWER_REJECTED);
     assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Transfer"), PAWL_TEXT("later")));
     assert_int_equal(model->table_count, 0); /* processes have no tables of their own */
     assert_int_equal(model->projections[0].batch, 256);
     assert_string_equal(model->projections[0].source.data, "projection/Totals");
     pawl__model_destroy(model);
+}
+
+static const pawl_saga asking_sagas[] = {
+    {.name        = "Both",
+     .state       = PAWL_RECORD_OF(account),
+     .correlation = "account",
+     .on = PAWL_ON({.handle = PAWL_HANDLE(on_credit_saga), .key = "account", .starts = true},
+                   {.handle = PAWL_HANDLE(on_accepted_saga)},
+                   {.handle = PAWL_HANDLE(on_rejected_saga)})},
+    {.name        = "Rejected",
+     .state       = PAWL_RECORD_OF(account),
+     .correlation = "account",
+     .on = PAWL_ON({.handle = PAWL_HANDLE(on_credit_saga), .key = "account", .starts = true},
+                   {.handle = PAWL_HANDLE(on_rejected_saga)},
+                   {.handle = PAWL_HANDLE(on_accepted_saga), .key = "type"})},
+    {.name        = "Finder",
+     .state       = PAWL_RECORD_OF(account),
+     .correlation = "account",
+     .on = PAWL_ON({.handle = PAWL_HANDLE(on_credit_saga), .key = "account", .starts = true},
+                   {.handle = PAWL_HANDLE(on_rejected_saga), .find = find_nothing})}};
+
+/* A saga hears of its commands by rows for answers that have neither a key nor a finder: those find their
+ * saga themselves, and no header asks for them. */
+static void the_rows_of_a_saga_say_which_answers_it_asks_for(void **state)
+{
+    (void)state;
+    static const unsigned answers[] = {PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED,
+                                       PAWL__ANSWER_REJECTED, PAWL__ANSWER_NONE};
+    for (size_t i = 0; i < sizeof asking_sagas / sizeof asking_sagas[0]; i++) {
+        const pawl_endpoint_spec desk = {
+            .name = "desk", .sagas = (const pawl_saga *const[]){&asking_sagas[i], NULL}};
+        const pawl_application given = {
+            PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
+        pawl_error   error = PAWL_ERROR_INIT;
+        pawl__model *model = NULL;
+        world_ok(pawl__model_create(&given, NULL, NULL, &model, &error), &error);
+        assert_int_equal(model->sagas[0].answers, answers[i]);
+        pawl__model_destroy(model);
+    }
 }
 
 /* ---- Applications of another time ------------------------------------------------------ */
@@ -379,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mistake_is_refused_and_named),
         cmocka_unit_test(a_good_table_is_found_again),
+        cmocka_unit_test(the_rows_of_a_saga_say_which_answers_it_asks_for),
         cmocka_unit_test(what_an_older_application_did_not_know_is_absent),
         cmocka_unit_test(a_smaller_process_is_read_by_its_size),
         cmocka_unit_test(every_allocation_fails_in_turn),

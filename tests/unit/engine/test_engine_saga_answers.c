@@ -1,0 +1,424 @@
+/* test_engine_saga_answers.c - answers of entities to a saga's commands: messages of its table, for the
+ * saga whose id the command carried; an ended saga hears nothing.
+ *
+ * E14, E20, O11.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static world_log seen;
+static int       lines; /* of the log */
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+/* ---- A desk that does what it is asked, or says no ---------------------------------- */
+
+#define DESK(F) F(INT32, jobs)
+PAWL_RECORD(desk, DESK)
+#define WORK(F)   \
+    F(TEXT, desk) \
+    F(TEXT, how)
+PAWL_RECORD(work, WORK)
+#define WORKED(F) F(TEXT, how)
+PAWL_RECORD(worked, WORKED)
+
+static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
+{
+    (void)state;
+    return is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "the desk is closed")
+                                  : pawl_emit(ctx, PAWL_MESSAGE(worked, .how = command->how));
+}
+PAWL_ENTITY_HANDLER(on_work, desk, work);
+
+static void apply_worked(desk *state, const worked *event)
+{
+    (void)event;
+    state->jobs++;
+}
+PAWL_APPLY(apply_worked, desk, worked);
+
+static const pawl_entity desk_entity = {
+    .name  = "Desk",
+    .state = PAWL_RECORD_OF(desk),
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_work), .key = "desk"}),
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+
+/* ---- Sagas whose names begin alike, and one that wants no answer -------------------------- */
+
+#define TRIP(F)      \
+    F(INT64, number) \
+    F(INT32, answers)
+PAWL_RECORD(trip, TRIP)
+PAWL_RECORD(trips_state, TRIP)
+PAWL_RECORD(quiet_state, TRIP)
+#define BEGIN(F)     \
+    F(INT64, number) \
+    F(TEXT, how)
+PAWL_RECORD(begin, BEGIN)
+PAWL_RECORD(go, BEGIN)
+PAWL_RECORD(end, BEGIN)
+PAWL_RECORD(hush, BEGIN)
+
+static pawl_code order(pawl_context *ctx, const char *how)
+{
+    return pawl_send(ctx, "desks",
+                     PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)));
+}
+
+/* "yes", "no" or "both"; "gone": both, and over before it is told; "now": before the commit. */
+static pawl_code ask(pawl_context *ctx, pawl_text how)
+{
+    if (is(how, "now"))
+        return pawl_send_now(ctx, "desks",
+                             PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("no")));
+    if (is(how, "wait"))
+        return PAWL_OK;
+    if (!is(how, "no"))
+        order(ctx, "yes");
+    if (!is(how, "yes"))
+        order(ctx, "no");
+    return is(how, "gone") ? pawl_complete(ctx) : PAWL_OK;
+}
+
+static pawl_code on_begin(pawl_context *ctx, trip *state, const begin *message)
+{
+    world_note(&seen, "Trip/%d", (int)state->number);
+    return ask(ctx, message->how);
+}
+PAWL_HANDLER(on_begin, trip, begin);
+
+static pawl_code on_go(pawl_context *ctx, trip *state, const go *message)
+{
+    world_note(&seen, "Trip/%d:go", (int)state->number);
+    return ask(ctx, message->how);
+}
+PAWL_HANDLER(on_go, trip, go);
+
+static pawl_code on_end(pawl_context *ctx, trip *state, const end *message)
+{
+    (void)message;
+    world_note(&seen, "Trip/%d:end", (int)state->number);
+    return pawl_complete(ctx);
+}
+PAWL_HANDLER(on_end, trip, end);
+
+static pawl_code on_accepted(pawl_context *ctx, trip *state, const pawl_accepted *answer)
+{
+    (void)ctx;
+    assert_true(is(answer->type, "work"));
+    world_note(&seen, "Trip/%d:accepted", (int)state->number);
+    state->answers++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_accepted, trip, pawl_accepted);
+
+static pawl_code on_rejected(pawl_context *ctx, trip *state, const pawl_rejected *answer)
+{
+    (void)ctx;
+    assert_true(is(answer->type, "work"));
+    assert_true(is(answer->reason, "the desk is closed"));
+    world_note(&seen, "Trip/%d:rejected", (int)state->number);
+    state->answers += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_rejected, trip, pawl_rejected);
+
+static pawl_code on_begin_too(pawl_context *ctx, trips_state *state, const begin *message)
+{
+    world_note(&seen, "Trips/%d", (int)state->number);
+    order(ctx, "yes");
+    order(ctx, "no");
+    return is(message->how, "gone") ? pawl_complete(ctx) : PAWL_OK;
+}
+PAWL_HANDLER(on_begin_too, trips_state, begin);
+
+static pawl_code on_rejected_too(pawl_context *ctx, trips_state *state, const pawl_rejected *answer)
+{
+    (void)ctx, (void)answer;
+    world_note(&seen, "Trips/%d:rejected", (int)state->number);
+    state->answers += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_rejected_too, trips_state, pawl_rejected);
+
+static pawl_code on_hush(pawl_context *ctx, quiet_state *state, const hush *message)
+{
+    (void)state;
+    return ask(ctx, message->how);
+}
+PAWL_HANDLER(on_hush, quiet_state, hush);
+
+static const pawl_saga trip_saga = {
+    .name        = "Trip",
+    .state       = PAWL_RECORD_OF(trip),
+    .correlation = "number",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_go), .key = "number"},
+                           {.handle = PAWL_HANDLE(on_end), .key = "number"},
+                           {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)})};
+static const pawl_saga trips_saga = {
+    .name        = "Trips",
+    .state       = PAWL_RECORD_OF(trips_state),
+    .correlation = "number",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_rejected_too), .not_found = PAWL_NOT_FOUND_DEAD})};
+static const pawl_saga quiet_saga = {
+    .name        = "Quiet",
+    .state       = PAWL_RECORD_OF(quiet_state),
+    .correlation = "number",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_hush), .key = "number", .starts = true})};
+
+static const pawl_endpoint_spec desks = {
+    .name = "desks", .entities = (const pawl_entity *const[]){&desk_entity, NULL}};
+static const pawl_endpoint_spec trips    = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
+static const pawl_endpoint_spec all      = {.name  = "desks",
+                                            .sagas = PAWL_SAGAS(&trip_saga, &trips_saga, &quiet_saga),
+                                            .entities =
+                                                (const pawl_entity *const[]){&desk_entity, NULL}};
+static const pawl_endpoint_spec single   = {.name  = "desks",
+                                            .sagas = PAWL_SAGAS(&trip_saga),
+                                            .entities =
+                                                (const pawl_entity *const[]){&desk_entity, NULL}};
+static const pawl_application   together = {PAWL_APPLICATION_INIT, .name = "together",
+                                            .endpoints =
+                                                (const pawl_endpoint_spec *const[]){&all, NULL}};
+static const pawl_application   alone    = {PAWL_APPLICATION_INIT, .name = "alone",
+                                            .endpoints =
+                                                (const pawl_endpoint_spec *const[]){&single, NULL}};
+static const pawl_application   apart    = {
+         PAWL_APPLICATION_INIT, .name = "apart",
+         .endpoints = (const pawl_endpoint_spec *const[]){&trips, &desks, NULL}};
+
+static void count_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)text, (void)context;
+    lines++;
+}
+
+static void open_world(world *it, const char *url, const pawl_application *application,
+                       const char *ordered)
+{
+    const pawl_endpoint_options options = {.delayed_retries = -1, .ordered = ordered};
+    world_forget(&seen);
+    lines = 0;
+    pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
+    world_open(it, url, application, NULL, &options);
+}
+
+static void close_world(world *it)
+{
+    world_close(it);
+    world_quiet();
+}
+
+static void post_begin(world *it, int number, const char *how)
+{
+    world_post(it, NULL, PAWL_MESSAGE(begin, .number = number, .how = pawl_text_of(how)));
+}
+
+/* -1: there is no such saga. Ten for each rejection, one for each acceptance that it heard of. */
+static int answers_of(world *it, const char *saga, int number)
+{
+    const pawl_value value   = {PAWL_VALUE_INT, .as.integer = number};
+    int64_t          version = 0;
+    const char      *json    = world_saga(it, saga, &value, &version);
+    if (version == 0)
+        return -1;
+    return strstr(json, "\"answers\"") != NULL ? (int)world_json_number(json, "answers") : 0;
+}
+
+/* ---- Answers ------------------------------------------------------------------------------ */
+
+/* Several sagas of two types ask in one batch, and hear in one batch; a message that finds one of them by
+ * its key stands between the answers that find it by its id. */
+static void each_answer_reaches_the_saga_that_asked(const char *url)
+{
+    world it;
+    open_world(&it, url, &together, NULL);
+    post_begin(&it, 7, "yes");
+    post_begin(&it, 8, "no");
+    post_begin(&it, 9, "both");
+    assert_int_equal(world_step(&it).handled, 3);
+    world_step(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 9, .how = PAWL_TEXT("no")));
+    world_drain(&it);
+    assert_int_equal(answers_of(&it, "Trip", 7), 1);
+    assert_int_equal(answers_of(&it, "Trip", 8), 10);
+    assert_int_equal(answers_of(&it, "Trip", 9), 21);
+    for (int number = 7; number <= 9; number++) /* not told of what was accepted */
+        assert_int_equal(answers_of(&it, "Trips", number), 10);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "desks").count, 0);
+    assert_int_equal(lines, 0);
+    close_world(&it);
+}
+
+/* Without the handlers nobody asks, and a rejected command is for people to look at. So is one that a
+ * saga sends before its commit: its answer could come before the saga is there. */
+static void a_saga_that_asks_nobody_leaves_a_dead_letter(const char *url)
+{
+    world it;
+    open_world(&it, url, &together, NULL);
+    world_post(&it, NULL, PAWL_MESSAGE(hush, .number = 7, .how = PAWL_TEXT("no")));
+    post_begin(&it, 8, "yes");
+    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 8, .how = PAWL_TEXT("now")));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(is(dead.items[i].message.type, "work"));
+        assert_string_equal(dead.items[i].error.data, "the desk is closed");
+        assert_false(world_says(dead.items[i].message.headers, PAWL_HEADER_ANSWER));
+    }
+    assert_int_equal(answers_of(&it, "Quiet", 7), 0);
+    assert_int_equal(answers_of(&it, "Trip", 8), 1);
+    close_world(&it);
+}
+
+/* Each of the two has sent "yes" and "no" and is over. Trip drops both answers with a warning each, Trips
+ * has .not_found. Nothing waits. */
+static void e14_a_saga_that_has_ended_hears_nothing(const char *url)
+{
+    world it;
+    open_world(&it, url, &together, NULL);
+    post_begin(&it, 7, "gone");
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "desks").count, 0);
+    assert_string_equal(seen.text, "Trip/7 Trips/7 ");
+    assert_int_equal(lines, 3); /* the dead letter has one, too */
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(is(dead.items[0].message.type, "pawl.rejected"));
+    assert_true(world_says(dead.items[0].error, "saga Trips for "));
+    assert_true(world_says(dead.items[0].error, " is over"));
+    close_world(&it);
+}
+
+/* The answers to the first Trip 7 are in the batch in which it ends and another one begins. */
+static void e14_a_saga_begun_again_does_not_hear_of_the_one_before(const char *url)
+{
+    world it;
+    open_world(&it, url, &alone, NULL);
+    post_begin(&it, 7, "no");
+    world_step(&it);
+    world_step(&it);
+    pawl_queue_rows rows = world_queue(&it, "desks");
+    assert_int_equal(rows.count, 1);
+    assert_true(is(rows.items[0].message.type, "pawl.rejected"));
+    world_post_at(&it, NULL, WORLD_START - 2, PAWL_MESSAGE(end, .number = 7));
+    world_post_at(&it, NULL, WORLD_START - 1,
+                  PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("wait")));
+    assert_int_equal(world_step(&it).handled, 3);
+    assert_string_equal(seen.text, "Trip/7 Trip/7:end Trip/7 ");
+    assert_int_equal(lines, 1);
+    assert_int_equal(answers_of(&it, "Trip", 7), 0);
+    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 7, .how = PAWL_TEXT("yes")));
+    world_drain(&it);
+    assert_int_equal(answers_of(&it, "Trip", 7), 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    close_world(&it);
+}
+
+static void post_answer(world *it, const char *address)
+{
+    const pawl_header       list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    pawl_error              error   = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_send(it->sender, "desks", &options,
+                              PAWL_MESSAGE(pawl_rejected, .type = PAWL_TEXT("work"),
+                                           .reason = PAWL_TEXT("the desk is closed")),
+                              &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+/* Another program of the endpoint may have the saga: the answer waits for it. */
+static void an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_letter(const char *url)
+{
+    static const char *const addresses[] = {"Trip", "Trip/", "Trip/7", "Tri/7",
+                                            "Triq/0197c1f2-0000-7000-8000-000000000001"};
+    const size_t             count       = sizeof addresses / sizeof addresses[0];
+    world                    it;
+    open_world(&it, url, &together, NULL);
+    for (size_t i = 0; i < count; i++)
+        post_answer(&it, addresses[i]);
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "desks").count, count);
+    world_go_both(&it, PAWL_MINUTES(1));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(world_says(dead.items[i].error, "which is no saga and no process"));
+    /* A saga of this type that is not there has ended. */
+    post_answer(&it, "Trip/0197c1f2-0000-7000-8000-000000000001");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, count);
+    assert_int_equal(world_queue(&it, "desks").count, 0);
+    assert_string_equal(seen.text, "");
+    close_world(&it);
+}
+
+static void answers_come_to_an_ordered_endpoint(const char *url)
+{
+    world it;
+    open_world(&it, url, &together, PAWL_ORDERED_BY_SAGA);
+    post_begin(&it, 7, "both");
+    post_begin(&it, 8, "no");
+    world_drain(&it);
+    assert_int_equal(answers_of(&it, "Trip", 7), 11);
+    assert_int_equal(answers_of(&it, "Trips", 7), 10);
+    assert_int_equal(answers_of(&it, "Trip", 8), 10);
+    assert_int_equal(world_dead(&it).count, 0);
+    close_world(&it);
+}
+
+/* ---- Two stores ------------------------------------------------------------------------------ */
+
+static void answers_come_from_another_store(const char *url)
+{
+    world asking, desk_side;
+    char  target[1000], scheme[20];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
+    assert_true(scenario_url(scheme, target, sizeof target));
+    const pawl_route there[2] = {{.name = "desks", .url = target}, {.name = NULL}};
+    const pawl_route back[2]  = {{.name = "trips", .url = url}, {.name = NULL}};
+    world_forget(&seen);
+    world_open(&desk_side, target, &apart, "desks", &(pawl_endpoint_options){.routes = back});
+    world_open(&asking, url, &apart, "trips", &(pawl_endpoint_options){.routes = there});
+    post_begin(&asking, 7, "both");
+    post_begin(&asking, 8, "no");
+    for (int i = 0; i < 4; i++) {
+        world_drain(&asking);
+        world_drain(&desk_side);
+    }
+    assert_int_equal(answers_of(&asking, "Trip", 7), 11);
+    assert_int_equal(answers_of(&asking, "Trip", 8), 10);
+    assert_int_equal(world_dead(&desk_side).count, 0);
+    world_close(&asking);
+    world_close(&desk_side);
+    scenario_forget(target);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(each_answer_reaches_the_saga_that_asked),
+        ON_ALL_STORES(a_saga_that_asks_nobody_leaves_a_dead_letter),
+        ON_ALL_STORES(e14_a_saga_that_has_ended_hears_nothing),
+        ON_ALL_STORES(e14_a_saga_begun_again_does_not_hear_of_the_one_before),
+        ON_ALL_STORES(an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_letter),
+        ON_ALL_STORES(answers_come_to_an_ordered_endpoint),
+        ON_ALL_STORES(answers_come_from_another_store),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
