@@ -6,6 +6,7 @@
  */
 #include "cli/outbox.h"
 #include "cli/why.h"
+#include "runtime/projection.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__a
 {
     pawl_lead_row *leads = NULL;
     size_t         count = 0;
-    pawl_text name = pawl_arena_printf(why->arena, "outbox/%.*s", PAWL_TEXT_ARGS(row->endpoint));
-    pawl_code code =
+    pawl_text      name  = pawl__lease_name("outbox", row->endpoint, why->arena);
+    pawl_code      code =
         pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
     answer->held_by = PAWL_TEXT("nobody");
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {

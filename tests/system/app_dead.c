@@ -53,7 +53,10 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec billing     = {.name     = "billing",
+#ifndef ENDPOINT
+#define ENDPOINT "billing"
+#endif
+static const pawl_endpoint_spec billing     = {.name     = ENDPOINT,
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)},
                                                                    {.handle = PAWL_HANDLE(on_parcel)},
                                                                    {.handle = PAWL_HANDLE(on_note)})};

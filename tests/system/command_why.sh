@@ -9,6 +9,8 @@ need_sqlite
 build_fill
 build_sql
 build_app app_dead.c dead.so
+long=$(printf 'b%.0s' {1..198}) # a lease of that name is leased under a hash
+build_app app_dead.c long.so "-DENDPOINT=\"$long\""
 export PAWL_STORE=sqlite:$work/why.db PAWL_DRIVER_PATH=$build_dir
 export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_AWAY=$work/away PAWL_TEST_SEEN=$work/seen
 
@@ -121,7 +123,8 @@ paste_line 1 0
 rm "$PAWL_TEST_AWAY"
 
 echo "== rows of the outbox are held by the leader of their endpoint, those that nobody delivers by nobody"
-for row in 21/pending/billing 22/held/billing 23/dead/billing 24/dispatched/billing 25/discarded/billing 26/pending/shop; do
+for row in 21/pending/billing 22/held/billing 23/dead/billing 24/dispatched/billing 25/discarded/billing 26/pending/shop \
+    27/pending/"$long"; do
     IFS=/ read -r id state endpoint <<<"$row"
     sql "insert into pawl_outbox values ($id, '0d150000-0000-4000-8000-0000000001$id', '$state', 1, 9000000000000000, 0, 0,
         case when '$state' in ('dispatched', 'discarded') then strftime('%s', 'now') * 1000000 end, 'S/1', $id, 0, '$endpoint', 'far', 0, 'o-$id', 't', '',
@@ -134,10 +137,14 @@ poll 20 led || die "the leader is not said: $(pawl why 21 --json)"
 why 1 22
 says 1 name 'row 22, held, '
 says 1 held_by 'worker [0-9a-f-]{36}, which leads the outbox'
-for id in 23 24 25 26; do
+for id in 23 24 25 26 27; do
     why 1 $id
     says 1 held_by nobody
 done
+stop "$pid" TERM 0
+start long "$work/long.so" --route far=outbox:
+led() { pawl why 27 --json | grep -q '"held_by":"worker [0-9a-f-]*, which leads the outbox"'; }
+poll 20 led || die "the leader of a long name is not said: $(pawl why 27 --json)"
 stop "$pid" TERM 0
 pid=$app
 sql "delete from pawl_outbox"
