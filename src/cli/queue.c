@@ -222,10 +222,9 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
         return PAWL_TEXT("nothing: it is empty, and nobody reads it");
     if (info->ready > 0)
         return pawl_arena_printf(arena,
-                                 "its %" PRId64 " worker%s handle%s what is due, the oldest "
-                                 "first",
-                                 info->workers, info->workers == 1 ? "" : "s",
-                                 info->workers == 1 ? "s" : "");
+                                 "its workers, %" PRId64 " with the service of each process, "
+                                 "handle what is due, the oldest first",
+                                 info->workers);
     if (count > 0)
         return pawl_arena_printf(
             arena, "nothing is due now: `pawl queue peek '%.*s'` says what each waits for",

@@ -158,7 +158,10 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
                         : info->ready > 0                ? PAWL_TEXT("its workers")
                                                          : PAWL_TEXT("the time of its messages"),
            .since     = info->oldest,
-           .held_by   = workers.size != 0 ? workers : PAWL_TEXT("nobody"),
+           .held_by   = workers.size != 0
+                            ? pawl_arena_printf(why->arena, "%.*s; one of each process is its service",
+                                                PAWL_TEXT_ARGS(workers))
+                            : PAWL_TEXT("nobody"),
            .next      = pawl__queue_next(info, why->arena),
     };
     if (info->workers == 0)

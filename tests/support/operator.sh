@@ -41,6 +41,8 @@ crash|why b-1|error|EDIED: its process died 3 times while it ran alone
 crash|doctor fail|dead_letters|1 message was given up
 crash|stats|dead_letters|degraded
 slow handler|why n-1|held_by|worker [0-9a-f-]{36} \(pid [0-9]+\)
+slow handler|why trips|next|its workers, 2 with the service of each process, handle what is due
+slow handler|why trips|held_by|\(pid [0-9]+\), worker .*; one of each process is its service
 slow handler|doctor ok|queues|no message waits that nobody reads
 slow handler|doctor ok|dead_letters|there is none
 slow handler|stats|queue_unread|healthy
