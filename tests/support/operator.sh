@@ -2,7 +2,8 @@
 # table has what why, doctor and stats must say of it.
 #
 # Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does.
-# situations.sh has those whose remedy is pasted: a receiver that is away, a pause, a projection that fails.
+# situations.sh has those whose remedy is pasted: a receiver that is away, a pause. A full disk needs one that can
+# be mounted: command_disk_full.sh.
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
@@ -15,8 +16,13 @@ for options in ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS; do
 done
 build_app app_idle.c idle.so
 build_app app_idle.c newer.so -DNEWER
+build_app app_projection.c projection.so
+export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
 app=(--app "$work/idle.so")
 options=(--immediate-retries 0 --delayed-retries 0)
+http=()
+limits=(--health version_wait=1ms --health projection_failing=1ms)
+[ ! -e "$build_dir/libpawl-observe.so" ] || http=(--http 0) # else the rows of metrics are left out
 
 # ---- The table --------------------------------------------------------------------------------------
 
@@ -24,6 +30,7 @@ options=(--immediate-retries 0 --delayed-retries 0)
 #   why ID KEY     the value of that key, of any answer
 #   doctor LEVEL   a line of that check: the text
 #   stats          a check of health and its status
+#   metrics        a series and its value
 table()
 {
     cat <<'END'
@@ -32,6 +39,8 @@ poison|why l-1|waits_for|somebody who tries it again, or gives it up
 poison|why Trip/1|next|1 dead letter is of it, the last l-1 \(leg\)
 poison|doctor fail|dead_letters|1 message was given up
 poison|stats|dead_letters|degraded
+poison|metrics|pawl_dead_letters|1
+poison|metrics|pawl_messages_dead_total|1
 wrong JSON|why l-2|error|EDECODE: message leg: km: expected integer
 wrong JSON|why Trip/2|error|EDECODE: message leg: km: expected integer
 wrong JSON|why Trip/2|place|dead letter of the saga, by its key of.trip
@@ -46,6 +55,8 @@ slow handler|why trips|held_by|\(pid [0-9]+\), worker .*; one of each process is
 slow handler|doctor ok|queues|no message waits that nobody reads
 slow handler|doctor ok|dead_letters|there is none
 slow handler|stats|queue_unread|healthy
+slow handler|metrics|pawl_queue_workers\{queue="trips"\}|2
+slow handler|metrics|pawl_dead_letters|0
 stuck saga|why Trip/3|next|nothing wakes it by itself, only a message: its timeout late was cancelled by .*: by mistake
 stuck saga|why Trip/3|waits_for|it has no timeout
 stuck saga|doctor warn|sagas|nothing wakes 1 saga of Trip: .* the oldest is Trip/3
@@ -57,11 +68,28 @@ key changed by SQL|why Trip/5|next|1 dead letter is of it, the last l-5 \(leg\)
 key changed by SQL|why l-5|error|trip.*5.*77|trip.*77.*5
 key changed by SQL|doctor fail|dead_letters|1 message was given up
 old program, new state|why Trip/6|waits_for|a newer program wrote its state, of version 2.0, and .*idle.so reads version 1
+old program, new state|why l-6|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+old program, new state|why l-6|error|EVERSION: saga Trip .*version 2.*version 1
+old program, new state|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is l-6 \(leg\)
+old program, new state|stats|version_wait|degraded
 old program, new state|doctor ok|dead_letters|there is none
 old program, new state|stats|dead_letters|healthy
 200 letters|doctor fail|dead_letters|200 messages were given up
 200 letters|stats|dead_letters|degraded
 200 letters|why LETTER|error|EDECODE: message leg: km
+200 letters|metrics|pawl_dead_letters|200
+newer message|why r-7|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+newer message|why r-7|error|EVERSION: message report: report of version 2: this program has version 1
+newer message|why r-7|next|looked at again .*until such a program runs
+newer message|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is r-7 \(report\)
+newer message|stats|version_wait|degraded
+projection fails|why names|waits_for|event [0-9]+, noted of stream Box/b-1, which it fails at
+projection fails|doctor fail|projections|projection names fails at event [0-9]+ .*EPERSIST: the bank is closed for number 7
+projection fails|stats|projection_failing|degraded
+projection fails|metrics|pawl_projection_lag_events\{projection="names"\}|1
+projection rebuilt|why all|next|.
+projection rebuilt|doctor ok|projections|.
+projection rebuilt|stats|projection_failing|healthy
 END
 }
 
@@ -76,7 +104,11 @@ says() # TOOL WORD ABOUT TEXT
     stats)
         level=$4
         [ "$level" != degraded ] || level='(degraded|unhealthy)'
-        pawl stats --json 2>/dev/null | grep -qE "\"name\":\"$3\",\"status\":\"$level\"" ;;
+        pawl stats --json "${limits[@]}" 2>/dev/null | grep -qE "\"name\":\"$3\",\"status\":\"$level\"" ;;
+    metrics)
+        exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
+        printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3
+        tr -d '\r' <&3 | grep -qE "^$3 $4$" ;;
     esac
 }
 
@@ -86,6 +118,7 @@ look_at() # SITUATION
     local name about text words word count=0
     while IFS='|' read -r name words about text; do
         [ "$name" = "$1" ] || continue
+        [ "$words" != metrics ] || [ ${#http[@]} -gt 0 ] || continue
         words=${words/LETTER/${letter:-}}
         word=${words#* }
         poll 4 says "${words%% *}" "$word" "$about" "$text" || {
@@ -99,6 +132,12 @@ look_at() # SITUATION
 }
 post() { expect 0 '' pawl send --to trips --type "$1" --id "$2" --body "$3"; }
 is_there() { pawl saga show "$1" "${app[@]}" >/dev/null 2>&1; }
+# run_app NAME APP: its pages are at $port.
+run_app()
+{
+    start "$@" "${options[@]}" "${http[@]}"
+    port=$(sed -nE 's|.*/metrics on 127.0.0.1 port ([0-9]+)$|\1|p' "$work/$1.log")
+}
 begin() # TRIP
 {
     post begin "g-$1" "{\"trip\":$1}"
@@ -112,7 +151,7 @@ clear_letters()
 # ---- Situations ---------------------------------------------------------------------------------------
 
 expect 0 '' pawl schema apply "${app[@]}"
-start app "$work/idle.so" "${options[@]}"
+run_app app "$work/idle.so"
 
 begin 1
 post leg l-1 '{"of":{"trip":1},"km":-1}'
@@ -176,5 +215,23 @@ start app "$work/idle.so" "${options[@]}"
 post leg l-6 '{"of":{"trip":6},"km":3}'
 look_at 'old program, new state'
 expect 1 '1 finding' pawl saga verify-upgrade --app "$work/newer.so"
+stop "$pid" TERM 0
+expect 0 '' pawl queue purge trips --discard --yes
+run_app app "$work/idle.so"
+expect 0 '' pawl send --to trips --type report --id r-7 --header pawl.version=2 --body '{"text":"new"}'
+look_at 'newer message'
+stop "$pid" TERM 0
+
+expect 0 '' pawl schema apply --app "$work/projection.so"
+touch "$PAWL_TEST_CLOSED"
+run_app projection "$work/projection.so"
+expect 0 '' pawl send --to boxes --type put --body '{"box":"b-1","number":7}'
+look_at 'projection fails'
+rm "$PAWL_TEST_CLOSED"
+expect 0 '^projection all reads [0-9]+ events? again, from position 1$' pawl projection rebuild all --while-read --yes
+poll 30 says doctor ok projections . || die "the projection still fails"
+again() { [ "$(grep -c '^7$' "$PAWL_TEST_SEEN")" = 2 ]; }
+poll 20 again || die "the event is not read again"
+look_at 'projection rebuilt'
 stop "$pid" TERM 0
 echo "each situation is told of by why, doctor and stats"

@@ -143,8 +143,8 @@ for id in 23 24 25 26 27; do
 done
 stop "$pid" TERM 0
 start long "$work/long.so" --route far=outbox:
-led() { pawl why 27 --json | grep -q '"held_by":"worker [0-9a-f-]*, which leads the outbox"'; }
-poll 20 led || die "the leader of a long name is not said: $(pawl why 27 --json)"
+led_too() { pawl why 27 --json | grep -q '"held_by":"worker [0-9a-f-]*, which leads the outbox"'; }
+poll 20 led_too || die "the leader of a long name is not said: $(pawl why 27 --json)"
 stop "$pid" TERM 0
 pid=$app
 sql "delete from pawl_outbox"
