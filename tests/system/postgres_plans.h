@@ -4,7 +4,6 @@
  * Values are SQL, with the functions that postgres_fill.h makes: at(seconds from
  * NOW), key(number) is a uuid; keys, numbers and names(prefix, first, step) are
  * arrays of 256 items, so is same(value).
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_PLANS_H

@@ -320,10 +320,10 @@ static void put_span(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                                 .attempt     = row->attempts + 1};
     if (!begin_in_trace(observer, row, &span))
         return;
-    pawl__span_text(span.endpoint, sizeof span.endpoint, row->endpoint);
-    pawl__span_text(span.destination, sizeof span.destination, row->destination);
-    pawl__span_text(span.message_id, sizeof span.message_id, row->message.id);
-    pawl__span_text(span.message_type, sizeof span.message_type, row->message.type);
+    pawl__span_name(span.endpoint, sizeof span.endpoint, row->endpoint);
+    pawl__span_name(span.destination, sizeof span.destination, row->destination);
+    pawl__span_name(span.message_id, sizeof span.message_id, row->message.id);
+    pawl__span_name(span.message_type, sizeof span.message_type, row->message.type);
     if (!pawl__spans_put(observer->spans, &span, &waiting))
         pawl__metric_add(&observer->metrics, PAWL__METRIC_SPANS_DROPPED, 0, 1);
     else if (waiting == (size_t)observer->options.span_count / 2 + 1)

@@ -87,7 +87,7 @@ size_t pawl__spans_waiting(pawl__spans *spans)
     return count;
 }
 
-void pawl__span_text(char *to, size_t size, pawl_text from)
+void pawl__span_name(char *to, size_t size, pawl_text from)
 {
     size_t used = from.size < size ? from.size : size - 1;
     while (used > 0 && used < from.size && ((unsigned char)from.data[used] & 0xC0) == 0x80)

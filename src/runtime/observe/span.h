@@ -47,6 +47,6 @@ void   pawl__spans_release(pawl__spans *spans, size_t count);
 size_t pawl__spans_waiting(pawl__spans *spans);
 
 /* Copies a text into a field of a span, cut between characters. */
-void pawl__span_text(char *to, size_t size, pawl_text from);
+void pawl__span_name(char *to, size_t size, pawl_text from);
 
 #endif

@@ -74,15 +74,15 @@ static void o23_texts_are_cut_between_characters(void **state)
 {
     char text[5];
     (void)state;
-    pawl__span_text(text, sizeof text, PAWL_TEXT("abcd"));
+    pawl__span_name(text, sizeof text, PAWL_TEXT("abcd"));
     assert_string_equal(text, "abcd");
-    pawl__span_text(text, sizeof text, PAWL_TEXT("abcde"));
+    pawl__span_name(text, sizeof text, PAWL_TEXT("abcde"));
     assert_string_equal(text, "abcd");
-    pawl__span_text(text, sizeof text, PAWL_TEXT("abc\xC3\xA4"));
+    pawl__span_name(text, sizeof text, PAWL_TEXT("abc\xC3\xA4"));
     assert_string_equal(text, "abc");
-    pawl__span_text(text, sizeof text, PAWL_TEXT("ab\xC3\xA4x"));
+    pawl__span_name(text, sizeof text, PAWL_TEXT("ab\xC3\xA4x"));
     assert_string_equal(text, "ab\xC3\xA4");
-    pawl__span_text(text, sizeof text, (pawl_text){0});
+    pawl__span_name(text, sizeof text, (pawl_text){0});
     assert_string_equal(text, "");
 }
 
