@@ -1,7 +1,8 @@
 # operator.sh - situations that an operator meets, sourced by tests of one store: each is brought about, and a
 # table has what why, doctor and stats must say of it.
 #
-# Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does.
+# Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does; crash, where the store has
+# sessions that can be ended.
 # situations.sh has those whose remedy is pasted: a receiver that is away, a pause. A full disk needs one that can
 # be mounted: command_disk_full.sh.
 #
@@ -19,9 +20,9 @@ build_app app_idle.c newer.so -DNEWER
 build_app app_projection.c projection.so
 export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
 app=(--app "$work/idle.so")
-options=(--immediate-retries 0 --delayed-retries 0)
+options=(--immediate-retries 0 --delayed-retries 0 --version-delay 500ms)
 http=()
-limits=(--health version_wait=1ms --health projection_failing=1ms)
+limits=(--health version_wait=1ms --health projection_failing=1ms --health queue_paused=1ms)
 [ ! -e "$build_dir/libpawl-observe.so" ] || http=(--http 0) # else the rows of metrics are left out
 
 # ---- The table --------------------------------------------------------------------------------------
@@ -83,6 +84,20 @@ newer message|why r-7|error|EVERSION: message report: report of version 2: this 
 newer message|why r-7|next|looked at again .*until such a program runs
 newer message|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is r-7 \(report\)
 newer message|stats|version_wait|degraded
+rolling deploy|why l-7|place|inbox
+rolling deploy|doctor ok|versions|.
+rolling deploy|doctor ok|dead_letters|there is none
+rolling deploy|stats|version_wait|healthy
+pause|why l-8|waits_for|queue trips is paused since .*, by .*: the bank asked
+pause|why l-8|next|nothing, until the queue is resumed
+pause|why trips|next|nothing, until the queue is resumed
+pause|doctor warn|paused|queue trips has 1 message and is paused, since .*: the bank asked
+pause|stats|queue_paused|degraded
+after a crash of the store|why Trip/9|waits_for|.
+after a crash of the store|doctor ok|connection|.
+after a crash of the store|doctor ok|workers|.
+after a crash of the store|doctor ok|dead_letters|there is none
+after a crash of the store|stats|no_worker|healthy
 projection fails|why names|waits_for|event [0-9]+, noted of stream Box/b-1, which it fails at
 projection fails|doctor fail|projections|projection names fails at event [0-9]+ .*EPERSIST: the bank is closed for number 7
 projection fails|stats|projection_failing|degraded
@@ -220,6 +235,32 @@ expect 0 '' pawl queue purge trips --discard --yes
 run_app app "$work/idle.so"
 expect 0 '' pawl send --to trips --type report --id r-7 --header pawl.version=2 --body '{"text":"new"}'
 look_at 'newer message'
+stop "$pid" TERM 0
+expect 0 '' pawl queue purge trips --discard --yes
+
+start older "$work/idle.so" "${options[@]}"
+older=$pid
+start newer "$work/newer.so" "${options[@]}"
+post leg l-7 '{"of":{"trip":6},"km":3}'
+taken() { pawl why l-7 --json "${app[@]}" 2>/dev/null | grep -q '"place":"inbox"'; }
+stop "$older" TERM 0
+poll 20 taken || die "the newer program does not take what waited for it"
+look_at 'rolling deploy'
+stop "$pid" TERM 0
+
+run_app app "$work/idle.so"
+expect 0 '' pawl queue pause trips --reason 'the bank asked'
+post leg l-8 '{"of":{"trip":1},"km":3}'
+look_at pause
+expect 0 '' pawl queue resume trips
+poll 20 rested || die "the message is not handled"
+if [ "$(type -t crash)" = function ]; then
+    begin 9
+    crash
+    post leg l-9 '{"of":{"trip":9},"km":3}'
+    poll 30 rested || die "the worker does not go on"
+    look_at 'after a crash of the store'
+fi
 stop "$pid" TERM 0
 
 expect 0 '' pawl schema apply --app "$work/projection.so"

@@ -7,5 +7,9 @@
 own_database operator
 export PAWL_STORE=$url
 sql() { psql -XAtq "$url" -c "$1" || die "no sql: $1"; }
+crash()
+{
+    sql "select pg_terminate_backend(pid) from pg_stat_activity where datname = '$database' and pid <> pg_backend_pid()" >/dev/null
+}
 # shellcheck source=tests/support/operator.sh
 . "$source_dir/tests/support/operator.sh"
