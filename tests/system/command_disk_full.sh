@@ -61,6 +61,9 @@ kill -0 $worker 2>/dev/null || { cat "$work/run.log"; die "the process has ended
 [ "$(grep -c 'it waits for room' "$work/run.log")" = 1 ] ||
     { cat "$work/run.log"; die "it is not said once"; }
 expect 0 '^  degraded  queue_age +queue left' pawl stats --health queue_age=1s
+expect 0 '^waits for +its workers$' pawl why left
+expect 1 'findings must be dealt with$' pawl doctor
+grep -q '^FAIL  disk  *0 MB are free$' "$work/out" || die "doctor does not say that the disk is full"
 
 echo "== and go on by themselves"
 rm "$disk/ballast"
