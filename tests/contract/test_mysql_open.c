@@ -59,6 +59,26 @@ static void d37_urls_that_lead_nowhere(void **state)
     leads_nowhere(p, "%s://root@%s/%s?nonsense=1", PAWL_ECONFIG, "unknown option 'nonsense'");
 }
 
+/* A server without TLS is refused where it is required: the library would go on in plain text. */
+static void d37_required_tls_is_there_or_the_server_is_refused(void **state)
+{
+    ground     *p = ground_of(state);
+    char        url[400];
+    pawl_store *store = NULL;
+    apply(p);
+    expect_code(p, open_at(p, p->url, 5000, &store), PAWL_OK);
+    bool has_tls = mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")) != NULL;
+    pawl_store_close(store);
+    snprintf(url, sizeof url, "%s://root@%s:%u/%s?ssl-mode=required", p->scheme, p->host, p->port,
+             p->database);
+    expect_code(p, open_at(p, url, 5000, &store), has_tls ? PAWL_OK : PAWL_EUNREACHABLE);
+    if (has_tls)
+        assert_non_null(mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")));
+    else
+        expect_text(p, "has no TLS, and ssl-mode=required");
+    pawl_store_close(store);
+}
+
 /* ---- Several hosts ---------------------------------------------------------- */
 
 /* A port where connections are taken by the kernel and nobody answers. */
@@ -402,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(d37_urls_that_lead_nowhere),
+        ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused),
         ON_BOTH(d37_the_first_host_that_answers_is_taken),
         ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
         ON_BOTH(d20_a_session_has_pawls_settings),

@@ -40,10 +40,15 @@ static void set_tls(MYSQL *mysql, int tls)
     if (tls == PAWL__MYSQL_TLS_DISABLED)
         return;
     (void)mysql_ssl_set(mysql, NULL, NULL, NULL, NULL, NULL);
-    if (tls != PAWL__MYSQL_TLS_PREFERRED)
-        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
     if (tls == PAWL__MYSQL_TLS_VERIFY)
         (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+}
+
+/* The library goes on in plain text with a server without TLS, even with MYSQL_OPT_SSL_ENFORCE, unless it is to
+ * verify the server. */
+static bool lacks_tls(const pawl__mysql_url *url, MYSQL *mysql)
+{
+    return url->tls == PAWL__MYSQL_TLS_REQUIRED && mysql_get_ssl_cipher(mysql) == NULL;
 }
 
 static const char *or_null(const char *text)
@@ -137,6 +142,11 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
                      PLACE(url, host), CLIENT_FOUND_ROWS);
     if (made == NULL)
         return refused(store, connection, host, error);
+    if (lacks_tls(url, made))
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "%s: %s: %s:%u has no TLS, and ssl-mode=required",
+                              store->remote.sql.base.scheme, url->parts.given,
+                              host->name[0] != '\0' ? host->name : "localhost", host->port);
     connection->session.id      = (int64_t)mysql_thread_id(made);
     connection->session.is_made = true;
     connection->is_manual       = false;
