@@ -227,5 +227,5 @@ static const pawl_endpoint_spec shop        = {.name        = "shop",
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
 static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "upgrade",
-                                               .endpoints = PAWL_ENDPOINTS(&shop, &desk)};
+                                               .endpoints = PAWL_ENDPOINTS(&desk, &shop)};
 PAWL_EXPORT_APPLICATION(application);
