@@ -36,57 +36,57 @@ typedef struct pawl__number_row {
     X(batch_messages, COUNT, 256, 1, PAWL_BATCH_MESSAGES_MAX, "batch",                        \
       "most messages in one commit")                                                          \
     X(batch_time_max, DURATION, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10), "batch-time-max", \
-      "time of handlers in one commit, what is left waits for the next one")                  \
+      "time of handlers in one commit; the rest of the batch waits for the next one")         \
     X(deadline_ms, MILLISECONDS, 30000, 1, 86400000, "deadline",                              \
       "longest wait for one call of the store")                                               \
     X(timeout_lease, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "timeout-lease",           \
-      "how long a worker keeps a timeout that it claimed")                                    \
+      "how long a worker's claim of a timeout lasts")                                         \
     X(handler_time_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(1), "handler-time-max",       \
-      "how long a handler may run; its message is claimed for at least so long")              \
+      "how long a handler may run; its message stays claimed at least that long")             \
     X(immediate_retries, COUNT, 3, -1, 100, "immediate-retries",                              \
-      "retries of a handler that fails, at once and in memory")                               \
+      "immediate retries of a failed handler, in memory")                                     \
     X(delayed_retries, COUNT, 5, -1, 1000, "delayed-retries",                                 \
-      "retries after those, each one later; then it is a dead letter")                        \
+      "delayed retries after the immediate ones; then a dead letter")                         \
     X(retry_delay, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "retry-delay",              \
-      "before the first delayed retry; doubles, give or take a fifth")                        \
+      "delay before the first delayed retry; doubles, each +/- 10 %")                         \
     X(retry_delay_max, DURATION, PAWL_HOURS(1), 1, PAWL_DAYS(365), "retry-delay-max",         \
-      "longest wait before a delayed retry")                                                  \
+      "longest delay before a delayed retry")                                                 \
     X(deaths_max, COUNT, 3, -1, 1000, "deaths-max",                                           \
-      "processes that may die of a message, then it is a dead letter")                        \
+      "process crashes allowed per message before it is dead-lettered")                       \
     X(breaker_rate, COUNT, -1, -1, 100, "breaker-rate",                                       \
-      "failures among 100 messages from which the endpoint stops and probes; 0: never")       \
+      "failures in 100 messages at which the endpoint stops and probes; 0: never")            \
     X(breaker_window, COUNT, 100, 1, PAWL__BREAKER_WINDOW_MAX, "breaker-window",              \
-      "how many messages, the last ones, that rate is of")                                    \
+      "number of recent messages the failure rate is computed over")                          \
     X(breaker_pause, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "breaker-pause",          \
-      "before the first probe; doubles with each one that fails")                             \
+      "wait before the first probe; doubles with each failed probe")                          \
     X(breaker_pause_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "breaker-pause-max",   \
       "longest wait before a probe")                                                          \
     X(breaker_probes, COUNT, 3, 1, 1000, "breaker-probes",                                    \
-      "probes that have to succeed, one after the other, until the endpoint goes on")         \
+      "successful probes in a row until the endpoint goes on")                                \
     X(conflict_retries, COUNT, 20, -1, 10000, "conflict-retries",                             \
-      "reloads of a saga that others change, before that is a failure")                       \
+      "reloads of a saga after conflicts before its message fails")                           \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",        \
-      "how long a message waits for a saga that is not there yet")                            \
+      "how long a message waits for a saga that does not exist yet")                          \
     X(version_delay, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "version-delay",          \
-      "before another look at what is of a version that this program does not read")          \
+      "delay of messages whose record version this program does not read")                    \
     X(inbox_retention, DURATION, PAWL_DAYS(7), 1, PAWL_DAYS(3650), "inbox-retention",         \
-      "how long the id of a handled message is known")                                        \
+      "how long the id of a handled message is remembered")                                   \
     X(outbox_retention, DURATION, PAWL_DAYS(30), 1, PAWL_DAYS(3650), "outbox-retention",      \
       "how long a delivered outbox row is kept")                                              \
     X(history, DURATION, 0, -1, PAWL_DAYS(3650), "history",                                   \
-      "how long lines of history are kept, one for each message; 0d: none is written")        \
+      "how long lines of history are kept, one per message; 0d: none is written")             \
     X(outbox_batch, COUNT, 32, 1, PAWL_BATCH_MESSAGES_MAX, "outbox-batch",                    \
       "most outbox rows in one commit")                                                       \
     X(outbox_attempts, COUNT, 10, 1, 1000, "outbox-attempts",                                 \
-      "attempts to deliver an outbox row, before it is dead")                                 \
+      "attempts to deliver an outbox row before it is dead")                                  \
     X(outbox_delay, DURATION, PAWL_SECONDS(1), 1, PAWL_DAYS(365), "outbox-delay",             \
-      "before the second attempt; doubles, give or take a fifth")                             \
+      "delay before the second attempt; doubles, each up to 20 % more")                       \
     X(outbox_delay_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "outbox-delay-max",     \
-      "longest wait before an attempt")                                                       \
+      "longest delay before an attempt")                                                      \
     X(outbox_idle, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "outbox-idle",              \
-      "most between two checks of an empty outbox")                                           \
+      "longest time between two checks of an empty outbox")                                   \
     X(stop_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "stop-wait",                  \
-      "when stopped, wait so long for handlers that run")
+      "when stopped, how long to wait for running handlers")
 
 /* The index of each in the table. */
 #define PAWL__NUMBER_INDEX(field, kind, value_default, low, high, name, help) pawl__number_##field,
