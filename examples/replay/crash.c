@@ -181,20 +181,27 @@ static bool hears_child(const crash_parent *parent, int64_t moment)
     return ppoll(&child, 1, &timeout, NULL) == 1;
 }
 
-/* The longest life of a child behind its first commit. Through a broker an event takes a while, so that children who
- * were killed as soon as others would all die at the beginning of the log. */
+/* The longest life of a child behind its moment. Through a broker an event is sent long before it is handled. */
 static int64_t delay_max(const crash_parent *parent)
 {
     int64_t share = (int64_t)parent->log->event_count * EVENT_TIME / parent->options->kills;
     return parent->options->transport != NULL && share > DELAY_MAX ? share : DELAY_MAX;
 }
 
+/* The event at which the next kill is due: each kill has an equal part of the log. */
+static int64_t draw_target(crash_parent *parent)
+{
+    double part = (double)parent->log->event_count / (double)parent->options->kills;
+    double at = (double)pawl_random_below(&parent->random, 900) / 1000; /* the rest is to die in */
+    return (int64_t)(part * ((double)parent->kills + at));
+}
+
 /* Watches one child until it is time to kill it (true) or it has ended (false).
  * One that had nothing to commit is not killed: it would not count. */
 static bool watch_child(crash_parent *parent, bool is_to_die)
 {
-    int64_t moment = -1;
-    bool    told   = false;
+    int64_t moment = -1, target = is_to_die ? draw_target(parent) : 0;
+    bool    told = false;
     for (;;) {
         bool has_news = hears_child(parent, moment);
         if (example_interrupted() || (moment >= 0 && example_monotonic() >= moment))
@@ -203,7 +210,8 @@ static bool watch_child(crash_parent *parent, bool is_to_die)
             continue;
         if (!listen_to(parent, 0))
             return false;
-        if (is_to_die && moment < 0 && parent->last.commits > 0)
+        bool is_there = parent->last.position >= target || parent->last.is_finished;
+        if (is_to_die && moment < 0 && parent->last.commits > 0 && is_there)
             moment = example_monotonic() +
                      (int64_t)pawl_random_below(&parent->random, (uint64_t)delay_max(parent) + 1);
         if (parent->last.is_finished && moment < 0 && !told)
