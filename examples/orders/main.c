@@ -5,7 +5,7 @@
  * drives the van and reads the news. One customer never pays.
  *
  * Business time is a clock of our own. When nothing is left to do now, it jumps
- * to the next thing that is due, so that an hour of business takes a moment.
+ * to the next thing that is due, so that the quarter of an hour that an order waits for its payment takes a moment.
  *
  *     orders [STORE]        default: memory:
  *

@@ -106,7 +106,7 @@ static const pawl_aggregator shipping = {
     .key    = "warehouse",
     .size   = 10,
     .max    = 10,
-    .period = PAWL_HOURS(1),
+    .period = PAWL_SECONDS(30),
     .does   = PAWL_DOES(PAWL_SENDS(shipment, "carrier"), PAWL_PUBLISHES(order_shipped))};
 
 /* ---- The application ------------------------------------------------------- */

@@ -3,7 +3,7 @@
  *
  *     place_order ----> order ----> charge_card            to "billing"
  *     payment_taken --> order ----> ship_item              to the shipping aggregator
- *     10 items, or an hour -------> shipment               to "carrier"
+ *     10 items, or 30 seconds ----> shipment               to "carrier"
  *                          `------> order_shipped (event), ends the order
  *     15 minutes unpaid ----------> order_cancelled (event), ends the order
  *     a payment without order ----> refund                 to "billing"
