@@ -24,60 +24,60 @@ echo '{"n":22}' >good.json
 answers()
 {
     cat <<'END'
-What is wrong, and what mends it?|partition vans/bonn is dead
+What is wrong, and how is it fixed?|partition vans/bonn is dead
 Is the store healthy, and how much is in it?|^dead letters now +5
-What happens just now?| 5 +[0-9]+ degraded$
+What is happening right now?| 5 +[0-9]+ degraded$
 Where is a message, and why is it not handled?|queue billing is paused since .* the bank is away tonight
-Why does a saga not go on?|^waits for +its time, in [0-9.]+ m
-What stops a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
-Which programs are alive, and which one delivers?|^[0-9a-f-]{36} +left 
-What has a worker in hand, and since when?|^[0-9a-f-]{36} +left |^in hand 
-Which options hold, and who said them?|^orders +deaths-max +3 +built in
-What is in the queues, who reads them, and which one is paused?|^billing +[0-9].* paused +4
+Why does a saga make no progress?|^waits for +its time, in [0-9.]+ m
+What blocks a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
+Which programs are alive, and which one delivers the outbox?|^[0-9a-f-]{36} +left 
+What does a worker have in flight, and since when?|^[0-9a-f-]{36} +left |^in hand 
+Which settings are in effect, and where was each one set?|^orders +deaths-max +3 +built in
+What is in the queues, which have a consumer, and which are paused?|^billing +[0-9].* paused +4
 Who paused a queue, when and why?|^paused +20.* ago\) +[^ ]+ +the bank is away tonight
-What is tried again, when, and what was its last error?|^m-3 +charge +1 .* the bank is away
-What is in a message?|^body +\{"n":3\}
-How does a queue go on that was paused?|^resumed queue billing
-How does the work on a queue stop, in all programs?|^paused queue billing
-How do messages get into the right queue that were sent to a wrong one?|^moved 1 message of queue biling to billing
-Which messages would be taken out of a queue, and how are they?|^would be buried: 1 message|^buried 1 message of queue billing
-What was given up, and why?|^m-1 +billing +charge .* REJECT +the bank is closed
-Of which message did a process die, and how?|^m-0 .* EDIED |signal 6 \(SIGABRT\)
-What became of each run of a message that was given up?|^ +1 +20.* REJECT +the bank is closed
-How is it tried again?|^retried 1 dead letter
-How is a wrong body set right?|^edited 1 dead letter
-How are all of a kind tried again, no more than 500 in a second?|^would be retried: 1 dead letter|^retried 1 dead letter
-How is one thrown away?|^discarded 1 dead letter
-What was done with it, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
-What is not delivered to others, and what holds it back?|^ *4 +held .* Cart/c-2|^next +held behind row 3 of the same source
-What did each attempt to deliver come to?|^ +1 +poison .*is full
-How is it delivered again?|^retried 2 outbox rows
-What did a saga send that is not delivered?|^ *4 +held 
-What is to happen, and when?|in [0-9.]+ m\) +payment +OrderSaga
-What is to happen to one saga?|payment +OrderSaga/b-9
-How do timeouts happen two days later?|^moved 2 timeouts
-How does one happen now?|in 2 d\) +payment |^released 1 timeout
-Which timeouts are in the hands of workers that died, and how do they get free?|^would be reaped: 2 timeouts|^reaped 2 timeouts
+Which messages will be retried, when, and what was their last error?|^m-3 +charge +1 .* the bank is away
+What does a message contain?|^body +\{"n":3\}
+How do I resume a paused queue?|^resumed queue billing
+How do I pause a queue in all programs?|^paused queue billing
+How do I move messages that were sent to the wrong queue?|^moved 1 message of queue biling to billing
+How do I purge messages from a queue, and count them first?|^would be buried: 1 message|^buried 1 message of queue billing
+Which messages are dead letters, and why?|^m-1 +billing +charge .* REJECT +the bank is closed
+Which message crashed a process, and how?|^m-0 .* EDIED |signal 6 \(SIGABRT\)
+What happened in each attempt of a dead letter?|^ +1 +20.* REJECT +the bank is closed
+How do I retry a dead letter?|^retried 1 dead letter
+How do I correct the body of a dead letter?|^edited 1 dead letter
+How do I retry all dead letters of a type, at most 500 per second?|^would be retried: 1 dead letter|^retried 1 dead letter
+How do I discard a dead letter?|^discarded 1 dead letter
+What was done with a dead letter, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
+Which outbox rows are not delivered, and what blocks them?|^ *4 +held .* Cart/c-2|^next +held behind row 3 of the same source
+What was the result of each delivery attempt?|^ +1 +poison .*is full
+How do I retry a dead outbox row?|^retried 2 outbox rows
+Which messages of a saga are not delivered yet?|^ *4 +held 
+Which timeouts are set, and when are they due?|in [0-9.]+ m\) +payment +OrderSaga
+Which timeouts does one saga have?|payment +OrderSaga/b-9
+How do I postpone timeouts by two days?|^moved 2 timeouts
+How do I make a timeout due now?|in 2 d\) +payment |^released 1 timeout
+Which timeouts are leased by dead workers, and how do I free them?|^would be reaped: 2 timeouts|^reaped 2 timeouts
 Which sagas are there?|^OrderSaga/b-9 
 What state is a saga in?|^state .*"warehouse":"north"
-What did it do until now?|send charge_card to billing
-How does one end that nothing ends?|^deleted saga OrderSaga/b-9
-Can a new program go on with what is stored?| rows: 0 findings
+What has a saga done so far?|send charge_card to billing
+How do I delete a saga that will never complete?|^deleted saga OrderSaga/b-9
+Can a new program version read what is stored?| rows: 0 findings
 Which partition of an aggregator is dead, and why?|^vans/bonn +dead +3 .* the van for 3 parcels is broken
-How does it start again?|^released partition vans/bonn
-How are its messages thrown away?|^removed .*vans/bonn
-Does a projection stand still, since when, and why?|^names +failing .* EPERSIST +the bank is closed for number 7
-Which event does it wait for, and what happens next?|^next .*event Box/b-1, version 1
-What is in that event?|^body +\{"number":7\}
-How is the event tried now?|names
-How does a projection read all events again?|all
-What comes again, when next, and what is paused?|^office/nightly +0 3 .* active +20
-Who paused it, when and why?|^reason +stocktaking
-How does it go on, or come once more at once?|^resumed office/second|^sent one message of office/second
+How do I restart a dead partition?|^released partition vans/bonn
+How do I discard the messages of a partition?|^removed .*vans/bonn
+Is a projection blocked, since when, and why?|^names +failing .* EPERSIST +the bank is closed for number 7
+Which event blocks it, and what happens next?|^next .*event Box/b-1, version 1
+What does that event contain?|^body +\{"number":7\}
+How do I retry the event now?|names
+How do I rebuild a projection?|all
+Which schedules exist, when is each due next, and which are paused?|^office/nightly +0 3 .* active +20
+Who paused a schedule, when and why?|^reason +stocktaking
+How do I resume a schedule, or run it once now?|^resumed office/second|^sent one message of office/second
 What did operators do, when and why?|pawl.queue/billing +[0-9]+ +pawl.queue_|the bank rests
-Who handles and sends what?|^ +sets timeout payment
-Are the tables those that this pawl needs?|the tables are as they should be
-Which rights does a program need, or a person who only looks?|^grant .*insert.* to "shop"|^grant select .* to "grafana"
+Which endpoint handles and sends which messages?|^ +sets timeout payment
+Does the schema match this version of pawl?|the tables are as they should be
+Which rights does a program need, and which does a read-only user need?|^grant .*insert.* to "shop"|^grant select .* to "grafana"
 END
 }
 

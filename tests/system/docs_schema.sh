@@ -57,7 +57,7 @@ need_sqlite
 compare sqlite SQLite
 
 echo "== its statements"
-sed -n '/^## Order by hand/,$p' "$page" | sed -n 's/^    //p' >"$work/statements"
+sed -n '/^## Example queries/,$p' "$page" | sed -n 's/^    //p' >"$work/statements"
 [ "$(wc -l <"$work/statements")" -ge 5 ] || die "no statements"
 build_sql
 : >"$work/made.db"
