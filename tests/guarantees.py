@@ -37,7 +37,7 @@ ROADMAP = (
     "Failure is visible, and can be repaired",
     "RabbitMQ",
     "MongoDB, with the same guarantees",
-    "SQL Server and Oracle, through ODBC",
+    "a run on a real SQL Server and Oracle",
 )
 STORES = ("MongoDB",)
 
