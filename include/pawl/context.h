@@ -107,7 +107,7 @@ PAWL_API int32_t pawl_attempts(const pawl_context *ctx);
 PAWL_API void *pawl_user(const pawl_context *ctx);
 /* True when the endpoint is being stopped: a long handler should come to an end. */
 PAWL_API bool pawl_stopping(const pawl_context *ctx);
-/* Memory that lives until the handler returns. */
+/* Memory that lives until all handlers of the message have returned. */
 PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
 
 /* ---- SQL of your own ------------------------------------------------------- */

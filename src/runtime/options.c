@@ -137,10 +137,10 @@ static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
 /* The longest that delayed retries go on, by the numbers or by a row of recovery. */
 static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery)
 {
-    int64_t longest =
-        sum_of_delays(settings->delayed_retries, settings->retry_delay, settings->retry_delay_max);
-    for (size_t i = 0; i < recovery->count; i++) {
-        const pawl_recovery *row   = &recovery->rows[i];
+    static const pawl_recovery plain   = {.delay = 0};
+    int64_t                    longest = 0;
+    for (size_t i = 0; i <= recovery->count; i++) {
+        const pawl_recovery *row   = i < recovery->count ? &recovery->rows[i] : &plain;
         int32_t              tries = row->delayed != 0 ? row->delayed : settings->delayed_retries;
         int64_t              delay = row->delay != 0 ? row->delay : settings->retry_delay;
         int64_t last = row->delay_max != 0 ? row->delay_max : settings->retry_delay_max;

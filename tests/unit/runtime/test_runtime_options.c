@@ -218,6 +218,8 @@ static void marks_outlast_every_delay_between_two_tries(void **state)
     pawl_test_destroy(open_test(with(&options), NULL));
     options.inbox_retention--;
     refuse(with(&options), "and delayed retries go on for up to 36 s");
+    options.retry_delay_max = 1; /* the first delay is the longest then */
+    refuse(with(&options), "and delayed retries go on for up to 36 s");
     options.delayed_retries = 1;
     refuse(with(&options), "and tries of the outbox go on for up to 36 s");
 }
