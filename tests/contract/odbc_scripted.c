@@ -279,12 +279,13 @@ const char *scripted_calls(scripted *p)
 
 static bool is_compared(const char *call)
 {
-    return !script_fits("* prepare *", call) && !script_fits("* run do 0", call) &&
-           !script_fits("* run select 1", call) && !script_fits("* run begin null; end;", call);
+    return !script_fits("* prepare *", call) && !script_fits("* bind *", call) &&
+           !script_fits("* run do 0", call) && !script_fits("* run select 1", call) &&
+           !script_fits("* run begin null; end;", call);
 }
 
 /* The next line, cut out of the calls; NULL: there is none. */
-static char *next_call(char **at)
+static char *next_line(char **at)
 {
     char *line = *at;
     if (*line == '\0')
@@ -292,7 +293,15 @@ static char *next_call(char **at)
     size_t size = strcspn(line, "\n");
     *at         = line + size + (line[size] == '\n');
     line[size]  = '\0';
-    return is_compared(line) ? line : next_call(at);
+    return line;
+}
+
+static char *next_call(char **at)
+{
+    char *line = next_line(at);
+    while (line != NULL && !is_compared(line))
+        line = next_line(at);
+    return line;
 }
 
 int scripted_count(scripted *p, const char *pattern)
@@ -302,6 +311,16 @@ int scripted_count(scripted *p, const char *pattern)
     char *at = p->calls;
     for (const char *call = next_call(&at); call != NULL; call = next_call(&at))
         count += script_fits(pattern, call);
+    return count;
+}
+
+int scripted_bound(scripted *p, const char *pattern)
+{
+    int count = 0;
+    (void)scripted_calls(p);
+    char *at = p->calls;
+    for (const char *line = next_line(&at); line != NULL; line = next_line(&at))
+        count += script_fits("* bind *", line) && script_fits(pattern, strstr(line, " of ") + 4);
     return count;
 }
 

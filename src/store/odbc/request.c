@@ -20,6 +20,9 @@
 #define NUMBER_DIGITS 19
 #define BLOCK "declare "
 #define BLOCK_BYTES_MAX 32000 /* of a parameter of a block: what lies behind is not compared */
+#define PLACE_SIZE 64         /* of a text's place at first; it doubles */
+#define PLACE_SIZE_MAX \
+    65536 /* a longer text is bound where it lies: beside it one more trip counts little */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -27,15 +30,6 @@ static pawl_code no_memory(pawl_error *error)
 }
 
 /* ---- Preparing ---------------------------------------------------------- */
-
-void pawl__odbc_close_statement(pawl__sql_prepared *base)
-{
-    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
-    pawl__odbc_free(statement->stmt);
-    pawl__odbc_free(statement->set);
-    pawl__odbc_unkeep(&statement->kept);
-    *statement = (pawl__odbc_statement){0};
-}
 
 #define IS_NULL " is null" /* of an owner, which may be any */
 
@@ -98,14 +92,24 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 {
     pawl__odbc_statement *statement = (pawl__odbc_statement *)made;
     statement->is_block             = strncmp(template_text, BLOCK, sizeof BLOCK - 1) == 0;
-    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->stmt, made,
+    return pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->one.stmt, made,
                                    fields, text, error);
 }
 
 /* ---- Parameters --------------------------------------------------------- */
 
-/* A parameter as ODBC takes it. */
-typedef struct parameter {
+/* What a driver is told of a parameter, but for its value. */
+typedef struct shape {
+    SQLSMALLINT c_type; /* 0: it was told nothing */
+    SQLSMALLINT sql_type;
+    SQLSMALLINT digits;
+    SQLULEN     size;
+    const void *data;
+} shape;
+
+/* A parameter as ODBC takes it. FreeTDS prepares a statement anew behind each SQLBindParameter, so values have places
+ * that stay, and are bound again only where the shape is another one. */
+typedef struct pawl__odbc_parameter {
     SQLSMALLINT c_type;
     SQLSMALLINT sql_type;
     SQLULEN     size;
@@ -119,7 +123,10 @@ typedef struct parameter {
         char                 digits[NUMBER_DIGITS + 3];
         char                 text[PAWL_TIME_TEXT_SIZE + 1];
     } as;
-    void *copy; /* of a text that had to be another one, or in UTF-16; or NULL */
+    void  *copy;  /* of a text that had to be another one, or in UTF-16; or NULL */
+    shape  bound; /* as it was bound last */
+    char  *place; /* of texts; NULL: none yet */
+    size_t place_size;
 } parameter;
 
 static void put_text(parameter *to, const pawl__odbc_kind *kind, pawl_text text, bool is_bytes)
@@ -231,7 +238,8 @@ static void put_extra(parameter *to, const pawl__odbc_kind *kind, int wire)
 
 #define NARROW_MAX 4000 /* units of a text that is not a long one */
 
-/* Without memory for it the text stays as it is, and the server refuses it. */
+/* Without memory for it the text stays as it is, and the server refuses it. A parameter that had a long text once stays
+ * one of those. */
 static void make_wide(parameter *to)
 {
     size_t    size = 0;
@@ -239,7 +247,7 @@ static void make_wide(parameter *to)
     uint16_t *wide = pawl__odbc_to_wide(text, &size);
     if (wide == NULL)
         return;
-    bool is_long = size > NARROW_MAX * sizeof *wide;
+    bool is_long = size > NARROW_MAX * sizeof *wide || to->bound.sql_type == SQL_WLONGVARCHAR;
     pawl_free(to->copy);
     to->copy      = wide;
     to->data      = wide;
@@ -252,7 +260,7 @@ static void make_wide(parameter *to)
 static void put_field(parameter *to, const pawl__odbc_kind *kind, int wire, const void *member)
 {
     pawl_value value = pawl__sql_value_of(wire, member);
-    memset(to, 0, sizeof *to);
+    *to = (parameter){.bound = to->bound, .place = to->place, .place_size = to->place_size};
     if (wire == PAWL__WIRE_ERROR_TEXT)
         put_error_text(to, kind, value.as.text);
     else if (wire == PAWL__WIRE_BYTES)
@@ -264,14 +272,83 @@ static void put_field(parameter *to, const pawl__odbc_kind *kind, int wire, cons
         make_wide(to);
 }
 
-/* ---- Running ------------------------------------------------------------ */
+/* ---- Places ------------------------------------------------------------- */
+
+static bool is_text(const parameter *of)
+{
+    return of->c_type == SQL_C_CHAR || of->c_type == SQL_C_BINARY || of->c_type == SQL_C_WCHAR;
+}
 
 static size_t size_of(const parameter *of)
 {
-    return of->c_type == SQL_C_CHAR || of->c_type == SQL_C_BINARY || of->c_type == SQL_C_WCHAR
-               ? (of->indicator > 0 ? (size_t)of->indicator : 0)
-               : sizeof of->as;
+    return !is_text(of) ? sizeof of->as : of->indicator > 0 ? (size_t)of->indicator : 0;
 }
+
+/* Numbers, times and uuids have their place in the parameter. */
+static bool is_in_place(const parameter *of)
+{
+    return of->data == of->place || of->data == &of->as;
+}
+
+/* The longest value that the place takes, as the type counts it. */
+static SQLULEN width_of(const parameter *of, const pawl__odbc_kind *kind)
+{
+    size_t max = of->sql_type == SQL_VARCHAR     ? kind->text_max
+                 : of->sql_type == SQL_VARBINARY ? kind->bytes_max
+                                                 : PLACE_SIZE_MAX;
+    if (of->c_type == SQL_C_WCHAR)
+        return of->sql_type == SQL_WVARCHAR ? NARROW_MAX : of->place_size / sizeof(uint16_t);
+    return of->place_size < max ? of->place_size : max;
+}
+
+/* False: no memory. */
+static bool put_in_place(parameter *to, const pawl__odbc_kind *kind)
+{
+    size_t size = size_of(to), wanted = PLACE_SIZE;
+    if (is_in_place(to) || size > PLACE_SIZE_MAX)
+        return true;
+    while (wanted < size)
+        wanted *= 2;
+    if (to->place_size < wanted) {
+        char *place = pawl_resize(to->place, wanted);
+        if (place == NULL)
+            return false;
+        to->place      = place;
+        to->place_size = wanted;
+        to->bound      = (shape){0};
+    }
+    memcpy(to->place, to->data, size);
+    to->data = to->place;
+    to->size = width_of(to, kind);
+    return true;
+}
+
+static bool is_bound(const parameter *of)
+{
+    return is_in_place(of) && of->bound.c_type == of->c_type &&
+           of->bound.sql_type == of->sql_type && of->bound.digits == of->digits &&
+           of->bound.size == of->size && of->bound.data == of->data;
+}
+
+static void free_text(pawl__odbc_text *text)
+{
+    pawl__odbc_free(text->stmt);
+    for (size_t i = 0; i < text->parameter_count; i++)
+        pawl_free(text->parameters[i].place);
+    pawl_free(text->parameters);
+    *text = (pawl__odbc_text){0};
+}
+
+void pawl__odbc_close_statement(pawl__sql_prepared *base)
+{
+    pawl__odbc_statement *statement = (pawl__odbc_statement *)base;
+    free_text(&statement->one);
+    free_text(&statement->set);
+    pawl__odbc_unkeep(&statement->kept);
+    *statement = (pawl__odbc_statement){0};
+}
+
+/* ---- Running ------------------------------------------------------------ */
 
 /* A request that does not fit into a packet ends the session, so it is not sent. */
 static pawl_code check_size(const pawl__odbc_connection *connection, const parameter *all,
@@ -293,8 +370,8 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
 {
     for (unsigned i = 0; i < statement->base.marker_count; i++) {
         parameter *one = &all[statement->base.order[i] - 1];
-        if (statement->is_block && one->indicator > BLOCK_BYTES_MAX)
-            one->size = (SQLULEN)(one->indicator = BLOCK_BYTES_MAX);
+        if (is_bound(one))
+            continue;
         if (!SQL_SUCCEEDED(SQLBindParameter(stmt, (SQLUSMALLINT)(first + i + 1), SQL_PARAM_INPUT,
                                             one->c_type, one->sql_type, one->size, one->digits,
                                             one->data, one->indicator > 0 ? one->indicator : 0,
@@ -304,31 +381,86 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
     return PAWL_OK;
 }
 
-pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
-                                   pawl__odbc_statement *statement, SQLHSTMT stmt, bool is_block,
-                                   const pawl__field_list *fields, const void *const *items,
-                                   size_t count, pawl_error *error)
+/* Behind a failure nobody knows which of them the driver took. */
+static void remember(parameter *all, size_t count, bool is_known)
 {
-    size_t     width = fields != NULL ? fields->count : 0;
-    parameter *all   = pawl_allocate((count * width + 1) * sizeof *all);
-    if (all == NULL)
-        return no_memory(error);
-    for (size_t i = 0; i < count * width; i++)
-        put_field(&all[i], pawl__odbc_store_of(connection)->kind, fields->items[i % width].wire,
+    for (size_t i = 0; i < count; i++)
+        all[i].bound = is_known ? (shape){all[i].c_type, all[i].sql_type, all[i].digits,
+                                          all[i].size, all[i].data}
+                                : (shape){0};
+}
+
+static pawl_code put_all(pawl__odbc_connection *connection, const pawl__odbc_statement *statement,
+                         parameter *all, const pawl__field_list *fields, const void *const *items,
+                         size_t count, pawl_error *error)
+{
+    const pawl__odbc_kind *kind  = pawl__odbc_store_of(connection)->kind;
+    size_t                 width = fields != NULL ? fields->count : 0;
+    for (size_t i = 0; i < count * width; i++) {
+        parameter *one = &all[i];
+        put_field(one, kind, fields->items[i % width].wire,
                   (const char *)items[i / width] + fields->items[i % width].offset);
-    pawl_code code = check_size(connection, all, count * width, error);
+        if (statement->is_block && one->indicator > BLOCK_BYTES_MAX)
+            one->indicator = BLOCK_BYTES_MAX;
+        if (!put_in_place(one, kind))
+            return no_memory(error);
+        if (statement->is_block && one->size > BLOCK_BYTES_MAX)
+            one->size = BLOCK_BYTES_MAX;
+    }
+    return check_size(connection, all, count * width, error);
+}
+
+/* As many places as the items need, none of them bound, unless the text had as many the last time. */
+static pawl_code make_places(pawl__odbc_text *text, size_t count, pawl_error *error)
+{
+    SQLHSTMT stmt = text->stmt;
+    if (text->parameters != NULL && text->parameter_count == count)
+        return PAWL_OK;
+    text->stmt = NULL;
+    free_text(text);
+    text->stmt       = stmt;
+    text->parameters = pawl_allocate((count + 1) * sizeof *text->parameters);
+    if (text->parameters == NULL)
+        return no_memory(error);
+    text->parameter_count = count;
+    return PAWL_OK;
+}
+
+static pawl_code bind_items(pawl__odbc_connection      *connection,
+                            const pawl__odbc_statement *statement, const pawl__odbc_text *text,
+                            size_t count, pawl_error *error)
+{
+    size_t    width = count != 0 ? text->parameter_count / count : 0;
+    pawl_code code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = bind_all(connection, statement, stmt, (unsigned)i * statement->base.marker_count,
-                        all + i * width, error);
+        code =
+            bind_all(connection, statement, text->stmt, (unsigned)i * statement->base.marker_count,
+                     text->parameters + i * width, error);
+    remember(text->parameters, text->parameter_count, code == PAWL_OK);
+    return code;
+}
+
+pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
+                                   pawl__odbc_statement *statement, pawl__odbc_text *text,
+                                   bool is_block, const pawl__field_list *fields,
+                                   const void *const *items, size_t count, pawl_error *error)
+{
+    pawl_code code = make_places(text, count * (fields != NULL ? fields->count : 0), error);
+    if (code != PAWL_OK)
+        return code;
+    code = put_all(connection, statement, text->parameters, fields, items, count, error);
     if (code == PAWL_OK)
-        code = pawl__odbc_run(connection, stmt, is_block, error);
-    for (size_t i = 0; i < count * width; i++)
-        pawl_free(all[i].copy);
-    pawl_free(all);
+        code = bind_items(connection, statement, text, count, error);
     if (code == PAWL_OK)
-        code = pawl__odbc_keep(connection, stmt, false, &statement->kept, error);
+        code = pawl__odbc_run(connection, text->stmt, is_block, error);
+    for (size_t i = 0; i < text->parameter_count; i++) {
+        pawl_free(text->parameters[i].copy);
+        text->parameters[i].copy = NULL;
+    }
+    if (code == PAWL_OK)
+        code = pawl__odbc_keep(connection, text->stmt, false, &statement->kept, error);
     if (statement->kept.width != 0)
-        (void)SQLFreeStmt(stmt, SQL_CLOSE);
+        (void)SQLFreeStmt(text->stmt, SQL_CLOSE);
     return code;
 }
 
@@ -339,7 +471,7 @@ pawl_code pawl__odbc_execute(pawl__sql_session *session, pawl__sql_prepared *bas
     pawl__odbc_statement  *statement  = (pawl__odbc_statement *)base;
     pawl_code              code       = pawl__odbc_round_send(connection, error);
     if (code == PAWL_OK)
-        code = pawl__odbc_execute_items(connection, statement, statement->stmt, statement->is_block,
+        code = pawl__odbc_execute_items(connection, statement, &statement->one, statement->is_block,
                                         fields, &item, 1, error);
     base->column_count = statement->kept.width;
     return code;
@@ -351,7 +483,7 @@ int64_t pawl__odbc_found(pawl__sql_prepared *base)
     SQLLEN                count     = statement->kept.count != 0;
     if (base->column_count != 0)
         pawl__odbc_unkeep(&statement->kept);
-    else if (!SQL_SUCCEEDED(SQLRowCount(statement->stmt, &count)))
+    else if (!SQL_SUCCEEDED(SQLRowCount(statement->one.stmt, &count)))
         count = -1;
     return (int64_t)count;
 }

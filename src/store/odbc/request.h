@@ -71,10 +71,17 @@ typedef struct pawl__odbc_kept {
     unsigned       width;
 } pawl__odbc_kept;
 
+/* A text that is prepared, and the places of its parameters. */
+typedef struct pawl__odbc_text {
+    SQLHSTMT                     stmt; /* NULL: not prepared */
+    struct pawl__odbc_parameter *parameters;
+    size_t                       parameter_count;
+} pawl__odbc_text;
+
 typedef struct pawl__odbc_statement {
     pawl__sql_prepared base; /* first */
-    SQLHSTMT           stmt; /* NULL: not prepared */
-    SQLHSTMT           set;  /* the same for PAWL__ODBC_SET_ROWS items; NULL: not prepared */
+    pawl__odbc_text    one;
+    pawl__odbc_text    set; /* the same for PAWL__ODBC_SET_ROWS items */
     pawl__odbc_kept    kept;
     bool               is_looked_at;
     bool               is_block; /* its rows are an implicit result */
@@ -143,9 +150,9 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
                                   pawl_error *error);
 /* Runs the statement, or its set, with the fields of so many items, and keeps its rows. */
 pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
-                                   pawl__odbc_statement *statement, SQLHSTMT stmt, bool is_block,
-                                   const pawl__field_list *fields, const void *const *items,
-                                   size_t count, pawl_error *error);
+                                   pawl__odbc_statement *statement, pawl__odbc_text *text,
+                                   bool is_block, const pawl__field_list *fields,
+                                   const void *const *items, size_t count, pawl_error *error);
 /* Of pawl__sql_session_ops (set.c). */
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                const void *const *items, size_t count, pawl__sql_fate *fates,

@@ -55,7 +55,7 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
     pawl_code      code = PAWL_OK;
     write_one(&one, session, write, table);
     if (append_set(&set, session, &one))
-        code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set,
+        code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set.stmt,
                                        &statement->base, &write->parameters, &set, error);
     statement->is_looked_at = code == PAWL_OK;
     pawl__sql_text_free(&one);
@@ -76,7 +76,7 @@ static bool is_of_row(const pawl__sql_session *session, bool is_saved, pawl_code
 static bool has_all(const pawl__odbc_statement *statement)
 {
     SQLLEN count = 0;
-    return SQL_SUCCEEDED(SQLRowCount(statement->set, &count)) && count == PAWL__ODBC_SET_ROWS;
+    return SQL_SUCCEEDED(SQLRowCount(statement->set.stmt, &count)) && count == PAWL__ODBC_SET_ROWS;
 }
 
 static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *statement,
@@ -88,7 +88,7 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
     if (code != PAWL_OK)
         return code;
     session->is_null = false;
-    code = pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, statement->set,
+    code = pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, &statement->set,
                                     false, &write->parameters, items, PAWL__ODBC_SET_ROWS, error);
     *is_done = code == PAWL_OK && (!is_saved || has_all(statement));
     if (code != PAWL_OK && !is_of_row(session, is_saved, code))
@@ -124,8 +124,8 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
 {
     session->is_null = false;
     pawl_code code =
-        pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, statement->set, true,
-                                 &write->parameters, items, PAWL__ODBC_SET_ROWS, error);
+        pawl__odbc_execute_items(pawl__odbc_connection_of(session), statement, &statement->set,
+                                 true, &write->parameters, items, PAWL__ODBC_SET_ROWS, error);
     if (code != PAWL_OK)
         return code;
     const pawl__odbc_kept *kept = &statement->kept;
@@ -173,7 +173,7 @@ pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write
          session, write->statement, table, &write->parameters, &code, error);
     if (statement != NULL && !statement->is_looked_at)
         code = prepare_set(session, statement, write, table, error);
-    if (code != PAWL_OK || statement->set == NULL)
+    if (code != PAWL_OK || statement->set.stmt == NULL)
         return code;
     *taken   = PAWL__ODBC_SET_ROWS;
     *is_done = pawl__odbc_kind_of(session)->append_set != NULL;

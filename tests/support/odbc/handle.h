@@ -59,6 +59,7 @@ typedef struct scripted_statement {
     long                 deaf;
     scripted_parameter   parameters[SCRIPTED_PARAMETERS_MAX];
     unsigned             parameter_count;
+    unsigned             bound_count; /* SQLBindParameter since it ran last */
 } scripted_statement;
 
 extern pthread_mutex_t scripted_lock; /* over all handles and scripts */

@@ -61,6 +61,17 @@ static int show(char *to, size_t size, const scripted_parameter *one)
     return show_bytes(to, size, one->data, length == SQL_NTS ? (SQLLEN)strlen(one->data) : length);
 }
 
+/* Before the run: FreeTDS prepares a statement anew that had parameters bound since it ran. */
+static void record_bound(scripted_statement *statement)
+{
+    char text[CALL_SIZE];
+    if (statement->bound_count == 0)
+        return;
+    (void)snprintf(text, sizeof text, "%u of %.8000s", statement->bound_count, statement->text);
+    scripted_record(statement->connection, "bind", text);
+    statement->bound_count = 0;
+}
+
 static void record_run(const scripted_statement *statement)
 {
     char   text[CALL_SIZE];
@@ -86,6 +97,7 @@ static void begin_result(scripted_statement *statement, const script_answer *ans
 static SQLRETURN run(scripted_statement *statement)
 {
     scripted_connection *connection = statement->connection;
+    record_bound(statement);
     record_run(statement);
     begin_result(statement, NULL);
     const script_answer *answer = script_find(connection->script, "", statement->text);
@@ -162,6 +174,7 @@ SQLRETURN SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT number, SQLSMALLINT way, 
     if (number == 0 || number > SCRIPTED_PARAMETERS_MAX)
         return scripted_fail(&statement->handle, "07009", "no such parameter", statement->text);
     statement->parameters[number - 1] = (scripted_parameter){c_type, data, indicator};
+    statement->bound_count++;
     if (number > statement->parameter_count)
         statement->parameter_count = number;
     return SQL_SUCCESS;
