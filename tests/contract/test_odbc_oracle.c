@@ -183,6 +183,57 @@ static void a_worker_lives_by_its_heartbeat(void **state)
         1);
 }
 
+/* ---- Doctor ---------------------------------------------------------------- */
+
+#define CHECKS                                                            \
+    "on select extract(day from d)*\n row '1767225600000000' null null\n" \
+    "on select 2, 'the index*\n columns 3\non select 1, 'the tablespace*\n columns 3\n"
+
+static pawl_finding finding_of(scripted *p, const char *rules, const char *name)
+{
+    const pawl_diagnosis asked = {.now = SCRIPTED_NOW};
+    pawl_finding_rows    rows  = {0};
+    pawl_finding         found = {.name = PAWL_TEXT("")};
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, pawl_store_diagnose(p->store, &asked, p->arena, &rows, &p->error), PAWL_OK);
+    for (size_t i = 0; i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].name, pawl_text_of(name)))
+            found = rows.items[i];
+    assert_true(found.name.size != 0);
+    return found;
+}
+
+/* Tables of earlier versions go on working; each finding has the statement that mends it. */
+static void doctor_names_what_older_tables_lack(void **state)
+{
+    static const char wrong[] = CHECKS
+        "on select 1, 'numbers of *all_tab_identity_cols*in ('\"PAWL_QUEUE\"', '\"PAWL_OUTBOX\"', "
+        "*'%ORDER_FLAG: N%'*\n row '1' 'numbers of PAWL_QUEUE.SEQ are not ordered' 'alter table it'\n"
+        "on select 1, 'the column STATE*all_tab_col_statistics*= '\"PAWL_OUTBOX\"' *histogram = 'NONE'\n"
+        " row '1' 'without a histogram' 'exec it'\n";
+    static const char right[] = CHECKS
+        "on select 1, 'numbers of *\n columns 3\non select 1, 'the column STATE*\n columns 3\n";
+    static const char *const names[] = {"order", "histogram"};
+    for (size_t i = 0; i < 2; i++) {
+        pawl_finding found = finding_of(*state, wrong, names[i]);
+        assert_int_equal(found.level, PAWL_FINDING_WARN);
+        assert_true(found.remedy.size != 0);
+        assert_int_equal(finding_of(*state, right, names[i]).level, PAWL_FINDING_OK);
+    }
+}
+
+/* Of the queue, the outbox, events, aggregators and the history. */
+static void numbers_of_new_tables_are_ordered(void **state)
+{
+    scripted        *p    = *state;
+    pawl_schema_spec spec = {.table_count = 0};
+    scripted_write(p, "on select table_name, column_name*\n columns 6\non *execute immediate*\n",
+                   "");
+    scripted_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                  PAWL_OK);
+    assert_int_equal(scripted_count(p, "*generated always as identity (order) primary key*"), 5);
+}
+
 /* ---- Rounds ---------------------------------------------------------------- */
 
 #define BLOCK "* run declare s varchar2(4000)*"
@@ -269,6 +320,10 @@ static void a_set_is_cut_by_bytes(void **state)
     scripted_open(p, ANSWER("aaaaaaaaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 9, 1900), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, "* run declare s*<- '[[*'[[*'[[*", "1 run commit");
+    /* Three are as many as four. */
+    scripted_open(p, ANSWER("aaaaaaaaaaaaaaaaaa"), DEADLINE_MS);
+    scripted_code(p, send_many(p, 17, 1900), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, "* run declare s*<- '[[*'[[*'[[*'[[*'[]'", "1 run commit");
     scripted_open(p, ANSWER("aaaaaaaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 8, 1900), PAWL_OK);
     assert_int_equal(scripted_count(p, "* run declare s*<- '[[*'[[*'[[*"), 0);
@@ -485,6 +540,8 @@ int main(void)
         SCRIPTED(d37_claims_go_with_the_session),
         SCRIPTED(d37_a_message_that_is_there_is_left),
         SCRIPTED(a_worker_lives_by_its_heartbeat),
+        SCRIPTED(doctor_names_what_older_tables_lack),
+        SCRIPTED(numbers_of_new_tables_are_ordered),
         SCRIPTED(a_round_is_a_block),
         SCRIPTED(a_block_that_is_unlike_is_done_item_by_item),
         SCRIPTED(a_block_that_is_undone_is_sent_again),

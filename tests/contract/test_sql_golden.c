@@ -1,6 +1,5 @@
-/* test_sql_golden.c - every statement that a SQL driver may send, as they stand in
- * tests/golden/sql/<driver>.sql: a change of a template, of a dialect or of what writes statements is
- * read there as SQL.
+/* test_sql_golden.c - every statement that a SQL driver may send, in tests/golden/sql/<driver>.sql: a
+ * change of a template, of a dialect or of what writes statements is read there as SQL.
  *
  * To write the files anew: PAWL_TEST_WRITE_GOLDEN=1 build/tests/contract/test_sql_golden
  *
@@ -97,8 +96,7 @@ static void put_statement(page *p, const char *name, const char *text)
         size_t size = WIDTH;
         while (size > 0 && text[size] != ' ')
             size--;
-        if (size == 0)
-            size = strcspn(text, " ");
+        size = size != 0 ? size : strcspn(text, " ");
         put_text(p->to, text, size);
         fputc('\n', p->to);
         text += size + (text[size] == ' ');
@@ -366,28 +364,28 @@ static void put_parameters(page *p, const statement_row *rows, const int *overri
 }
 
 #ifdef PAWL_HAVE_ODBC
-/* The block of a round with one change of each kind: the types of its parameters stand in it. */
-static void put_round(page *p, const char *name, const pawl__sql_write *write)
+/* The block of a round with 17 times one change: the types of its parameters stand in it. */
+static void put_round(page *p, const char *name, const pawl__sql_write *write, const void *item)
 {
-    static char        item[2000];
+    const void        *items[17];
     pawl__sql_session  session  = {0};
     pawl__sql_remote   remote   = {.main = &session, .dialect = p->dialect};
     pawl__oracle_round round    = {0};
     pawl__sql_text     text     = {0};
-    const void        *items[]  = {item};
     bool               is_added = false;
     pawl_code (*add)(pawl__oracle_round *, const pawl__sql_remote *, const pawl__sql_write *,
                      const void *const *, size_t, bool *, pawl_error *);
     void (*text_of)(const pawl__oracle_round *, pawl__sql_text *);
     void (*clear)(pawl__oracle_round *);
-    *(void **)&add                             = find(p, "pawl__oracle_round_add");
-    *(void **)&text_of                         = find(p, "pawl__oracle_round_text");
-    *(void **)&clear                           = find(p, "pawl__oracle_round_clear");
-    remote.family                              = find(p, "pawl__oracle_family");
-    session.remote                             = &remote;
-    remote.sql.base.system_prefix              = "pawl_";
-    ((pawl__saga_change *)(void *)item)->table = write->is_saga ? &order_table : NULL;
-    assert_int_equal(add(&round, &remote, write, items, 1, &is_added, NULL), PAWL_OK);
+    *(void **)&add                = find(p, "pawl__oracle_round_add");
+    *(void **)&text_of            = find(p, "pawl__oracle_round_text");
+    *(void **)&clear              = find(p, "pawl__oracle_round_clear");
+    remote.family                 = find(p, "pawl__oracle_family");
+    session.remote                = &remote;
+    remote.sql.base.system_prefix = "pawl_";
+    for (size_t i = 0; i < COUNT(items); i++)
+        items[i] = item;
+    assert_int_equal(add(&round, &remote, write, items, COUNT(items), &is_added, NULL), PAWL_OK);
     if (is_added) {
         text_of(&round, &text);
         put_statement(p, name, text.data);
@@ -400,19 +398,21 @@ static void put_rounds(page *p, const statement_row *rows)
 {
     static char          change[2000];
     const pawl__sql_way *ways = find(p, "pawl__sql_ways");
-    put_round(p, "round: fence", find(p, "pawl__sql_write_fence"));
+    put_round(p, "round: fence", find(p, "pawl__sql_write_fence"), change);
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
-        char name[40];
+        char to[40];
         bool is_saga                                 = is_of_saga(kind);
         ((pawl__saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
         const pawl__sql_write *write =
             ways[kind].choose != NULL ? ways[kind].choose(change) : ways[kind].write;
         if (write == NULL)
             continue;
-        snprintf(name, sizeof name, "round: %s",
-                 is_saga ? "saga Order" : rows[write->statement].name);
-        put_round(p, name, write);
+        snprintf(to, sizeof to, "round: %s", is_saga ? "saga Order" : rows[write->statement].name);
+        put_round(p, to, write, change);
     }
+    static char         text[3900]; /* 8 go into a set, and 3 sets are as many as 4 */
+    pawl_checkpoint_set set = {.name = {.data = memset(text, 'n', sizeof text), sizeof text}};
+    put_round(p, "round: three sets", ways[pawl_change_checkpoint_set].choose(&set), &set);
 }
 
 /* A saga that is found by a time with an offset, and one by a time from before pawl. */

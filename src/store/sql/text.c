@@ -372,17 +372,30 @@ static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *
     return count;
 }
 
-/* A literal, of which only the empty one may be another one in the dialect; returns its last quote. */
+/* Returns the '}'. */
+static const char *expand_braces(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const char *prefix, const char *open)
+{
+    const char *end = strchr(open, '}');
+    expand_token(text, dialect, prefix,
+                 (pawl_text){.data = open + 1, .size = (size_t)(end - open - 1)});
+    return end;
+}
+
+/* A literal, of which only the empty one, and the names of tables, may be others in the dialect; returns its last quote. */
 static const char *expand_literal(pawl__sql_text *text, const pawl__sql_dialect *dialect,
-                                  const char *open)
+                                  const char *prefix, const char *open)
 {
     const char *end = open + 1;
     while (*end != '\'' || end[1] == '\'')
         end += *end == '\'' ? 2 : 1;
-    if (end == open + 1 && dialect->empty != NULL)
+    if (end == open + 1)
         pawl__sql_append(text, dialect->empty);
-    else
-        pawl__sql_append_text(text, (pawl_text){.data = open, .size = (size_t)(end - open) + 1});
+    for (const char *at = open; end != open + 1 && at <= end; at++)
+        if (*at == '{')
+            at = expand_braces(text, dialect, prefix, at);
+        else
+            append_char(text, *at);
     return end;
 }
 
@@ -391,16 +404,13 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
 {
     for (const char *at = template_text; *at != '\0'; at++) {
         if (*at == '{') {
-            const char *end = strchr(at, '}');
-            expand_token(text, dialect, prefix,
-                         (pawl_text){.data = at + 1, .size = (size_t)(end - at - 1)});
-            at = end;
+            at = expand_braces(text, dialect, prefix, at);
         } else if (*at == '[') {
             at = append_bracketed(text, dialect, at);
         } else if (*at == '?') {
             at += expand_parameter(text, dialect, at + 1);
         } else if (*at == '\'' && dialect->empty != NULL) {
-            at = expand_literal(text, dialect, at);
+            at = expand_literal(text, dialect, prefix, at);
         } else {
             append_char(text, *at);
         }

@@ -7,7 +7,7 @@
 -- Messages that wait to be handled
 begin
     execute immediate 'create table "PAWL_QUEUE" (
-    "SEQ" number(19) generated always as identity primary key,
+    "SEQ" number(19) generated always as identity (order) primary key,
     "QUEUE" varchar2(201 byte) not null,
     "DUE" timestamp(6) not null,
     "PLACED" timestamp(6) not null,
@@ -102,7 +102,7 @@ end;
 -- Messages to be delivered elsewhere
 begin
     execute immediate 'create table "PAWL_OUTBOX" (
-    "ID" number(19) generated always as identity primary key,
+    "ID" number(19) generated always as identity (order) primary key,
     "DISPATCHID" varchar2(38) not null,
     "STATE" varchar2(201 byte) not null,
     "ATTEMPTS" number(19) not null,
@@ -189,7 +189,7 @@ end;
 -- Events of streams, in their order
 begin
     execute immediate 'create table "PAWL_EVENTS" (
-    "SEQ" number(19) generated always as identity primary key,
+    "SEQ" number(19) generated always as identity (order) primary key,
     "STREAM" varchar2(201 byte) not null,
     "VERSION" number(19) not null,
     "TYPE" varchar2(201 byte) not null,
@@ -361,7 +361,7 @@ end;
 -- Messages that aggregators collect
 begin
     execute immediate 'create table "PAWL_AGGREGATOR" (
-    "ID" number(19) generated always as identity primary key,
+    "ID" number(19) generated always as identity (order) primary key,
     "NAME" varchar2(201 byte) not null,
     "PARTITION" varchar2(201 byte) not null,
     "KEY" varchar2(201 byte) not null,
@@ -498,7 +498,7 @@ end;
 -- What became of each message, where an endpoint keeps it
 begin
     execute immediate 'create table "PAWL_HISTORY" (
-    "ID" number(19) generated always as identity primary key,
+    "ID" number(19) generated always as identity (order) primary key,
     "ENDPOINT" varchar2(201 byte) not null,
     "SOURCE" varchar2(402 byte) not null,
     "MESSAGEID" varchar2(201 byte) not null,

@@ -1171,6 +1171,35 @@ varchar2(4000) path '$[11]')) order by n; forall i in 1 .. p1.count insert into 
 p11(i), p12(i)); for i in 1 .. p1.count loop s := s || case sql%bulk_rowcount(i) when 0 then 'm'
 else 'a' end; end loop; end; open r for select s from dual; dbms_sql.return_result(r); end;
 
+-- round: three sets
+declare s varchar2(4000); r sys_refcursor; begin declare j clob := ?; type t1 is table of
+varchar2(4000); p1 t1; type t2 is table of number; p2 t2; type t3 is table of timestamp(6); p3 t3;
+begin select c1, c2, to_timestamp(c3, 'YYYY-MM-DD HH24:MI:SS.FF6') bulk collect into p1, p2, p3 from
+json_table(j, '$[*]' error on error columns (n for ordinality, c1 varchar2(4000) path '$[0]', c2
+number path '$[1]', c3 varchar2(26) path '$[2]')) order by n; forall i in 1 .. p1.count insert into
+"PAWL_CHECKPOINTS" ("NAME", "POSITION", "AT") values (p1(i), p2(i), p3(i)) ; for i in 1 .. p1.count
+loop s := s || case sql%bulk_rowcount(i) when 0 then 'm' else 'a' end; end loop; end; declare j clob
+:= ?; type t1 is table of varchar2(4000); p1 t1; type t2 is table of number; p2 t2; type t3 is table
+of timestamp(6); p3 t3; begin select c1, c2, to_timestamp(c3, 'YYYY-MM-DD HH24:MI:SS.FF6') bulk
+collect into p1, p2, p3 from json_table(j, '$[*]' error on error columns (n for ordinality, c1
+varchar2(4000) path '$[0]', c2 number path '$[1]', c3 varchar2(26) path '$[2]')) order by n; forall
+i in 1 .. p1.count insert into "PAWL_CHECKPOINTS" ("NAME", "POSITION", "AT") values (p1(i), p2(i),
+p3(i)) ; for i in 1 .. p1.count loop s := s || case sql%bulk_rowcount(i) when 0 then 'm' else 'a'
+end; end loop; end; declare j clob := ?; type t1 is table of varchar2(4000); p1 t1; type t2 is table
+of number; p2 t2; type t3 is table of timestamp(6); p3 t3; begin select c1, c2, to_timestamp(c3,
+'YYYY-MM-DD HH24:MI:SS.FF6') bulk collect into p1, p2, p3 from json_table(j, '$[*]' error on error
+columns (n for ordinality, c1 varchar2(4000) path '$[0]', c2 number path '$[1]', c3 varchar2(26)
+path '$[2]')) order by n; forall i in 1 .. p1.count insert into "PAWL_CHECKPOINTS" ("NAME",
+"POSITION", "AT") values (p1(i), p2(i), p3(i)) ; for i in 1 .. p1.count loop s := s || case
+sql%bulk_rowcount(i) when 0 then 'm' else 'a' end; end loop; end; declare j clob := ?; type t1 is
+table of varchar2(4000); p1 t1; type t2 is table of number; p2 t2; type t3 is table of timestamp(6);
+p3 t3; begin select c1, c2, to_timestamp(c3, 'YYYY-MM-DD HH24:MI:SS.FF6') bulk collect into p1, p2,
+p3 from json_table(j, '$[*]' error on error columns (n for ordinality, c1 varchar2(4000) path
+'$[0]', c2 number path '$[1]', c3 varchar2(26) path '$[2]')) order by n; forall i in 1 .. p1.count
+insert into "PAWL_CHECKPOINTS" ("NAME", "POSITION", "AT") values (p1(i), p2(i), p3(i)) ; for i in 1
+.. p1.count loop s := s || case sql%bulk_rowcount(i) when 0 then 'm' else 'a' end; end loop; end;
+open r for select s from dual; dbms_sql.return_result(r); end;
+
 -- settings
 alter session set nls_comp = 'BINARY' nls_sort = 'BINARY' nls_numeric_characters = '.,'
 nls_length_semantics = 'BYTE' nls_timestamp_format = 'YYYY-MM-DD HH24:MI:SS.FF6' time_zone =
@@ -1211,6 +1240,22 @@ index "' || index_name || '" rebuild' from all_indexes where table_owner = sys_c
 -- doctor: quota
 select 1, 'the tablespace ' || tablespace_name || ' has ' || round((max_bytes - bytes) / 1048576) ||
 ' MB left for this user', null from user_ts_quotas where max_bytes > 0 and bytes > max_bytes * 0.9;
+
+-- doctor: order
+select 1, 'numbers of ' || table_name || '.' || column_name || ' are not ordered: on a cluster (RAC)
+rows are taken out of their order, and news are missed', 'alter table "' || table_name || '" modify
+("' || column_name || '" generated always as identity (order))' from all_tab_identity_cols where
+owner = sys_context('userenv', 'current_schema') and '"' || table_name || '"' in ('"PAWL_QUEUE"',
+'"PAWL_OUTBOX"', '"PAWL_EVENTS"', '"PAWL_AGGREGATOR"', '"PAWL_HISTORY"') and identity_options like
+'%ORDER_FLAG: N%' order by table_name;
+
+-- doctor: histogram
+select 1, 'the column STATE of ' || table_name || ' has statistics without a histogram: rows that
+are pending may be looked for by a scan', 'exec dbms_stats.set_table_prefs(''' || owner || ''', '''
+|| table_name || ''', ''METHOD_OPT'', ''for all columns size auto for columns size 254 STATE'');
+dbms_stats.gather_table_stats(''' || owner || ''', ''' || table_name || ''')' from
+all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') and '"' || table_name
+|| '"' = '"PAWL_OUTBOX"' and column_name = 'STATE' and num_distinct > 1 and histogram = 'NONE';
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1

@@ -63,7 +63,8 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     return code;
 }
 
-/* '' is null there: a character stands for it. */
+/* '' is null there: a character stands for it. Each instance of a cluster (RAC) gives numbers from a store of its own,
+ * unless they are ordered: the rows of a source leave the outbox, and events are numbered, in the order of theirs. */
 #define WORDS                                                                                      \
     .name = "oracle", .product = "Oracle 12.2 or later", .client = "sqlplus USER@SERVICE @FILE",   \
     .safety =                                                                                      \
@@ -72,7 +73,7 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     .in_schema = "alter session set current_schema = %n;", .quote_open = '"', .quote_close = '"',  \
     .types =                                                                                       \
         {                                                                                          \
-            [PAWL__SQL_SERIAL]    = "number(19) generated always as identity primary key",         \
+            [PAWL__SQL_SERIAL]    = "number(19) generated always as identity (order) primary key", \
             [PAWL__SQL_INTEGER]   = "number(19)",                                                  \
             [PAWL__SQL_TIME]      = "timestamp(6)",                                                \
             [PAWL__SQL_NAME]      = "varchar2(201 byte)",                                          \

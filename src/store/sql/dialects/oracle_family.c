@@ -144,6 +144,15 @@ static const pawl__sql_schema_ops schema_ops = {
 
 /* ---- Doctor ---------------------------------------------------------------- */
 
+/* With the quotes that a name has in a template. */
+#define TABLE_NAME "'\"' || table_name || '\"'"
+#define OF_THIS_SCHEMA " owner = sys_context('userenv', 'current_schema') "
+
+/* "order": tables of earlier versions go without it, and need it on a cluster alone, which a user without rights cannot
+ * ask for.
+ *
+ * "histogram": without one the planner takes the few rows that are pending for as many as each other state has, and reads
+ * all of them. */
 static const pawl__sql_check checks[] = {
     {.name    = "clock",
      .measure = PAWL__SQL_MEASURE_CLOCK,
@@ -162,6 +171,25 @@ static const pawl__sql_check checks[] = {
                "bytes) / 1048576) || ' MB left for this user', null from user_ts_quotas "
                "where max_bytes > 0 and bytes > max_bytes * 0.9",
      .none   = "no quota is used up"},
+    {.name = "order",
+     .select =
+         "select 1, 'numbers of ' || table_name || '.' || column_name || ' are not ordered: on a cluster (RAC) "
+         "rows are taken out of their order, and news are missed', "
+         "'alter table \"' || table_name || '\" modify (\"' || column_name || "
+         "'\" generated always as identity (order))' from all_tab_identity_cols where" OF_THIS_SCHEMA
+         "and " TABLE_NAME " in ('{queue}', '{outbox}', '{events}', '{aggregator}', '{history}') "
+         "and identity_options like '%ORDER_FLAG: N%' order by table_name",
+     .none = "numbers are given in order"},
+    {.name = "histogram",
+     .select =
+         "select 1, 'the column STATE of ' || table_name || ' has statistics without a histogram: rows that are "
+         "pending may be looked for by a scan', "
+         "'exec dbms_stats.set_table_prefs(''' || owner || ''', ''' || table_name || ''', ''METHOD_OPT'', "
+         "''for all columns size auto for columns size 254 STATE''); "
+         "dbms_stats.gather_table_stats(''' || owner || ''', ''' || table_name || ''')' "
+         "from all_tab_col_statistics where" OF_THIS_SCHEMA "and " TABLE_NAME " = '{outbox}' "
+         "and column_name = 'STATE' and num_distinct > 1 and histogram = 'NONE'",
+     .none = "states have a histogram, or one value, or no statistics"},
 };
 
 static const pawl__sql_check_list check_list = {checks, sizeof checks / sizeof checks[0], NULL};

@@ -196,6 +196,46 @@ static void drop_sets(pawl__oracle_round *round, unsigned set_count, unsigned it
     round->parts.size = size;
 }
 
+/* False: there is no room for a further set, or the first item that is left does not go into one. */
+static bool add_sets(pawl__oracle_round *round, const pawl__sql_text *statement,
+                     const pawl__sql_write *write, const void *const *items, size_t count)
+{
+    for (size_t at = 0; at < count;) {
+        if (round->set_count == PAWL__ORACLE_SETS_MAX)
+            return false;
+        pawl__sql_text *set   = &round->sets[round->set_count++];
+        size_t          taken = fill(set, write, items + at, count - at);
+        if (taken == 0)
+            return false;
+        append_part(&round->parts, statement, &write->parameters, items, count);
+        for (size_t i = 0; i < taken; i++)
+            round->is_wanted[round->item_count++] = pawl__sql_expects(write, PAWL__SQL_MISSED);
+        at += taken;
+        round->parts.is_failed |= set->is_failed;
+    }
+    return true;
+}
+
+/* The sets of a run, which begin at `first`, become 1, 2, 4 or so many: those behind the last item are empty. */
+static bool pad_sets(pawl__oracle_round *round, unsigned first, const pawl__sql_text *statement,
+                     const pawl__sql_write *write, const void *const *items, size_t count)
+{
+    for (unsigned own = round->set_count - first; (own & (own - 1)) != 0; own++) {
+        if (round->set_count == PAWL__ORACLE_SETS_MAX)
+            return false;
+        pawl__sql_append(&round->sets[round->set_count++], "[]");
+        append_part(&round->parts, statement, &write->parameters, items, count);
+    }
+    return true;
+}
+
+/* Runs that alternate would make texts without end: the second run of a statement begins another block. */
+static bool has_run(const pawl__oracle_round *round, const pawl__sql_text *statement)
+{
+    return round->set_count != 0 && !round->parts.is_failed &&
+           strstr(round->parts.data, statement->data) != NULL;
+}
+
 pawl_code pawl__oracle_round_add(pawl__oracle_round *round, const pawl__sql_remote *remote,
                                  const pawl__sql_write *write, const void *const *items,
                                  size_t count, bool *is_added, pawl_error *error)
@@ -203,27 +243,14 @@ pawl_code pawl__oracle_round_add(pawl__oracle_round *round, const pawl__sql_remo
     const unsigned sets = round->set_count, all = round->item_count;
     const size_t   size      = round->parts.size;
     pawl__sql_text statement = {0};
-    size_t         at        = 0;
     pawl_code      code      = PAWL_OK;
     if (write->is_saga)
         code = pawl__sql_saga_check(remote->dialect, pawl__saga_table_of(items[0]), error);
     if (code == PAWL_OK)
         append_statement(&statement, remote, write, items[0]);
-    *is_added = code == PAWL_OK && all + count <= PAWL__ORACLE_ITEMS_MAX && writes(&statement);
-    while (*is_added && at < count) {
-        *is_added = round->set_count < PAWL__ORACLE_SETS_MAX;
-        if (!*is_added)
-            break;
-        pawl__sql_text *set   = &round->sets[round->set_count++];
-        size_t          taken = fill(set, write, items + at, count - at);
-        *is_added             = taken != 0;
-        if (*is_added)
-            append_part(&round->parts, &statement, &write->parameters, items, count);
-        for (size_t i = 0; i < taken; i++)
-            round->is_wanted[round->item_count++] = pawl__sql_expects(write, PAWL__SQL_MISSED);
-        at += taken;
-        round->parts.is_failed |= set->is_failed;
-    }
+    *is_added = code == PAWL_OK && all + count <= PAWL__ORACLE_ITEMS_MAX && writes(&statement) &&
+                !has_run(round, &statement) && add_sets(round, &statement, write, items, count) &&
+                pad_sets(round, sets, &statement, write, items, count);
     if (!*is_added)
         drop_sets(round, sets, all, size);
     pawl__sql_text_free(&statement);

@@ -1,5 +1,6 @@
 /* oracle_round.h - the writes of a round as one block: each set of items is a JSON parameter, a FORALL runs the
- * statement of one item for all of them, and the answer has a letter for each item.
+ * statement of one item for all of them, and the answer has a letter for each item. Few texts come of it, since the
+ * server parses each that is new to it: no statement stands in two places of a block, and its sets are 1, 2, 4 or so many.
  *
  *     add      any number of sets; false: this one is to be written item by item, behind those before it
  *     text     once
