@@ -280,8 +280,8 @@ const char *scripted_calls(scripted *p)
 static bool is_compared(const char *call)
 {
     return !script_fits("* prepare *", call) && !script_fits("* bind *", call) &&
-           !script_fits("* run do 0", call) && !script_fits("* run select 1", call) &&
-           !script_fits("* run begin null; end;", call);
+           !script_fits("* piece *", call) && !script_fits("* run do 0", call) &&
+           !script_fits("* run select 1", call) && !script_fits("* run begin null; end;", call);
 }
 
 /* The next line, cut out of the calls; NULL: there is none. */
@@ -314,14 +314,26 @@ int scripted_count(scripted *p, const char *pattern)
     return count;
 }
 
-int scripted_bound(scripted *p, const char *pattern)
+static int count_lines(scripted *p, const char *pattern)
 {
     int count = 0;
     (void)scripted_calls(p);
     char *at = p->calls;
     for (const char *line = next_line(&at); line != NULL; line = next_line(&at))
-        count += script_fits("* bind *", line) && script_fits(pattern, strstr(line, " of ") + 4);
+        count += script_fits(pattern, line);
     return count;
+}
+
+int scripted_bound(scripted *p, const char *pattern)
+{
+    char bind[200];
+    snprintf(bind, sizeof bind, "* bind * of %s", pattern);
+    return count_lines(p, bind);
+}
+
+int scripted_pieces(scripted *p)
+{
+    return count_lines(p, "* piece *");
 }
 
 void scripted_expect(scripted *p, const char *const *patterns)

@@ -71,8 +71,10 @@ const char *scripted_calls(scripted *p);
 int scripted_count(scripted *p, const char *pattern);
 /* How many runs since the mark, of texts that fit, had a parameter bound before them: "insert*". */
 int scripted_bound(scripted *p, const char *pattern);
-/* The calls since the mark are these, in their order, and no others: patterns, the last one NULL. Preparing and
- * binding are left out, and asking a session that rested. */
+/* How many pieces of values since the mark were read behind the first ones. */
+int scripted_pieces(scripted *p);
+/* The calls since the mark are these, in their order, and no others: patterns, the last one NULL. Preparing, binding
+ * and pieces are left out, and asking a session that rested. */
 void scripted_expect(scripted *p, const char *const *patterns);
 #define SCRIPTED_EXPECT(p, ...) scripted_expect((p), (const char *const[]){__VA_ARGS__, NULL})
 

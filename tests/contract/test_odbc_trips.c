@@ -1,5 +1,6 @@
-/* test_odbc_trips.c - what costs a driver a trip, or its server a parse, behind a scripted driver: parameters that are
- * bound anew.
+/* test_odbc_trips.c - trips and parses that a driver and its server are spared, behind a scripted driver: parameters are
+ * bound once, long values read in one piece behind the first, timeouts are found by their
+ * indexes, and blocks of rounds have few texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +32,9 @@ static pawl_text fill(scripted *p, size_t size, char letter)
 
 static pawl_code send(scripted *p, size_t count, size_t body_size, size_t headers_size, char letter)
 {
-    pawl_queue_send sends[SET];
-    pawl_changes    changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
+    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    assert_non_null(sends);
     for (size_t i = 0; i < count; i++)
         sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
                                      .due     = SCRIPTED_NOW + (int64_t)body_size * 1000,
@@ -114,6 +116,205 @@ static void a_new_connection_has_nothing_bound(void **state)
     assert_int_equal(scripted_count(p, "2 run insert into *pawl_queue]*'cc' 'cc'"), 1);
 }
 
+/* ---- Long values ------------------------------------------------------------ */
+
+#define TIME "'2026-01-01 00:00:00.000000'"
+
+/* Each further piece of a long value may be a trip. One whose length is told is read in two calls; of one whose length is
+ * told at the end each piece is as long as all before it, 64 KB at least. */
+static void the_rest_of_a_value_is_one_piece(void **state)
+{
+    static const struct {
+        const char *body;
+        size_t      size;
+        int         pieces; /* of texts of a byte a character, and of UTF-16 */
+        int         wide_pieces;
+    } all[] = {
+        {"fill:4095", 4095, 0, 1},   {"fill:4096", 4096, 1, 1},   {"fill:100000", 100000, 1, 1},
+        {"open:4095", 4095, 0, 1},   {"open:4096", 4096, 1, 1},   {"open:69630", 69630, 1, 2},
+        {"open:69631", 69631, 1, 3}, {"open:69632", 69632, 2, 3}, {"open:100000", 100000, 2, 3}};
+    scripted *p       = *state;
+    bool      is_wide = strcmp(p->dialect->name, "mssql") == 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        char            rules[400];
+        pawl_queue_rows rows;
+        snprintf(rules, sizeof rules,
+                 is_wide ? "on select [Seq], [Due]*\n"
+                           " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n"
+                         : "on declare cursor c is select \"SEQ\"*\n count 0\n then\n"
+                           " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n",
+                 all[i].body);
+        scripted_open(p, rules, DEADLINE_MS);
+        scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.items[0].message.body.size, all[i].size);
+        for (size_t at = 0; at < all[i].size; at++)
+            assert_int_equal(rows.items[0].message.body.data[at], 'a');
+        if (scripted_pieces(p) != (is_wide ? all[i].wide_pieces : all[i].pieces))
+            fail_msg("%s took %d further pieces", all[i].body, scripted_pieces(p));
+    }
+}
+
+/* ---- Indexes ---------------------------------------------------------------- */
+
+#define NAMED "[SagaId] between ? and ? and [SagaId] is not null and [Name] <> ''"
+#define OWN "[SagaId] between ? and ? and [SagaId] is not null and [Name] = ''"
+#define OF_SAGA "*[Id] in (select *" NAMED " union all select *" OWN ")"
+
+/* A claim for any destination names its index, once a look has found a row; a saga's timeouts are asked for by the conditions of theirs. */
+static void timeouts_go_by_their_indexes(void **state)
+{
+    scripted                *p       = *state;
+    const pawl_uuid          id      = {{1, 2, 3}};
+    const pawl_timeout_claim claim   = {.due_max   = SCRIPTED_NOW,
+                                        .count_max = 3,
+                                        .owner     = {id},
+                                        .now       = SCRIPTED_NOW,
+                                        .lease     = 1000000};
+    pawl_timeout_cancel      cancel  = {.saga_id = {id}};
+    pawl_changes             changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_timeout_rows        rows;
+    changes.timeout_cancel.items = &cancel;
+    changes.timeout_cancel.count = 1;
+    scripted_open(p,
+                  "on select *index([pawl_timeouts_any])*\n columns 12\n"
+                  "on select [Id], [Generation]*from [dbo].[pawl_timeouts] where [Due] <= ?*\n"
+                  " row '01020300-0000-0000-0000-000000000000' '1' null 'T' 'n' 'd' " TIME
+                  " '' '' '0' null null\n"
+                  "on select min([Due])*\n columns 1\n"
+                  "on select " OF_SAGA " order by*\n columns 12\n"
+                  "on delete from " OF_SAGA "\n count 2\n",
+                  DEADLINE_MS);
+    scripted_code(p, pawl_store_timeout_claim(p->store, &claim, p->arena, &rows, &p->error),
+                  PAWL_OK);
+    scripted_code(p,
+                  pawl_store_timeout_list(p->store, cancel.saga_id, 5, p->arena, &rows, &p->error),
+                  PAWL_OK);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(
+        scripted_count(p, "1 run delete from *<- '01020300*' '01020300*' '01020300*' '01020300*'"),
+        1);
+}
+
+/* ---- Blocks ---------------------------------------------------------------- */
+
+#define TEXTS_MAX 400
+#define BLOCK "* run declare s varchar2(4000)*"
+
+/* Texts of blocks that have been prepared. */
+typedef struct texts {
+    char  *items[TEXTS_MAX];
+    size_t count;
+} texts;
+
+static void free_texts(texts *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->items[i]);
+}
+
+static void add_text(texts *all, const char *block)
+{
+    size_t size = strcspn(block, "\n");
+    for (size_t i = 0; i < all->count; i++)
+        if (strlen(all->items[i]) == size && memcmp(all->items[i], block, size) == 0)
+            return;
+    assert_true(all->count < TEXTS_MAX);
+    all->items[all->count++] = strndup(block, size);
+}
+
+static void add_texts(scripted *p, texts *all)
+{
+    for (const char *at = scripted_calls(p); (at = strstr(at, " prepare declare s ")) != NULL; at++)
+        add_text(all, at);
+}
+
+/* An answer that no round fits would have each done again, item by item. */
+static void answers(char *rules, size_t size, size_t count)
+{
+    snprintf(rules, size, "on declare s varchar2*\n count 0\n then\n row fill:%zu\n", count);
+}
+
+/* A server parses each text that is new to it. Messages of 3 to 64 in a round, from 2 to 1,900 bytes: 1, 2, 4 or 8 sets
+ * behind the fence. */
+static void rounds_have_few_texts(void **state)
+{
+    static const size_t sizes[] = {2, 700, 1300, 1900};
+    scripted           *p       = *state;
+    texts               found   = {0};
+    size_t              blocks  = 0;
+    for (size_t count = 3; count <= 2 * SET; count++) {
+        char rules[200];
+        answers(rules, sizeof rules, count + 1);
+        scripted_open(p, rules, DEADLINE_MS);
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            scripted_code(p, send(p, count, sizes[i], 2, 'b'), PAWL_OK);
+        add_texts(p, &found);
+        blocks += (size_t)scripted_count(p, BLOCK);
+        assert_int_equal(scripted_count(p, "* run insert*"), 0);
+    }
+    assert_int_equal(blocks, (2 * SET - 2) * 4);
+    assert_int_equal(found.count, 4);
+    free_texts(&found);
+}
+
+/* 18 sets are as many as 32, for which there is no room behind the fence; of 50 none is one. */
+static void a_round_of_many_sets_has_room(void **state)
+{
+    static const char fence[] = "on declare s varchar2*\n times 1\n count 0\n then\n row 'a'\n";
+    scripted         *p       = *state;
+    char              rules[400];
+    int               used = snprintf(rules, sizeof rules, "%s", fence);
+    answers(rules + used, sizeof rules - (size_t)used, 137);
+    scripted_open(p, rules, DEADLINE_MS);
+    scripted_code(p, send(p, 137, 1900, 2, 'b'), PAWL_OK);
+    assert_int_equal(scripted_count(p, BLOCK), 2);
+    assert_int_equal(scripted_count(p, "* run insert*"), 0);
+    scripted_open(p, fence, DEADLINE_MS);
+    scripted_code(p, send(p, 200, 1900, 3900, 'b'), PAWL_OK);
+    assert_int_equal(scripted_count(p, BLOCK), 1);
+    assert_int_equal(scripted_count(p, "* run insert*"), 200);
+}
+
+#define POINTS 12
+
+/* Each bit says whether a projection begins, or goes on: an insert, or an update. */
+static pawl_code set_checkpoints(scripted *p, unsigned bits)
+{
+    pawl_checkpoint_set sets[POINTS];
+    pawl_changes        changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    for (unsigned i = 0; i < POINTS; i++)
+        sets[i] = (pawl_checkpoint_set){.name = pawl_arena_printf(p->arena, "p-%u", i),
+                                        .from = bits >> i & 1,
+                                        .to   = 5,
+                                        .at   = SCRIPTED_NOW};
+    changes.checkpoint_set.items = sets;
+    changes.checkpoint_set.count = POINTS;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+/* One after another, in any order: a statement stands once in a block, behind the fence or the other one or first. The answer
+ * fits none of the blocks, so that each round is done again, too. */
+static void runs_that_alternate_have_few_texts(void **state)
+{
+    static const char rules[] = "on insert into \"PAWL_CHECKPOINTS\"*\n count 1\n"
+                                "on update \"PAWL_CHECKPOINTS\"*\n count 1\n"
+                                "on declare s varchar2*\n count 0\n then\n row 'a'\n";
+    scripted         *p       = *state;
+    texts             found   = {0};
+    scripted_open(p, rules, DEADLINE_MS);
+    for (unsigned bits = 0; bits < 1 << POINTS; bits += 37) {
+        scripted_mark(p);
+        scripted_code(p, set_checkpoints(p, bits), PAWL_OK);
+        add_texts(p, &found);
+        assert_int_equal(scripted_count(p, "* run insert into \"PAWL_CHECKPOINTS\"*") +
+                             scripted_count(p, "* run update \"PAWL_CHECKPOINTS\"*"),
+                         POINTS);
+    }
+    assert_in_range(found.count, 4, 8);
+    free_texts(&found);
+}
+
 #define SCRIPTED(test, dialect)                                                          \
     {                                                                                    \
 #test " (" dialect ")", test, scripted_setup, scripted_teardown, (void *)dialect \
@@ -125,6 +326,12 @@ int main(void)
         SCRIPTED(parameters_are_bound_once, "mssql"),
         SCRIPTED(a_set_is_bound_once, "mssql"),
         SCRIPTED(a_new_connection_has_nothing_bound, "mssql"),
+        SCRIPTED(the_rest_of_a_value_is_one_piece, "oracle"),
+        SCRIPTED(the_rest_of_a_value_is_one_piece, "mssql"),
+        SCRIPTED(timeouts_go_by_their_indexes, "mssql"),
+        SCRIPTED(rounds_have_few_texts, "oracle"),
+        SCRIPTED(a_round_of_many_sets_has_room, "oracle"),
+        SCRIPTED(runs_that_alternate_have_few_texts, "oracle"),
     };
     return cmocka_run_group_tests_name("odbc_trips", tests, NULL, NULL);
 }

@@ -98,7 +98,7 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 
 /* ---- Parameters --------------------------------------------------------- */
 
-/* What a driver is told of a parameter, but for its value. */
+/* A parameter as a driver is told of it, but for its value. */
 typedef struct shape {
     SQLSMALLINT c_type; /* 0: it was told nothing */
     SQLSMALLINT sql_type;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define PIECE_MAX 4096
+#define REST_MIN 65536 /* of a value whose length is not told: the second piece */
 
 /* ---- Texts --------------------------------------------------------------- */
 
@@ -40,37 +41,72 @@ static pawl_code give(const reading *r, const char *data, size_t size, pawl__sql
     return PAWL_OK;
 }
 
-/* Most values are whole in the first piece, which says how long they are. Of a driver that does not know the length
- * before, the last piece is the one that says it. */
+/* A value of which the first piece was read. */
+typedef struct long_value {
+    char  *data;
+    size_t size;
+    SQLLEN said; /* all of it, or SQL_NO_TOTAL */
+    SQLLEN nul;  /* behind each piece */
+} long_value;
+
+/* As much as is left, or as there is already: each call may be a trip to the server. False: no memory. */
+static bool make_room(long_value *value, SQLLEN *room)
+{
+    size_t size = value->size > REST_MIN ? value->size : REST_MIN;
+    if (value->said != SQL_NO_TOTAL)
+        size = (size_t)value->said - value->size;
+    char *grown = pawl_resize(value->data, value->size + size + (size_t)value->nul);
+    if (grown == NULL)
+        return false;
+    value->data = grown;
+    *room       = (SQLLEN)size;
+    return true;
+}
+
+/* Of a driver that does not know the length before, the last piece is the one that says it. */
+static pawl_code read_rest(const reading *r, long_value *value)
+{
+    for (bool is_more = true; is_more;) {
+        SQLLEN room, size = 0;
+        if (!make_room(value, &room))
+            return PAWL_ENOMEM;
+        SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, value->data + value->size,
+                                    room + value->nul, &size);
+        if (!SQL_SUCCEEDED(read) && read != SQL_NO_DATA)
+            return PAWL_EPERSIST;
+        is_more = read != SQL_NO_DATA && (size == SQL_NO_TOTAL || size > room);
+        if (read != SQL_NO_DATA)
+            value->size += (size_t)(is_more ? room : size > 0 ? size : 0);
+        is_more &= value->said == SQL_NO_TOTAL || (size_t)value->said > value->size;
+    }
+    return value->said == SQL_NO_TOTAL || (size_t)value->said == value->size ? PAWL_OK
+                                                                             : PAWL_EPERSIST;
+}
+
+/* Most values are whole in the first piece, which says how long they are. */
 static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
 {
     _Alignas(uint16_t) char piece[PIECE_MAX];
-    SQLLEN         nul = r->type == SQL_C_WCHAR ? 2 : r->type == SQL_C_CHAR; /* behind each piece */
-    SQLLEN         room = (SQLLEN)sizeof piece - nul, said = 0;
-    pawl__sql_text all  = {0};
-    pawl_code      code = PAWL_OK;
-    SQLRETURN      read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &said);
-    SQLLEN         size = said;
-    got->is_null        = said == SQL_NULL_DATA;
-    if (!SQL_SUCCEEDED(read) || (said < 0 && !got->is_null && said != SQL_NO_TOTAL))
+    SQLLEN                  nul   = r->type == SQL_C_WCHAR ? 2 : r->type == SQL_C_CHAR;
+    SQLLEN                  room  = (SQLLEN)sizeof piece - nul;
+    long_value              value = {.said = 0, .nul = nul};
+    SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &value.said);
+    got->is_null   = value.said == SQL_NULL_DATA;
+    if (!SQL_SUCCEEDED(read) || (value.said < 0 && !got->is_null && value.said != SQL_NO_TOTAL))
         return PAWL_EPERSIST;
     if (got->is_null)
         return PAWL_OK;
-    if (said != SQL_NO_TOTAL && said <= room)
-        return give(r, piece, (size_t)said, got);
-    for (bool is_more = true; is_more && SQL_SUCCEEDED(read);) {
-        is_more = size == SQL_NO_TOTAL || size > room;
-        size    = is_more ? room : size < 0 ? 0 : size;
-        pawl__sql_append_text(&all, (pawl_text){.data = piece, .size = (size_t)size});
-        if (is_more)
-            read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &size);
-    }
-    if ((!SQL_SUCCEEDED(read) && read != SQL_NO_DATA) ||
-        (said != SQL_NO_TOTAL && (size_t)said != all.size))
-        code = PAWL_EPERSIST;
+    if (value.said != SQL_NO_TOTAL && value.said <= room)
+        return give(r, piece, (size_t)value.said, got);
+    value.data = pawl_allocate((size_t)room);
+    value.size = (size_t)room;
+    if (value.data == NULL)
+        return PAWL_ENOMEM;
+    memcpy(value.data, piece, value.size);
+    pawl_code code = read_rest(r, &value);
     if (code == PAWL_OK)
-        code = all.is_failed ? PAWL_ENOMEM : give(r, all.data, all.size, got);
-    pawl__sql_text_free(&all);
+        code = give(r, value.data, value.size, got);
+    pawl_free(value.data);
     return code;
 }
 

@@ -81,12 +81,6 @@ select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] order by [Due], [Id]
 offset 0 rows fetch next ? rows only;
 
--- TIMEOUT_LIST_SAGA
-select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
-[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where (([SagaId] = ?
-and [Name] <> '') or ([SagaId] = ? and [Name] = '')) order by [Due], [Id] offset 0 rows fetch next ?
-rows only;
-
 -- TIMEOUT_STATS
 select count(case when [Due] <= ? then 1 end), count(*) from [dbo].[pawl_timeouts];
 
@@ -388,10 +382,6 @@ update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWo
 -- TIMEOUT_RETRY
 update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null, [Due]
 = ?, [Attempts] = ? where [Id] = ? and (? is null or [Owner] = ?) and (? = 0 or [Generation] = ?);
-
--- TIMEOUT_CANCEL_ALL
-delete from [dbo].[pawl_timeouts] where (([SagaId] = ? and [Name] <> '') or ([SagaId] = ? and [Name]
-= ''));
 
 -- TIMEOUT_INSERT
 insert into [dbo].[pawl_timeouts] ([Id], [Generation], [SagaId], [SagaType], [Name], [Destination],
@@ -703,8 +693,9 @@ next ? rows only;
 -- TIMEOUT_CLAIM_ANY, for TIMEOUT_CLAIM_ANY
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] with (updlock,
-readpast, rowlock, readcommittedlock) where [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires]
-<= ?) order by [Due], [Id] offset 0 rows fetch next ? rows only;
+readpast, rowlock, readcommittedlock, index([pawl_timeouts_any])) where [Due] <= ? and
+([LeaseExpires] is null or [LeaseExpires] <= ?) order by [Due], [Id] offset 0 rows fetch next ? rows
+only;
 
 -- EVENT_TURN, for EVENT_TURN
 select [Version] from [dbo].[pawl_schema] with (updlock, rowlock) where [Part] = 'pawl';
@@ -720,6 +711,18 @@ select max([Position]) from [dbo].[pawl_events] where [Position] is not null;
 
 -- TIMEOUT_CANCEL, for TIMEOUT_CANCEL
 delete from [dbo].[pawl_timeouts] where [SagaId] = ? and [Name] between ? and ? and [Name] <> '';
+
+-- TIMEOUT_CANCEL_ALL, for TIMEOUT_CANCEL_ALL
+delete from [dbo].[pawl_timeouts] where [Id] in (select [Id] from [dbo].[pawl_timeouts] where
+[SagaId] between ? and ? and [SagaId] is not null and [Name] <> '' union all select [Id] from
+[dbo].[pawl_timeouts] where [SagaId] between ? and ? and [SagaId] is not null and [Name] = '');
+
+-- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Id] in
+(select [Id] from [dbo].[pawl_timeouts] where [SagaId] between ? and ? and [SagaId] is not null and
+[Name] <> '' union all select [Id] from [dbo].[pawl_timeouts] where [SagaId] between ? and ? and
+[SagaId] is not null and [Name] = '') order by [Due], [Id] offset 0 rows fetch next ? rows only;
 
 -- TIMEOUT_REARM_SAGA, for TIMEOUT_REARM_SAGA
 update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
@@ -971,7 +974,6 @@ concat('options of the session: ', @@options), '';
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_STATS: 1 1
--- TIMEOUT_LIST_SAGA: 1 1 2
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6
@@ -990,7 +992,6 @@ concat('options of the session: ', @@options), '';
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3
 -- TIMEOUT_RETRY: 4 5 1 2 2 3 3
--- TIMEOUT_CANCEL_ALL: 1 1
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
@@ -1015,6 +1016,8 @@ concat('options of the session: ', @@options), '';
 -- TIMEOUT_FOREIGN: 2 1
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- TIMEOUT_CANCEL: 1 2 2
+-- TIMEOUT_CANCEL_ALL: 1 1 1 1
+-- TIMEOUT_LIST_SAGA: 1 1 1 1 2
 -- TIMEOUT_REARM_SAGA: 1 2 3 4 5 6 7 7
 -- HISTORY_FIND_SOURCE: 1 1 1 1 2 2 3 4
 

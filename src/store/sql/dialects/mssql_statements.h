@@ -33,6 +33,13 @@
 #define PAWL__MSSQL_SUM(counter) "t." counter " = t." counter " + w." counter
 #define PAWL__MSSQL_NEW(column) "t." column " = k." column
 
+/* Rows of two indexes with conditions, each asked for with its own. */
+#define PAWL__MSSQL_OF_SAGA_IN(condition) \
+    "select [Id] from {timeouts} where [SagaId] between ?1 and ?1 and [SagaId] is not null and " condition
+#define PAWL__MSSQL_OF_SAGA                                                                  \
+    "[Id] in (" PAWL__MSSQL_OF_SAGA_IN("[Name] <> ''") " union all " PAWL__MSSQL_OF_SAGA_IN( \
+        "[Name] = ''") ")"
+
 /* TIMEOUT_CANCEL and its like: an index with a condition on a column is passed over where that column is compared with a
  * parameter by '='.
  *
@@ -101,8 +108,10 @@
       PAWL__SQL_TIMEOUT_ROW                                                                                                                                                                                                         \
           PAWL__MSSQL_TAKEN_BY("timeouts_due") "where [Destination] = ?1 and [Due] <= ?2 and " PAWL__MSSQL_FREE_AT(                                                                                                                 \
               "?3") "order by [Due], [Id] {limit:?4}")                                                                                                                                                                              \
-    X(TIMEOUT_CLAIM_ANY, PAWL__SQL_TIMEOUT_ROW PAWL__MSSQL_TAKEN                                                                                                                                                                    \
-      "where [Due] <= ?1 and " PAWL__MSSQL_FREE_AT("?2") "order by [Due], [Id] {limit:?3}")                                                                                                                                         \
+    X(TIMEOUT_CLAIM_ANY,                                                                                                                                                                                                            \
+      PAWL__SQL_TIMEOUT_ROW                                                                                                                                                                                                         \
+          PAWL__MSSQL_TAKEN_BY("timeouts_any") "where [Due] <= ?1 and " PAWL__MSSQL_FREE_AT(                                                                                                                                        \
+              "?2") "order by [Due], [Id] {limit:?3}")                                                                                                                                                                              \
     X(EVENT_TURN, "select [Version] from {schema} " PAWL__MSSQL_LOCKED "where [Part] = 'pawl'")                                                                                                                                     \
     X(EVENT_INSERT,                                                                                                                                                                                                                 \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") select "                                                                                                                                                     \
@@ -112,6 +121,9 @@
     X(EVENT_POSITION, "select max([Position]) from {events} where [Position] is not null")                                                                                                                                          \
     X(TIMEOUT_CANCEL, "delete from {timeouts} where [SagaId] = ?1 and [Name] between ?2 and ?2 "                                                                                                                                    \
                       "and [Name] <> ''")                                                                                                                                                                                           \
+    X(TIMEOUT_CANCEL_ALL, "delete from {timeouts} where " PAWL__MSSQL_OF_SAGA)                                                                                                                                                      \
+    X(TIMEOUT_LIST_SAGA,                                                                                                                                                                                                            \
+      PAWL__SQL_TIMEOUT_ROW "where " PAWL__MSSQL_OF_SAGA " order by [Due], [Id] {limit:?2}")                                                                                                                                        \
     X(TIMEOUT_REARM_SAGA,                                                                                                                                                                                                           \
       "update {timeouts} set [Generation] = [Generation] + 1, [SagaType] = ?1, "                                                                                                                                                    \
       "[Destination] = ?2, [Due] = ?3, [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "                                                                                                                                                    \
