@@ -35,8 +35,7 @@
 
 #include "bench.h"
 #include "figures.h"
-#include "pawl/pawl.h"
-#include "pawl/store_calls.h"
+#include "pawl/operate.h"
 
 /* Of the shared tables and of the saga table. */
 #define PAWL__BENCH_PREFIX "pawl_bench_"

@@ -10,6 +10,7 @@
 #ifndef PAWL_BENCH_POST_OFFICE_H
 #define PAWL_BENCH_POST_OFFICE_H
 
+#include "pawl/transport.h"
 #include "saga_step.h"
 
 /* A sender of messages, on one connection. */

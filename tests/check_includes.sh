@@ -16,7 +16,7 @@
 # could not; a case sees src/conformance/suite and no other case. The command carries it.
 # The module src/observe sees public headers and base.
 #
-# pawl/store_driver.h, the table of a store's driver, is for stores alone: everybody else
+# pawl/store_driver.h, the table of a store's driver, and pawl/driver.h with it are for stores alone: everybody else
 # calls a store by pawl/store_calls.h, whose functions check and empty before they ask the
 # driver. Without that header a handle is an incomplete type, so that the compiler refuses
 # `store->ops`.
@@ -41,7 +41,7 @@ check_rules()
     function is_allowed(from, to, included, file) {
         if (included ~ /^runtime\/outbox\// && included !~ /\/state.h$/)
             return file ~ /^runtime\/outbox\//
-        if (included == "pawl/store_driver.h")
+        if (included == "pawl/store_driver.h" || included == "pawl/driver.h")
             return from ~ /^store\//
         if (to == "pawl")
             return from != "base" || included == "pawl/base.h" || included == "pawl/limits.h"
@@ -133,6 +133,7 @@ try passed store/core/open.c pawl/store_driver.h
 try passed engine/batch.c pawl/store_calls.h
 try refused engine/batch.c pawl/store_driver.h
 try refused runtime/worker.c pawl/store_driver.h
+try refused runtime/worker.c pawl/driver.h
 try refused cli/stats.c pawl/store_driver.h
 try refused conformance/store/saga.c pawl/store_driver.h
 try refused transport/local/send.c pawl/store_driver.h

@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/loop.h"
 #include "pawl/pawl.h"
 
 #include <inttypes.h>

@@ -13,6 +13,8 @@
  */
 #include "orders.h"
 
+#include <pawl/loop.h>
+
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>

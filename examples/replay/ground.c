@@ -5,6 +5,7 @@
 #include "ground.h"
 
 #include "pawl/intake.h"
+#include "pawl/loop.h"
 #include "support/store.h"
 
 #include <dirent.h>

@@ -8,6 +8,7 @@
 #include "crash.h"
 #include "ground.h"
 #include "options.h"
+#include "pawl/store.h"
 #include "progress.h"
 #include "report.h"
 #include "run.h"

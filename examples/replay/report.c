@@ -7,6 +7,7 @@
  */
 #include "report.h"
 
+#include "pawl/loop.h"
 #include "records.h"
 #include "support/store.h"
 

@@ -11,6 +11,7 @@
  */
 #include "run.h"
 
+#include "pawl/loop.h"
 #include "progress.h"
 #include "records.h"
 #include "support/interrupt.h"

@@ -10,8 +10,7 @@
 #ifndef TRANSFER_CHECK_H
 #define TRANSFER_CHECK_H
 
-#include "pawl/operations.h"
-#include "pawl/pawl.h"
+#include "pawl/operate.h"
 #include "plan.h"
 
 #define TRANSFER_DIFFERENCES_SHOWN 10

@@ -13,8 +13,7 @@
 #define TRANSFER_SUPERVISOR_H
 
 #include "options.h"
-#include "pawl/operations.h"
-#include "pawl/pawl.h"
+#include "pawl/operate.h"
 #include "plan.h"
 #include "support/progress.h"
 

@@ -1,4 +1,4 @@
-/* api.h - which names the library exports, and what printf checks. base.h includes it.
+/* api.h - which names the library exports, and what printf checks. types.h includes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -26,10 +26,9 @@
 #ifndef PAWL_APPLICATION_H
 #define PAWL_APPLICATION_H
 
-#include "pawl/base.h"
-#include "pawl/change.h"
 #include "pawl/effect.h"
-#include "pawl/record.h"
+#include "pawl/message.h"
+#include "pawl/record_types.h"
 #include "pawl/schedule.h"
 #include "pawl/state_format.h"
 

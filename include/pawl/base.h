@@ -1,9 +1,10 @@
-/* base.h - the words every other header uses: text, time, ids, codes, errors,
- * memory, logging.
+/* base.h - the other calls on the types of types.h: ids and random numbers, arenas and the
+ * allocator, comparing texts and times. For stores, tools and programs that need more of them
+ * than a handler does.
  *
  * Threads: everything here is safe to call from any thread as long as two
- * threads do not touch one object at once; pawl_allocator_set and pawl_log_set
- * are for the start of the program.
+ * threads do not touch one object at once; pawl_allocator_set is for
+ * the start of the program.
  * Tests: tests/unit/base
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,103 +13,26 @@
 #define PAWL_BASE_H
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "pawl/api.h"
-#include "pawl/text.h"
+#include "pawl/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- Codes ------------------------------------------------------------- */
+/* ---- Text, codes and errors --------------------------------------------- */
 
-/* Retry class of a code: which next call makes sense. Switch over this, not over single codes.
- * No class has the number of a code, so a function that answers a class where a pawl_code is due
- * has failed: C++ does not compile it, C compilers warn of it (-Wenum-conversion), and the engine
- * ends its message as a dead letter that names the class. */
-typedef enum pawl_retry {
-    PAWL_RETRY_NEVER = 1001, /* the same call fails the same way */
-    PAWL_RETRY_LATER,        /* nothing was applied; try again after a while */
-    PAWL_RETRY_RELOAD,       /* nothing was applied; load again, then try again */
-    PAWL_RETRY_RESOLVE,      /* outcome unknown; pawl_store_resolve answers it */
-} pawl_retry;
+/* Bytewise, as every store compares: <0, 0, >0. */
+PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
+/* Well-formed UTF-8 without NUL. On false `*at` (may be NULL) is the offset of
+ * the first bad byte. */
+PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
 
-/* One row per code: symbol, number, retry class, exit code of the command,
- * text. The enum, the names, the retry classes and the command's exit codes
- * all come from this list. Numbers are never reused. The first five are also
- * what a handler answers. */
-#define PAWL_CODES(X)                                                                   \
-    X(OK, 0, NEVER, 0, "ok")                                                            \
-    X(RETRY, 1, LATER, 5, "the handler asks to be run again")                           \
-    X(RETRY_AFTER, 2, LATER, 5, "the handler asks to be run again after a delay")       \
-    X(REJECT, 3, NEVER, 1, "the handler rejects the message; it becomes a dead letter") \
-    X(DISCARD, 4, NEVER, 1, "the handler discards the message")                         \
-    X(EINVAL, 10, NEVER, 2, "invalid argument")                                         \
-    X(ECONFIG, 11, NEVER, 2, "configuration refused")                                   \
-    X(EINPUT, 12, NEVER, 2, "input refused")                                            \
-    X(EDECODE, 13, NEVER, 2, "cannot be decoded")                                       \
-    X(EUNSUPPORTED, 14, NEVER, 2, "not supported here")                                 \
-    X(EVERSION, 15, NEVER, 2, "of a version that this program does not read")           \
-    X(EUNREACHABLE, 20, LATER, 3, "the store cannot be reached")                        \
-    X(EDENIED, 21, NEVER, 3, "access refused")                                          \
-    X(ENOTSTORE, 22, NEVER, 3, "not a pawl store")                                      \
-    X(ESCHEMA, 30, NEVER, 4, "the schema is missing, older or newer")                   \
-    X(EFULL, 40, LATER, 5, "no space left")                                             \
-    X(EBUSY, 41, LATER, 5, "the store is busy; nothing was applied")                    \
-    X(ETIMEOUT, 42, LATER, 5, "the deadline passed; nothing was applied")               \
-    X(EINTERRUPTED, 43, LATER, 5, "interrupted; nothing was applied")                   \
-    X(EPERSIST, 44, NEVER, 5, "the store failed")                                       \
-    X(ELOST, 45, LATER, 5, "connection lost; nothing was applied")                      \
-    X(EUNKNOWN, 46, RESOLVE, 5, "connection lost during the commit; outcome unknown")   \
-    X(EDIED, 47, NEVER, 5, "the process died while it ran the message")                 \
-    X(ENOTFOUND, 50, NEVER, 6, "not found")                                             \
-    X(ECONFLICT, 51, RELOAD, 6, "another worker changed the row first")                 \
-    X(EDUPLICATE, 52, RELOAD, 6, "exists already")                                      \
-    X(EGONE, 53, RELOAD, 6, "no longer this worker's")                                  \
-    X(EFENCED, 54, RELOAD, 6, "this worker was replaced; nothing was applied")          \
-    X(EMISMATCH, 55, NEVER, 6, "the id is known with another type or body")             \
-    X(ENOMEM, 60, LATER, 5, "out of memory")                                            \
-    X(ELIMIT, 61, NEVER, 2, "over a limit")                                             \
-    X(EBUG, 70, NEVER, 70, "a bug in pawl")
-
-typedef enum pawl_code {
-#define PAWL__CODE(symbol, number, retry, exit_code, text) PAWL_##symbol = number,
-    PAWL_CODES(PAWL__CODE)
-#undef PAWL__CODE
-} pawl_code;
-
-/* "ECONFLICT"; "?" for a number that is no code. Static text. */
-PAWL_API const char *pawl_code_name(pawl_code code);
-/* The sentence of the list above. Static text. */
+/* The sentence of PAWL_CODES. Static text. */
 PAWL_API const char *pawl_code_text(pawl_code code);
-PAWL_API pawl_retry  pawl_code_retry(pawl_code code);
 /* The exit code the command gives for this code (design: 0 1 2 3 4 5 6 70). */
 PAWL_API int pawl_code_exit(pawl_code code);
 
-/* ---- Errors ------------------------------------------------------------ */
-
-/* Detail of a failure, owned by the caller, on the stack as a rule. NULL may
- * be passed everywhere when the detail is not wanted. */
-typedef struct pawl_error {
-    pawl_code code;
-    char      text[500]; /* NUL-terminated, cut with "..." when longer */
-} pawl_error;
-
-#define PAWL_ERROR_INIT \
-    {                   \
-        PAWL_OK,        \
-        {               \
-            0           \
-        }               \
-    }
-
-/* Fills `error` (may be NULL) and returns `code`, so that a failure is one
- * statement: return pawl_error_set(error, PAWL_EINVAL, "size is %d", size). */
-PAWL_API pawl_code pawl_error_set(pawl_error *error, pawl_code code, const char *format, ...)
-    PAWL_PRINTF(3, 4);
 PAWL_API pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format,
                                    va_list arguments) PAWL_PRINTF(3, 0);
 /* Puts "what: " before the text that is there; returns the code that is there.
@@ -116,37 +40,10 @@ PAWL_API pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char
 PAWL_API pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
-/* ---- Ids and time -------------------------------------------- */
-
-typedef struct pawl_uuid {
-    uint8_t bytes[16]; /* network order */
-} pawl_uuid;
-
-#define PAWL_UUID_TEXT_SIZE 36 /* lower case with hyphens, without NUL */
-
-/* Ids are one-field structs, so that one cannot be passed for another. */
-typedef struct pawl_saga_id {
-    pawl_uuid uuid;
-} pawl_saga_id;
-typedef struct pawl_timeout_id {
-    pawl_uuid uuid;
-} pawl_timeout_id;
-typedef struct pawl_worker_id {
-    pawl_uuid uuid;
-} pawl_worker_id;
-typedef struct pawl_session_id {
-    pawl_uuid uuid;
-} pawl_session_id;
-typedef struct pawl_dispatch_id {
-    pawl_uuid uuid;
-} pawl_dispatch_id;
+/* ---- Ids, time and random numbers ----------------------------------------- */
 
 PAWL_API bool pawl_uuid_is_zero(pawl_uuid uuid);
 PAWL_API int  pawl_uuid_compare(pawl_uuid left, pawl_uuid right);
-/* Writes 36 characters and a NUL. */
-PAWL_API void pawl_uuid_format(pawl_uuid uuid, char text[PAWL_UUID_TEXT_SIZE + 1]);
-/* Reads 36 characters, either case. PAWL_EINVAL names the text. */
-PAWL_API pawl_code pawl_uuid_parse(pawl_text text, pawl_uuid *uuid, pawl_error *error);
 /* Version 4 of 16 random bytes. */
 PAWL_API pawl_uuid pawl_uuid_v4(const uint8_t random[16]);
 /* Version 5 (SHA-1) of a name in a name space (RFC 9562). */
@@ -158,22 +55,6 @@ PAWL_API pawl_uuid pawl_uuid_v5(pawl_uuid name_space, const void *name, size_t s
 PAWL_API pawl_dispatch_id pawl_dispatch_id_make(pawl_text endpoint, pawl_text source,
                                                 int64_t version, int32_t index);
 
-/* Microseconds since the Unix epoch, UTC. */
-typedef int64_t pawl_time;
-#define PAWL_TIME_MAX INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
-#define PAWL_TIME_MIN INT64_C(-62135596800000000) /* 0001-01-01T00:00:00Z */
-
-/* Durations are microseconds too. */
-#define PAWL_MILLISECONDS(n) ((int64_t)(n)*INT64_C(1000))
-#define PAWL_SECONDS(n) ((int64_t)(n)*INT64_C(1000000))
-#define PAWL_MINUTES(n) ((int64_t)(n)*INT64_C(60000000))
-#define PAWL_HOURS(n) ((int64_t)(n)*INT64_C(3600000000))
-#define PAWL_DAYS(n) ((int64_t)(n)*INT64_C(86400000000))
-
-#define PAWL_TIME_TEXT_SIZE 27 /* 2026-01-31T23:59:59.123456Z, without NUL */
-
-/* RFC 3339 with six decimals and Z. Writes a NUL. */
-PAWL_API void pawl_time_format(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1]);
 /* RFC 3339 and its common relatives: date, 'T' or blank, time, optional
  * fraction of any length (cut to microseconds), 'Z' or an offset +hh:mm, +hhmm,
  * +hh; no zone means UTC. PAWL_EINVAL names the text and what is wrong. */
@@ -210,8 +91,6 @@ PAWL_API void *pawl_resize(void *memory, size_t size);
 PAWL_API void *pawl_allocate(size_t size); /* zeroed */
 PAWL_API void  pawl_free(void *memory);
 
-/* Memory that is freed together: one per batch, reset after its commit. */
-typedef struct pawl_arena pawl_arena;
 typedef struct pawl_arena_point {
     void  *block;
     size_t used;
@@ -225,11 +104,7 @@ PAWL_API void pawl_arena_reset(pawl_arena *arena);
 /* Back to an earlier point; memory taken since is gone. */
 PAWL_API pawl_arena_point pawl_arena_position(pawl_arena *arena);
 PAWL_API void             pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point);
-/* Aligned for any type, zeroed. NULL when out of memory. */
-PAWL_API void *pawl_arena_take(pawl_arena *arena, size_t size);
-/* Copies with a NUL behind. data == NULL when out of memory, never else. */
-PAWL_API pawl_text pawl_arena_text(pawl_arena *arena, pawl_text text);
-PAWL_API void     *pawl_arena_copy(pawl_arena *arena, const void *data, size_t size);
+PAWL_API void            *pawl_arena_copy(pawl_arena *arena, const void *data, size_t size);
 /* data == NULL when out of memory. */
 PAWL_API pawl_text pawl_arena_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
 /* Makes room for one more item in a growing array that lives in the arena:
@@ -240,19 +115,7 @@ PAWL_API void *pawl_arena_grow(pawl_arena *arena, void *items, size_t count, siz
 
 /* ---- Logging ----------------------------------------------------------- */
 
-typedef enum pawl_log_level {
-    PAWL_LOG_ERROR,
-    PAWL_LOG_WARNING,
-    PAWL_LOG_INFO,
-    PAWL_LOG_DEBUG,
-} pawl_log_level;
-
-/* Called from any thread, one call per line, no newline in `text`. Must not
- * call pawl. Bodies and passwords never appear in a line. */
-typedef void pawl_log_fn(pawl_log_level level, const char *text, void *context);
-
-/* NULL: errors and warnings to stderr (the default). */
-PAWL_API void pawl_log_set(pawl_log_fn *log, pawl_log_level level_max, void *context);
+/* A line to the function of pawl_log_set. */
 PAWL_API void pawl_log(pawl_log_level level, const char *format, ...) PAWL_PRINTF(2, 3);
 
 #ifdef __cplusplus

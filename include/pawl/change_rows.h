@@ -11,6 +11,7 @@
 
 #include "pawl/base.h"
 #include "pawl/message.h"
+#include "pawl/saga_rows.h"
 #include "pawl/value.h"
 
 #ifdef __cplusplus

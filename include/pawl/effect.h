@@ -15,7 +15,7 @@
 #ifndef PAWL_EFFECT_H
 #define PAWL_EFFECT_H
 
-#include "pawl/record.h"
+#include "pawl/record_types.h"
 
 #ifdef __cplusplus
 extern "C" {

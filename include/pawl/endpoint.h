@@ -1,10 +1,9 @@
 /* endpoint.h - running an application.
  *
- *     create -> { run | step* } -> destroy        stop from any thread
+ *     create -> run -> destroy        stop from any thread
  *
- * run() starts the worker threads and blocks; step() does one piece of work on
- * the calling thread, for an event loop of your own and for tests. Use either,
- * not both. The library installs no signal handlers.
+ * run() starts the worker threads and blocks. The library installs no signal handlers. A program
+ * with an event loop of its own calls pawl_endpoint_step instead (loop.h).
  *
  * Tests: tests/unit/runtime
  *
@@ -14,29 +13,22 @@
 #define PAWL_ENDPOINT_H
 
 #include "pawl/context.h"
-#include "pawl/observe.h"
+#include "pawl/observe_options.h"
 #include "pawl/recovery.h"
-#include "pawl/store.h"
-#include "pawl/transport.h"
+#include "pawl/store_open.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- Clocks -------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------- */
 
 /* Two clocks: business time (due times) and machine time (leases, back-off,
  * retention). A virtual clock stands still until it is set; under a virtual
  * business clock each message and timeout is handled at its own due time, in
- * due order, up to the clock's time. Safe from any thread. */
-typedef struct pawl_clock pawl_clock;
-
-PAWL_API pawl_clock *pawl_clock_create(pawl_time start); /* virtual; NULL: out of memory */
-PAWL_API void        pawl_clock_destroy(pawl_clock *clock);
-PAWL_API void        pawl_clock_set(pawl_clock *clock, pawl_time time); /* never back */
-PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the system's clock */
-
-/* ---- Options ------------------------------------------------------------- */
+ * due order, up to the clock's time. loop.h has the calls. */
+typedef struct pawl_clock         pawl_clock;
+typedef struct pawl_transport_ops pawl_transport_ops; /* transport.h */
 
 /* Where a logical destination leads: with neither url nor sink to a queue in this
  * store, in the commit that sends; else through the outbox, to another store or a
@@ -156,22 +148,6 @@ typedef struct pawl_endpoint_options {
 
 typedef struct pawl_endpoint pawl_endpoint;
 
-/* Counts of one step. */
-typedef struct pawl_step {
-    int64_t   handled; /* messages, timeouts and flushes that reached an end */
-    int64_t   sent;    /* outbox rows delivered */
-    int64_t   refused; /* units that will run again */
-    int64_t   dead;
-    bool      is_idle;   /* nothing was due */
-    bool      is_taken;  /* another process works this queue */
-    pawl_time next_due;  /* business time of the next thing known; PAWL_TIME_MAX */
-    int64_t   projected; /* events that projections have dealt with or passed over */
-} pawl_step;
-
-/* The ABI number and the sizes that an application says it was built with: a program that loads an
- * application from a module asks this before it reads anything else of it. PAWL_ECONFIG names the table,
- * its bytes and how many are needed; NULL is PAWL_EINVAL. From any thread. */
-PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
 /* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
  * wrong; a URL of a route that no driver and no sink is for is wrong, a store that is away
  * is not), opens the store, checks or creates the schema, subscribes to the types it handles.
@@ -192,50 +168,8 @@ PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NU
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the
  * handler returns or the process ends. */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
-/* How many threads that run() gave up have not come back yet. Until there is none, the
- * application and what the options point to must stay, also after destroy: no dlclose, no
- * pawl_clock_destroy. From any thread. */
-PAWL_API int pawl_endpoint_given_up(pawl_endpoint *endpoint);
 /* From any thread or a signal handler. */
-PAWL_API void      pawl_endpoint_stop(pawl_endpoint *endpoint);
-PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
-/* Steps until idle; sums up. */
-PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
-/* For a program that steps: takes in what the broker of option transport has, at most a batch, as run() does on a
- * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds. Each message is due
- * at the business time of this call, one that says so itself (header pawl.due) at its own. Any code but
- * PAWL_OK: the store or the broker is away, what was not acknowledged comes again, and the next call connects
- * anew. PAWL_EINVAL: the endpoint has no transport. */
-PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
-                                         pawl_error *error);
-/* Readable when there may be work for step(); it never blocks longer than
- * `next_due`. */
-PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
-/* Hands over now what an aggregator has: one partition, or all when NULL;
- * done by the next steps. */
-PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
-                                       const char *partition, pawl_error *error);
-/* The saga's state by its correlation value as JSON; `*version` 0 when there
- * is none. For programs that report; handlers use their state. Of a process or an
- * entity, by its key: the fold of all its events, also when a process is over. */
-PAWL_API pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga,
-                                      const pawl_value *value, pawl_arena *arena, pawl_text *data,
-                                      int64_t *version, pawl_error *error);
-/* How many there are. PAWL_EUNSUPPORTED for a process or an entity. */
-PAWL_API pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga,
-                                            int64_t *count, pawl_error *error);
-PAWL_API pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena,
-                                       pawl_stats *stats, pawl_error *error);
-/* The port of /livez, /readyz and /metrics; 0: nothing listens. From any thread, until
- * destroy. */
-PAWL_API int pawl_endpoint_observe_port(const pawl_endpoint *endpoint);
-
-/* The saga tables of an endpoint, for the schema verbs. In the arena. */
-PAWL_API pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
-                                        const char *saga_prefix, pawl_arena *arena,
-                                        const pawl_saga_table *const **tables, size_t *count,
-                                        pawl_error *error);
-
+PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);
 /* ---- Sending from outside a handler ----------------------------------------- */
 
 /* A sender collects messages; commit() stores them all or none. */

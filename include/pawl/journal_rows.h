@@ -8,7 +8,6 @@
 #ifndef PAWL_JOURNAL_ROWS_H
 #define PAWL_JOURNAL_ROWS_H
 
-#include "pawl/base.h"
 #include "pawl/message.h"
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* message.h - messages, saga tables and the states of rows, as every store has them.
+/* message.h - messages, events and the states of rows, as every store has them.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -8,8 +8,7 @@
 #ifndef PAWL_MESSAGE_H
 #define PAWL_MESSAGE_H
 
-#include "pawl/base.h"
-#include "pawl/value.h"
+#include "pawl/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,23 +57,6 @@ typedef struct pawl_message {
  * one row at least, and less than size_max and the largest message in all. Bytes; 0: no
  * limit. */
 #define PAWL_SIZE_IS_REACHED(size, size_max) ((size_max) != 0 && (size) >= (size_max))
-
-/* A correlation column: a property of the state and the type it is compared as.
- * PAWL_VALUE_NONE: the saga has no such column. */
-typedef struct pawl_correlation {
-    pawl_text       property;
-    pawl_value_type type;
-    bool            with_offset; /* a time: its column has an offset (PAWL_STORE_HAS_OFFSETS) */
-    bool            is_coarse;   /* set by a driver, in a copy of its own: its column cuts times */
-} pawl_correlation;
-
-/* The table of a saga type. Lives as long as any store handle that was given it. */
-typedef struct pawl_saga_table {
-    pawl_text        type; /* the saga's name, for error texts */
-    pawl_text        name; /* the table's name, saga prefix included */
-    pawl_correlation main;
-    pawl_correlation transitional;
-} pawl_saga_table;
 
 /* A fact, as a stream of the journal keeps it. */
 typedef struct pawl_event {

@@ -18,6 +18,7 @@
 #ifndef PAWL_OBSERVE_H
 #define PAWL_OBSERVE_H
 
+#include "pawl/observe_options.h"
 #include "pawl/store.h"
 #include "pawl/store_alarm.h"
 #include "pawl/store_projection.h"
@@ -36,49 +37,6 @@ typedef enum pawl_health_state {
 
 /* "healthy", "degraded", "unhealthy". Static text. */
 PAWL_API const char *pawl_health_name(pawl_health_state state);
-
-/* At or above a limit a check is no longer healthy. Zero means the default in
- * brackets, -1 that the limit is never reached. Durations are microseconds. */
-typedef struct pawl_health_options {
-    int64_t lag_degraded;         /* age of the oldest pending outbox row [1 min] */
-    int64_t lag_unhealthy;        /* [5 min] */
-    int64_t dead_degraded;        /* dead outbox rows [1] */
-    int64_t dead_unhealthy;       /* [100] */
-    int64_t held_degraded;        /* outbox rows held behind another of their source [1000] */
-    int64_t held_unhealthy;       /* [-1] */
-    int64_t queue_age_degraded;   /* how long a message of a queue has been ready [1 min] */
-    int64_t queue_age_unhealthy;  /* [-1] */
-    int64_t unread_degraded;      /* the same of a queue that no worker reads [1 min] */
-    int64_t unread_unhealthy;     /* [-1] */
-    int64_t retried_degraded;     /* how long a message in delayed retry is overdue [5 min] */
-    int64_t retried_unhealthy;    /* [-1] */
-    int64_t late_degraded;        /* how late the earliest timeout is [1 min] */
-    int64_t late_unhealthy;       /* [-1] */
-    int64_t partitions_degraded;  /* dead aggregator partitions [1] */
-    int64_t partitions_unhealthy; /* [-1] */
-    int64_t letters_degraded;     /* dead letters [1] */
-    int64_t letters_unhealthy;    /* [-1] */
-    int64_t behind_degraded;      /* events that a projection has not read yet [10,000] */
-    int64_t behind_unhealthy;     /* [-1] */
-    int64_t failing_degraded;     /* how long a projection has failed at one event [10 s] */
-    int64_t failing_unhealthy;    /* [-1] */
-    int64_t clock_degraded;       /* difference of the server's clock and this machine's [1 s] */
-    int64_t clock_unhealthy;      /* [-1] */
-    int64_t open_degraded;        /* how long a transaction of the database is open [10 min] */
-    int64_t open_unhealthy;       /* [-1] */
-    int64_t paused_degraded;      /* how long a queue with messages is paused [10 min] */
-    int64_t paused_unhealthy;     /* [-1] */
-    int64_t breaker_degraded;     /* how long an endpoint's breaker has been open [1 s] */
-    int64_t breaker_unhealthy;    /* [-1] */
-    int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
-    int64_t cleaning_unhealthy;   /* [-1] */
-    int64_t route_degraded;       /* how long a receiver of the outbox has been away [10 s] */
-    int64_t route_unhealthy;      /* [-1] */
-    int64_t idle_degraded;        /* how long something is due while no worker is alive [1 s] */
-    int64_t idle_unhealthy;       /* [-1] */
-    int64_t version_degraded;     /* how long a message waits for a program that reads it [10 s] */
-    int64_t version_unhealthy;    /* [-1] */
-} pawl_health_options;
 
 #define PAWL_HEALTH_CHECKS_MAX 24
 
@@ -138,38 +96,6 @@ PAWL_API size_t pawl_health_readers(const pawl_health_figures *figures, pawl_tex
  *              "store" says why. */
 PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options,
                                      pawl_time now, pawl_health *health, pawl_error *error);
-
-/* ---- What an endpoint shows ------------------------------------------------ */
-
-#define PAWL_OBSERVE_PORT_ANY (-1) /* a free port; pawl_endpoint_observe_port says which */
-
-/* Zero means the default in brackets. Endpoints with equal options and the same
- * store share one server and one sender; with other options or another store a
- * port is taken only once. Durations are microseconds
- * (O23).
- *
- * Errors of pawl_endpoint_create that come from them:
- *
- * PAWL_ECONFIG       a value over its limit, an address that is not numeric, a port that
- *                    is taken.
- * PAWL_EUNREACHABLE  the module libpawl-observe.so is not there.
- * PAWL_ELIMIT        more endpoints than can share a port. */
-typedef struct pawl_observe_options {
-    size_t              options_size; /* sizeof(pawl_observe_options) */
-    int                 port;         /* 0: nothing listens [0] */
-    const char         *address;      /* numeric; the system says which hosts may connect
-                                         ["127.0.0.1"] */
-    const char         *otlp;         /* "http://HOST:4318" of a collector; NULL: nothing is sent */
-    int64_t             otlp_period;  /* between two exports [10 s] */
-    int32_t             span_count;   /* spans that wait; of more the oldest are dropped [2048] */
-    const char         *service_name; /* in OTLP ["pawl"] */
-    pawl_health_options health;
-} pawl_observe_options;
-
-#define PAWL_OBSERVE_OPTIONS_INIT                    \
-    {                                                \
-        .options_size = sizeof(pawl_observe_options) \
-    }
 
 /* ---- The module ------------------------------------------------------------ */
 

@@ -1,8 +1,16 @@
 /* pawl.h - everything an application needs.
  *
- * Records (record.h) describe messages and saga state; tables (application.h)
+ * Records (record_types.h) describe messages and saga state; tables (application.h)
  * say which function handles what; handlers act through their context
  * (context.h); an endpoint (endpoint.h) runs it all on a store.
+ *
+ * Three headers are doors, each with the smaller ones behind it:
+ *
+ *     pawl/pawl.h      applications; pawl/test.h beside it is for their tests
+ *     pawl/operate.h   tools and dashboards: reading a store, and changing what is in it
+ *     pawl/driver.h    stores and transports
+ *
+ * A smaller header may also be included by itself, as loop.h by a program with an event loop of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +18,9 @@
 #define PAWL_PAWL_H
 
 #include "pawl/application.h"
-#include "pawl/base.h"
 #include "pawl/context.h"
 #include "pawl/endpoint.h"
-#include "pawl/limits.h"
 #include "pawl/process.h"
-#include "pawl/record.h"
-#include "pawl/schedule.h"
-#include "pawl/store.h"
 
 #define PAWL_VERSION "0.1.0"
 

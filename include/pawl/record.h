@@ -1,29 +1,5 @@
-/* record.h - C structs that know their JSON form.
- *
- * Fields are listed once; the struct, its descriptor and its JSON form come
- * from that list:
- *
- *     #define ORDER_STAGE(E) E(STAGE_PLACED, "placed") E(STAGE_PAID, "paid")
- *     PAWL_ENUM(order_stage, ORDER_STAGE)
- *
- *     #define ORDER_STATE(F)                          \
- *         F(TEXT, order_id, .required = true)         \
- *         F(INT64, total_cents)                       \
- *         F(OPT_TIME, paid_at)                        \
- *         F(FIXED, country, 2)                        \
- *         F(ENUM, stage, order_stage)                 \
- *         F(RECORD, address, address)                 \
- *         F(LIST_RECORD, lines, order_line)           \
- *         F(TEXT, iban, .secret = true)               \
- *         F(TEXT, note, .json = "Note")               \
- *         F(TIME, rings_at, .with_offset = true)
- *     PAWL_RECORD(order_state, ORDER_STATE)
- *
- * Kinds: BOOL INT16 INT32 INT64 UINT16 UINT32 UINT64 DOUBLE TEXT FIXED BYTES
- * UUID TIME ENUM JSON RECORD, each also as OPT_kind and LIST_kind. FIXED takes
- * the text's size, ENUM and RECORD the name of what was declared before; a
- * record may contain itself as OPT_RECORD or LIST_RECORD. The C types are in
- * record_macros.h, one line each.
+/* record.h - the functions of records: from JSON to a struct and back, deep copies, single fields.
+ * record_types.h says how a record is declared.
  *
  *     pawl_record_check at registration, then decode, encode, copy, equal
  *
@@ -31,7 +7,7 @@
  * of it, alike in all: compare records by pawl_record_type, not by address.
  *
  * Threads: descriptors are constant; the functions have no shared state.
- * Tests: tests/unit/record, tests/must_not_compile.c
+ * Tests: tests/unit/record
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,90 +15,12 @@
 #define PAWL_RECORD_H
 
 #include "pawl/base.h"
-#include "pawl/limits.h"
+#include "pawl/record_types.h"
 #include "pawl/value.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum pawl_kind {
-    PAWL_KIND_NONE,
-    PAWL_KIND_BOOL,
-    PAWL_KIND_INT16,
-    PAWL_KIND_INT32,
-    PAWL_KIND_INT64,
-    PAWL_KIND_UINT16,
-    PAWL_KIND_UINT32,
-    PAWL_KIND_UINT64, /* a value above 2^63-1 is refused in both directions */
-    PAWL_KIND_DOUBLE,
-    PAWL_KIND_TEXT,
-    PAWL_KIND_FIXED, /* char[size + 1], ends with NUL */
-    PAWL_KIND_BYTES, /* base64 (RFC 4648) in JSON */
-    PAWL_KIND_UUID,
-    PAWL_KIND_TIME, /* RFC 3339 in JSON */
-    PAWL_KIND_ENUM, /* int in C, a name in JSON */
-    PAWL_KIND_JSON, /* any JSON value, as text; empty = null */
-    PAWL_KIND_RECORD,
-} pawl_kind;
-
-typedef enum pawl_shape {
-    PAWL_ONE,      /* the value itself */
-    PAWL_OPTIONAL, /* {bool is_set; T value;}; for a record a pointer, NULL = absent */
-    PAWL_LIST,     /* {T *items; size_t count;} */
-} pawl_shape;
-
-typedef struct pawl_record pawl_record;
-typedef struct pawl_enum   pawl_enum;
-typedef const pawl_record *pawl_record_fn(void);
-typedef const pawl_enum   *pawl_enum_fn(void);
-
-struct pawl_enum {
-    const char        *name;
-    const char *const *names; /* JSON name of value i */
-    size_t             count;
-};
-
-typedef struct pawl_field {
-    const char     *name; /* in C */
-    const char     *json; /* in JSON; NULL = `name` */
-    pawl_kind       kind;
-    pawl_shape      shape;
-    size_t          offset;
-    size_t          value_offset; /* of `value` behind `offset` in an optional, else 0 */
-    size_t          item_size;    /* sizeof(T) */
-    size_t          fixed_size;   /* FIXED: bytes without the NUL */
-    pawl_record_fn *record;       /* RECORD */
-    pawl_enum_fn   *enumeration;  /* ENUM */
-    bool            secret;       /* masked wherever people look */
-    bool            required;     /* JSON without it, or with null, is refused */
-    /* TIME, that a saga is found by: its column is a datetimeoffset, which SQL Server alone has; any
-     * other store refuses the saga. Values are in UTC; a row of another program may have any offset. */
-    bool with_offset;
-    int  reserved; /* keeps the "..." of the macros from being empty */
-} pawl_field;
-
-/* Turns JSON of an older version into JSON of the record's own version. PAWL_EVERSION: it does not
- * know the version, and rows that have it wait for a program that does; any other failure is one of the
- * JSON. */
-typedef pawl_code pawl_upcast_fn(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
-                                 pawl_error *error);
-
-struct pawl_record {
-    size_t            table_size; /* sizeof(pawl_record) the program was built with */
-    size_t            field_size; /* sizeof(pawl_field) likewise; the stride of `fields` */
-    const char       *name;
-    const char       *type; /* of the message; NULL = `name` */
-    size_t            size; /* of the C struct, which begins with pawl_text pawl_extra */
-    const pawl_field *fields;
-    size_t            field_count;
-    pawl_record_fn   *base;    /* handlers of the base type run as well; NULL = none */
-    int               version; /* the major one, of what is written; 0 means 1 */
-    pawl_upcast_fn   *upcast;  /* NULL = older versions are refused */
-    int               reserved;
-};
-
-#include "pawl/record_macros.h"
 
 /* ---- Descriptors ------------------------------------------------------- */
 
@@ -143,14 +41,6 @@ PAWL_API const pawl_field *pawl_record_field(const pawl_record *record, const ch
 
 #define PAWL_DECODE_KEEP_EXTRA 1u /* members unknown here go to pawl_extra */
 #define PAWL_ENCODE_DEFAULTS 1u   /* members with default values are written too */
-
-/* The form of a TIME in JSON. RFC 3339 is read in each of them, too. */
-typedef enum pawl_times {
-    PAWL_TIMES_RFC3339,   /* "2026-01-31T23:59:59.000000Z" */
-    PAWL_TIMES_UNIX_US,   /* 1769903999000000: microseconds since 1970, as exact */
-    PAWL_TIMES_UNIX_MS,   /* 1769903999000: what is below a millisecond is cut off when written */
-    PAWL_TIMES_MICROSOFT, /* "/Date(1769903999000)/", likewise; an offset behind is read over */
-} pawl_times;
 #define PAWL_RECORD_TIMES(times) ((unsigned)(times) << 8) /* a flag of both directions */
 
 /* Fills the whole of `*out`, which may be uninitialised. Memory that it points to is in

@@ -1,4 +1,4 @@
-/* record_macros.h - the macros of record.h, which includes it.
+/* record_macros.h - the macros of record_types.h, which includes it.
  *
  * A list of fields is a macro that calls its parameter once per field. It is
  * called twice: with PAWL__MEMBER for the struct, with PAWL__FIELD for the
@@ -9,7 +9,7 @@
 #ifndef PAWL_RECORD_MACROS_H
 #define PAWL_RECORD_MACROS_H
 
-#include "pawl/base.h"
+#include "pawl/types.h"
 
 #if defined(__GNUC__)
 #define PAWL__UNUSED __attribute__((unused))

@@ -19,7 +19,7 @@
 #ifndef PAWL_RECOVERY_H
 #define PAWL_RECOVERY_H
 
-#include "pawl/base.h"
+#include "pawl/types.h"
 
 #ifdef __cplusplus
 extern "C" {

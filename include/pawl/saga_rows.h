@@ -1,4 +1,4 @@
-/* saga_rows.h - how a saga is asked for and what a store answers.
+/* saga_rows.h - the table of a saga type, how a saga is asked for and what a store answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/saga*.c
@@ -14,6 +14,23 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A correlation column: a property of the state and the type it is compared as.
+ * PAWL_VALUE_NONE: the saga has no such column. */
+typedef struct pawl_correlation {
+    pawl_text       property;
+    pawl_value_type type;
+    bool            with_offset; /* a time: its column has an offset (PAWL_STORE_HAS_OFFSETS) */
+    bool            is_coarse;   /* set by a driver, in a copy of its own: its column cuts times */
+} pawl_correlation;
+
+/* The table of a saga type. Lives as long as any store handle that was given it. */
+typedef struct pawl_saga_table {
+    pawl_text        type; /* the saga's name, for error texts */
+    pawl_text        name; /* the table's name, saga prefix included */
+    pawl_correlation main;
+    pawl_correlation transitional;
+} pawl_saga_table;
 
 typedef enum pawl_saga_key {
     PAWL_SAGA_BY_ID, /* values are PAWL_VALUE_UUID */

@@ -16,7 +16,7 @@
 #ifndef PAWL_SCHEDULE_H
 #define PAWL_SCHEDULE_H
 
-#include "pawl/record.h"
+#include "pawl/record_types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,12 +52,6 @@ typedef struct pawl_schedule {
 } pawl_schedule;
 
 #define PAWL_SCHEDULES(...) ((const pawl_schedule[]){__VA_ARGS__, {.name = NULL}})
-
-/* The first moment after `after` that a line of cron names by the clocks of `zone` (NULL: UTC);
- * PAWL_TIME_MAX when there is none. PAWL_EINVAL names the field, its value and what it may be, or the
- * zone; PAWL_ENOTFOUND: the system has no such zone. From any thread. */
-PAWL_API pawl_code pawl_schedule_next(const char *cron, const char *zone, pawl_time after,
-                                      pawl_time *next, pawl_error *error);
 
 #ifdef __cplusplus
 }

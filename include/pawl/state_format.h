@@ -28,7 +28,7 @@
 #ifndef PAWL_STATE_FORMAT_H
 #define PAWL_STATE_FORMAT_H
 
-#include "pawl/record.h"
+#include "pawl/record_types.h"
 
 #ifdef __cplusplus
 extern "C" {

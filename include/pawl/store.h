@@ -1,4 +1,4 @@
-/* store.h - opening a store, its schema, and committing changes to it.
+/* store.h - a store's schema, and committing changes to it. store_open.h opens one.
  *
  *     open -> commit* -> close
  *
@@ -18,25 +18,49 @@
 #include "pawl/base.h"
 #include "pawl/change.h"
 #include "pawl/limits.h"
-#include "pawl/store_options.h"
+#include "pawl/store_open.h"
 #include "pawl/store_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct pawl_store     pawl_store;
 typedef struct pawl_store_ops pawl_store_ops;
 
-/* `url` begins with a scheme. NULL options: all defaults. On failure *store is
- * NULL. A driver that is not installed is PAWL_EUNREACHABLE and names its
- * package. Passwords in the URL appear in no text. */
-PAWL_API pawl_code pawl_store_open(const char *url, const pawl_store_options *options,
-                                   pawl_store **store, pawl_error *error);
-PAWL_API void      pawl_store_close(pawl_store *store); /* accepts NULL */
+/* ---- Schema ---------------------------------------------------------------- */
+
+typedef struct pawl_schema_spec {
+    const char                   *system_prefix; /* NULL: "pawl_" */
+    const pawl_saga_table *const *tables;
+    size_t                        table_count;
+    int64_t                       deadline_ms; /* of one call; 0: 30,000 */
+    bool                          is_drop;     /* PRINT: the script that drops the tables */
+    bool
+        is_purge; /* APPLY: drops columns of correlation properties that their saga has no more, too.
+                    * Programs that have them still fail from then on: end these first */
+    const char *application; /* the file whose tables they are, for hints: APP */
+} pawl_schema_spec;
+
+typedef enum pawl_schema_verb {
+    PAWL_SCHEMA_PRINT,  /* the script, line by line; needs no connection */
+    PAWL_SCHEMA_APPLY,  /* run it; harmless when run again or by two at once */
+    PAWL_SCHEMA_VERIFY, /* one line for each difference; PAWL_ESCHEMA when there is one */
+    PAWL_SCHEMA_DROP,   /* drop the tables of the spec; harmless when they are gone */
+    /* Each statement that APPLY would run there now, line by line as a script that can be run; no
+     * line when there is nothing to do. Runs none, and fails where APPLY would refuse. Where there
+     * are no tables, and of a driver that does not know it: PAWL_EUNSUPPORTED. */
+    PAWL_SCHEMA_PLAN,
+} pawl_schema_verb;
+
+/* One line without its newline. */
+typedef void pawl_line_fn(pawl_text line, void *context);
+
 PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
                                      const pawl_schema_spec *spec, pawl_line_fn *line,
                                      void *context, pawl_error *error);
+
+/* ---- Committing -------------------------------------------------------------- */
+
 /* Checks the set (limits, names, group numbers), then commits it, wakes who
  * waits on the same store in this process, and resolves an unknown outcome:
  * PAWL_EUNKNOWN comes back only when the store cannot be asked. A handle

@@ -1,5 +1,5 @@
 /* store_driver.h - operations of a storage driver, for those who write a driver; an application
- * needs store.h alone.
+ * needs pawl.h alone.
  *
  * A driver has exactly one write path, commit(); every guarantee pawl makes
  * rests on that call applying each group of changes whole or not at all.

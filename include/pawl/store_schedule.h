@@ -70,6 +70,12 @@ PAWL_API pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id,
                                               pawl_schedule_action action, pawl_text by,
                                               pawl_text reason, pawl_time now, pawl_error *error);
 
+/* The first moment after `after` that a line of cron names by the clocks of `zone` (NULL: UTC);
+ * PAWL_TIME_MAX when there is none. PAWL_EINVAL names the field, its value and what it may be, or the
+ * zone; PAWL_ENOTFOUND: the system has no such zone. From any thread. */
+PAWL_API pawl_code pawl_schedule_next(const char *cron, const char *zone, pawl_time after,
+                                      pawl_time *next, pawl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

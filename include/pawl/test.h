@@ -47,7 +47,8 @@
 #ifndef PAWL_TEST_H
 #define PAWL_TEST_H
 
-#include "pawl/endpoint.h"
+#include "pawl/base.h"
+#include "pawl/loop.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-/* text.h - text and bytes: a pointer and a size. base.h includes it.
+/* text.h - text and bytes: a pointer and a size. types.h includes it.
  *
  * Threads: safe to call from any thread.
  * Tests: tests/unit/base/test_base_text.c, tests/must_not_compile.c
@@ -61,11 +61,6 @@ typedef struct pawl_bytes {
 /* Borrows `string` (NULL gives the empty text). */
 PAWL_API pawl_text pawl_text_of(const char *string);
 PAWL_API bool      pawl_text_equal(pawl_text left, pawl_text right);
-/* Bytewise, as every store compares: <0, 0, >0. */
-PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
-/* Well-formed UTF-8 without NUL. On false `*at` (may be NULL) is the offset of
- * the first bad byte. */
-PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
 
 #ifdef __cplusplus
 }

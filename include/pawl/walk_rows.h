@@ -11,6 +11,7 @@
 
 #include "pawl/base.h"
 #include "pawl/message.h"
+#include "pawl/saga_rows.h"
 
 #ifdef __cplusplus
 extern "C" {

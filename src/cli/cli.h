@@ -13,9 +13,7 @@
 
 #include "cli/options.h"
 #include "cli/table.h"
-#include "pawl/operations.h"
-#include "pawl/pawl.h"
-#include "pawl/store_calls.h"
+#include "pawl/operate.h"
 
 #include <stdio.h>
 #include <yyjson.h>

@@ -5,6 +5,7 @@
 #include "engine/headers.h"
 
 #include "engine/trace.h"
+#include "pawl/record.h"
 
 #include <string.h>
 #include <yyjson.h>

@@ -9,6 +9,7 @@
  */
 #include "engine/trace.h"
 
+#include "pawl/base.h"
 #include "pawl/limits.h"
 
 #include <string.h>

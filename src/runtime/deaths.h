@@ -22,7 +22,7 @@
 #ifndef PAWL_RUNTIME_DEATHS_H
 #define PAWL_RUNTIME_DEATHS_H
 
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 #include "pawl/store_calls.h"
 
 #include <stdatomic.h>

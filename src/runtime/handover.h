@@ -19,8 +19,8 @@
 #ifndef PAWL_RUNTIME_HANDOVER_H
 #define PAWL_RUNTIME_HANDOVER_H
 
-#include "pawl/endpoint.h"
 #include "pawl/intake.h"
+#include "pawl/loop.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

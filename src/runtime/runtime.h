@@ -14,7 +14,7 @@
 #define PAWL_RUNTIME_H
 
 #include "engine/batch.h"
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 #include "pawl/transport.h"
 #include "runtime/alarm.h"
 #include "runtime/audit.h"

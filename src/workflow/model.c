@@ -7,7 +7,7 @@
  */
 #include "workflow/model.h"
 
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 #include "pawl/process.h"
 #include "workflow/names.h"
 

@@ -16,6 +16,8 @@
 #include "pawl/application.h"
 #include "pawl/limits.h"
 #include "pawl/process.h"
+#include "pawl/record.h"
+#include "pawl/saga_rows.h"
 
 #define PAWL__BASES_MAX 16               /* of a message type: more of them are not looked at */
 #define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* E17 */

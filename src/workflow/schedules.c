@@ -6,6 +6,7 @@
 
 #include "base/cron.h"
 #include "pawl/limits.h"
+#include "pawl/store_schedule.h"
 #include "workflow/names.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "workflow/model.h"
 
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 
 #include <string.h>
 

@@ -7,8 +7,7 @@
 #ifndef PAWL_TESTS_CONTRACT_FINDINGS_H
 #define PAWL_TESTS_CONTRACT_FINDINGS_H
 
-#include "pawl/pawl.h"
-#include "pawl/store_calls.h"
+#include "pawl/operate.h"
 
 static inline pawl_finding_rows diagnose_as(ground *p, pawl_store *store, pawl_diagnosis asked)
 {

@@ -14,6 +14,7 @@ int main(void)
 
 #include "contract/mongodb_ground.h"
 
+#include "pawl/loop.h"
 #include "pawl/pawl.h"
 #include "pawl/store_calls.h"
 

@@ -52,6 +52,9 @@ grep -q '^  limit ' bench.log || die "no loop beside pawl: $(cat bench.log)"
 echo "== an application by pkg-config"
 read -ra flags <<<"$(pkg-config --cflags --libs pawl)"
 strict=(-std=c17 -Wall -Wextra -Wpedantic -Werror)
+for door in pawl operate driver test; do
+    echo "#include <pawl/$door.h>" | "$cc" "${strict[@]}" -fsyntax-only -x c - "${flags[@]}" || die "pawl/$door.h"
+done
 "$cc" "${strict[@]}" -shared -fPIC -o by_pkg_config.so "$orders/orders.c" "${flags[@]}"
 handles ./by_pkg_config.so by_pkg_config.db
 "$cc" "${strict[@]}" -o by_pkg_config "$orders"/*.c "${flags[@]}" \

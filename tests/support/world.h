@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "pawl/pawl.h"
-#include "pawl/store_driver.h"
+#include "pawl/driver.h"
+#include "pawl/operate.h"
 #include "support/server.h"
 
 #define WORLD_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */

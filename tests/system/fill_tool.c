@@ -18,8 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <pawl/operations.h>
-#include <pawl/pawl.h>
+#include <pawl/operate.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ build()
 echo "== install"
 build -DPAWL_SQLITE=AUTO
 cmake --install "$work/build" --prefix "$first" >/dev/null
-test -e "$first/include/pawl/base.h"
+diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
 # One unversioned name, one for the loader, one with the full version.
 test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.0"
 for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl zsh/site-functions/_pawl \

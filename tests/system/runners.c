@@ -15,8 +15,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <pawl/pawl.h>
-#include <pawl/store_driver.h>
+#include <pawl/driver.h>
+#include <pawl/operate.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "runtime/observe/health_rows.h"
 
 #include "base/cut.h"
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 #include "pawl/store_queue.h"
 
 #include <stdio.h>

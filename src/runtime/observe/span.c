@@ -7,6 +7,8 @@
  */
 #include "runtime/observe/span.h"
 
+#include "pawl/base.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "runtime/upgrade/upgrade.h"
 
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 
 typedef struct reason_row {
     const char *name;

@@ -10,6 +10,7 @@
 #define PAWL_STORE_CORE_REACH_H
 
 #include "pawl/message.h"
+#include "pawl/saga_rows.h"
 
 #define PAWL__REACH_NAMES_SIZE 200    /* cut where it is longer: it is for people */
 #define PAWL__REACH_COUNT_MAX 1000000 /* a larger number would say no more */

@@ -12,7 +12,7 @@
 
 #include "pawl/base.h"
 #include "pawl/saga_rows.h"
-#include "pawl/store_options.h"
+#include "pawl/store.h"
 
 typedef struct pawl__sql_dialect pawl__sql_dialect;
 

@@ -8,7 +8,7 @@
  */
 #include "transport/rabbitmq/rabbitmq.h"
 
-#include "pawl/endpoint.h"
+#include "pawl/loop.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@ int main(void)
 
 #include <cmocka.h>
 
-#include "pawl/pawl.h"
+#include "pawl/driver.h"
 #include "transport/rabbitmq/url.h"
 
 static void read_for(pawl__rabbitmq_use use, pawl__rabbitmq_url *url, const char *text)

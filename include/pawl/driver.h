@@ -1,0 +1,15 @@
+/* driver.h - everything that a driver of a store or of a transport needs.
+ *
+ * The table of a store with its change sets (store_driver.h), the sinks that outbox rows go to
+ * (transport.h), and brokers that messages come in from (intake.h).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_DRIVER_H
+#define PAWL_DRIVER_H
+
+#include "pawl/intake.h"
+#include "pawl/store_driver.h"
+#include "pawl/transport.h"
+
+#endif

@@ -1,0 +1,55 @@
+/* store_open.h - opening a store and closing it.
+ *
+ * Threads: a handle belongs to one thread at a time; open one for each thread.
+ * Fork: a handle used in a child process is refused with PAWL_EINVAL.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_OPEN_H
+#define PAWL_STORE_OPEN_H
+
+#include "pawl/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_store      pawl_store;
+typedef struct pawl_saga_table pawl_saga_table; /* saga_rows.h */
+
+typedef enum pawl_open_mode {
+    PAWL_OPEN_CREATE, /* make what is missing (memory, sqlite, mongodb); servers check only */
+    PAWL_OPEN_CHECK,  /* PAWL_ESCHEMA when something is missing, older or newer */
+    PAWL_OPEN_LOOK,   /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
+    PAWL_OPEN_SCHEMA, /* connect only: for pawl_store_schema */
+} pawl_open_mode;
+
+typedef struct pawl_store_options {
+    size_t                        options_size; /* sizeof(pawl_store_options) */
+    pawl_open_mode                mode;
+    const char                   *system_prefix; /* NULL: "pawl_" */
+    int64_t                       deadline_ms;   /* of one call; 0: 30,000 */
+    const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
+    size_t                        table_count;
+    /* How long a transaction may rest while a handler runs, where the server ends one that rests; 0: the
+     * driver's own limit, a minute or more. */
+    int64_t handler_ms_max;
+} pawl_store_options;
+
+#define PAWL_STORE_OPTIONS_INIT                    \
+    {                                              \
+        .options_size = sizeof(pawl_store_options) \
+    }
+
+/* `url` begins with a scheme. NULL options: all defaults. On failure *store is
+ * NULL. A driver that is not installed is PAWL_EUNREACHABLE and names its
+ * package. Passwords in the URL appear in no text. */
+PAWL_API pawl_code pawl_store_open(const char *url, const pawl_store_options *options,
+                                   pawl_store **store, pawl_error *error);
+PAWL_API void      pawl_store_close(pawl_store *store); /* accepts NULL */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
