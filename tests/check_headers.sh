@@ -100,6 +100,16 @@ if pkg-config --exists sqlite3 && gives_connection sqlite3 sqlite3.h pawl_sqlite
     echo "self-test: a connection of the wrong type passed"
     result=1
 fi
+# The version for #if is that of the text, and the project's.
+project=$(sed -n 's/^project(pawl VERSION \([0-9.]*\).*/\1/p' "$include/../CMakeLists.txt")
+version=$(printf '#include "pawl/pawl.h"\nversion %s\n' \
+    'PAWL_VERSION_MAJOR PAWL_VERSION_MINOR PAWL_VERSION_PATCH PAWL_VERSION PAWL_VERSION_NUMBER' |
+    "$cc" -E -P -I "$include" -x c - | sed -n 's/^version //p')
+read -r major minor patch <<<"${project//./ }"
+if [ "$version" != "$major $minor $patch \"$project\" ($major * 10000 + $minor * 100 + $patch)" ]; then
+    echo "the project is $project, pawl.h says: $version"
+    result=1
+fi
 for header in "$include"/pawl/*.h; do
     name=pawl/$(basename "$header")
     for language in c cxx; do

@@ -22,7 +22,14 @@
 #include "pawl/endpoint.h"
 #include "pawl/process.h"
 
+/* The version of these headers; pawl_version() has that of the library. For a program that compiles
+ * with several: #if PAWL_VERSION_NUMBER >= 10200 is 1.2.0 and later. */
 #define PAWL_VERSION "0.1.0"
+#define PAWL_VERSION_MAJOR 0
+#define PAWL_VERSION_MINOR 1
+#define PAWL_VERSION_PATCH 0
+#define PAWL_VERSION_NUMBER \
+    (PAWL_VERSION_MAJOR * 10000 + PAWL_VERSION_MINOR * 100 + PAWL_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
