@@ -172,7 +172,12 @@ PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);
 /* ---- Sending from outside a handler ----------------------------------------- */
 
-/* A sender collects messages; commit() stores them all or none. */
+/* A sender collects messages; commit() stores them all or none. An enlisted one writes each send at
+ * once, into the caller's transaction.
+ *
+ * Threads: a sender belongs to one thread at a time, as a store handle does; each thread opens one of
+ * its own. Two senders may be used at the same time. In a child process of fork() a commit and an
+ * enlisted send are refused with PAWL_EINVAL: the child opens its own. */
 typedef struct pawl_sender pawl_sender;
 
 /* On a store of its own handle. `reply_to` may be NULL. */
@@ -198,7 +203,8 @@ PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_opti
 PAWL_API pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
                                      const pawl_send_options *options, const pawl_record *record,
                                      const void *message, pawl_error *error);
-/* Not for an enlisted sender: there the caller's transaction commits. */
+/* The sender is then empty and can be used again; after a failure its messages stay, to be committed
+ * once more. Not for an enlisted sender: there the caller's transaction commits. */
 PAWL_API pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error);
 PAWL_API void      pawl_sender_close(pawl_sender *sender); /* drops what is not committed */
 
