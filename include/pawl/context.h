@@ -44,9 +44,14 @@ PAWL_API pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
                                   const void *message);
 /* To every queue that subscribes to the type or one of its base types. */
 PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message);
+/* The same id, due time and headers in every queue. NULL options: none. */
+PAWL_API pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *options,
+                                     const pawl_record *record, const void *message);
 /* To where the message in hand came from (its header "pawl.reply_to", which
  * every send sets to the sender's queue). PAWL_EINVAL without one. */
 PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
+PAWL_API pawl_code pawl_reply_with(pawl_context *ctx, const pawl_send_options *options,
+                                   const pawl_record *record, const void *message);
 /* To the endpoint that sent the message which began the saga in hand, however long ago (S23).
  * PAWL_EINVAL when there is no saga in hand, or that message had no header "pawl.reply_to": it
  * came from outside. A process and an entity have none: their events say what they need. */

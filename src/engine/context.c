@@ -222,15 +222,16 @@ static pawl_code check_destination(pawl_context *ctx, const char *destination)
     return PAWL_OK;
 }
 
+static const pawl_send_options no_options = {.options_size = sizeof(pawl_send_options)};
+
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
                              const pawl_send_options *options, const pawl_record *record,
                              const void *message)
 {
-    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
-    pawl_message                   made     = {.id = {.size = 0}};
-    pawl_code                      code     = check_destination(ctx, destination);
+    pawl_message made = {.id = {.size = 0}};
+    pawl_code    code = check_destination(ctx, destination);
     if (options == NULL)
-        options = &defaults;
+        options = &no_options;
     if (code == PAWL_OK)
         code = pawl__context_declared(ctx, kind, record, destination);
     if (code == PAWL_OK)
@@ -256,7 +257,8 @@ pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_recor
     return pawl_send_with(ctx, destination, NULL, record, message);
 }
 
-pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message)
+pawl_code pawl_reply_with(pawl_context *ctx, const pawl_send_options *options,
+                          const pawl_record *record, const void *message)
 {
     pawl_text queue = pawl_header_value(ctx, "pawl.reply_to");
     if (ctx->failed != PAWL_OK)
@@ -265,18 +267,25 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "message %.*s has no header pawl.reply_to to reply to",
                                     PAWL_TEXT_ARGS(ctx->unit->message.id));
-    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, NULL, record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, options, record, message);
 }
 
-pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message)
+pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message)
 {
-    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
-    pawl__engine                  *engine   = ctx->batch->engine;
-    const pawl_subscriptions      *list     = NULL;
-    pawl_message                   made     = {.id = {.size = 0}};
-    pawl_code code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
+    return pawl_reply_with(ctx, NULL, record, message);
+}
+
+pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *options,
+                            const pawl_record *record, const void *message)
+{
+    pawl__engine             *engine = ctx->batch->engine;
+    const pawl_subscriptions *list   = NULL;
+    pawl_message              made   = {.id = {.size = 0}};
+    pawl_code                 code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
+    if (options == NULL)
+        options = &no_options;
     if (code == PAWL_OK)
-        code = build_message(ctx, &defaults, false, record, message, &made);
+        code = build_message(ctx, options, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
     /* Subscriptions that cannot be read fail the message: published to nobody, it would be lost. */
@@ -288,11 +297,17 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
         if (!pawl__is_subscriber(list, i, record))
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
-        code            = queue.data != NULL ? add_send(ctx, queue, &made, PAWL__NO_DELAY, false)
-                                             : out_of_memory(ctx);
+        code            = queue.data != NULL
+                              ? add_send(ctx, queue, &made, due_of(ctx, options), options->id != NULL)
+                              : out_of_memory(ctx);
     }
     ctx->effect_count++; /* publishing counts even when nobody subscribes */
     return code;
+}
+
+pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message)
+{
+    return pawl_publish_with(ctx, NULL, record, message);
 }
 
 /* The answer to a saga could come before the saga's row, and would be dropped. A process's waits. */

@@ -59,6 +59,17 @@ static pawl_code send_with(pawl_context *ctx, pawl_text how)
     return pawl_send_with(ctx, "out", &options, PAWL_MESSAGE(answer, .text = PAWL_TEXT("hello")));
 }
 
+/* Publishing and replying with all options. */
+static pawl_code answer_with(pawl_context *ctx, pawl_text how)
+{
+    static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .delay = PAWL_SECONDS(90), .id = "my-id",
+                                 .correlation_id = "my-conversation", .headers = headers};
+    if (is(how, "publish with"))
+        return pawl_publish_with(ctx, &options, PAWL_MESSAGE(news, .text = PAWL_TEXT("hello")));
+    return pawl_reply_with(ctx, &options, PAWL_MESSAGE(answer, .text = PAWL_TEXT("hello")));
+}
+
 /* An id of as many bytes as one may have, and of one more. */
 static pawl_code send_long(pawl_context *ctx, size_t size)
 {
@@ -98,6 +109,8 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
         return pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = message->name));
     if (is(how, "delay") || is(how, "due") || is(how, "id"))
         return send_with(ctx, how);
+    if (is(how, "publish with") || is(how, "reply with"))
+        return answer_with(ctx, how);
     if (is(how, "longest id"))
         return send_long(ctx, PAWL_MESSAGE_ID_SIZE_MAX);
     if (is(how, "too long id"))
@@ -136,9 +149,11 @@ PAWL_MESSAGE_HANDLER(on_task, task);
 static pawl_code on_ask(pawl_context *ctx, const answer *message)
 {
     world_note(&seen, "answer(%.*s)", PAWL_TEXT_ARGS(message->text));
-    if (is(message->text, "ask"))
+    if (is(message->text, "ask") || is(message->text, "ask with"))
         return pawl_send(ctx, "desk",
-                         PAWL_MESSAGE(task, .name = PAWL_TEXT("ping"), .how = PAWL_TEXT("reply")));
+                         PAWL_MESSAGE(task, .name = PAWL_TEXT("ping"),
+                                      .how = is(message->text, "ask") ? PAWL_TEXT("reply")
+                                                                      : PAWL_TEXT("reply with")));
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ask, answer);
@@ -315,6 +330,38 @@ static void a_reply_goes_where_the_message_came_from(const char *url)
     world_close(&asker);
 }
 
+/* `queue` has the one message that answer_with sent, not due before its time. */
+static void has_answer(world *it, const char *queue)
+{
+    pawl_queue_rows rows = world_queue(it, queue);
+    assert_int_equal(rows.count, 1);
+    const pawl_message *message = &rows.items[0].message;
+    assert_string_equal(message->id.data, "my-id");
+    assert_string_equal(message->correlation_id.data, "my-conversation");
+    assert_true(world_says(message->headers, "\"colour\":\"blue\""));
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
+}
+
+static void publications_and_replies_have_options_too(const char *url)
+{
+    world it, asker, other, both;
+    open_world(&asker, url, "client");
+    open_world(&other, url, "reader");
+    open_world(&both, url, "fan");
+    open_world(&it, url, "desk");
+    post(&it, NULL, "news", "publish with");
+    world_post(&asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask with")));
+    world_drain(&asker);
+    world_drain(&it);
+    has_answer(&it, "reader");
+    has_answer(&it, "fan");
+    has_answer(&it, "client");
+    world_close(&it);
+    world_close(&both);
+    world_close(&other);
+    world_close(&asker);
+}
+
 /* ---- What does not leave ------------------------------------------------------------ */
 
 static void e23_now_survives_a_failing_handler_and_nothing_else(const char *url)
@@ -425,6 +472,7 @@ int main(void)
         ON_ALL_STORES(the_longest_id_is_taken_and_a_longer_one_refused),
         ON_ALL_STORES(a_publication_reaches_every_subscriber_once),
         ON_ALL_STORES(a_reply_goes_where_the_message_came_from),
+        ON_ALL_STORES(publications_and_replies_have_options_too),
         ON_ALL_STORES(e23_now_survives_a_failing_handler_and_nothing_else),
         ON_ALL_STORES(e6_effects_of_a_failed_run_vanish),
         ON_ALL_STORES(a_refused_effect_fails_the_message),
