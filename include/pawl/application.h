@@ -224,8 +224,8 @@ struct pawl_process {
  * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
  * time, under a virtual clock the event's. `pawl projection rebuild` has it read again. */
 struct pawl_projection {
-    const char                *name; /* of the checkpoint: another name begins anew */
-    const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */
+    const char    *name; /* of the checkpoint: another name begins anew */
+    const pawl_on *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; a row has .handle alone */
     bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */
     const pawl_effect *does; /* of all its handlers: PAWL_DOES(...); NULL: not declared */

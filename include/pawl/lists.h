@@ -13,7 +13,6 @@
  * read past it. Inside a function a list lives until the end of the block. */
 #define PAWL_ON(...) ((const pawl_on[]){__VA_ARGS__, {.handle = NULL}})
 #define PAWL_FILTERS(...) ((const pawl_filter[]){__VA_ARGS__, {.before = NULL}})
-#define PAWL_HANDLERS(...) ((const pawl_handler *const[]){__VA_ARGS__, NULL})
 #define PAWL_APPLY_LIST(...) ((const pawl_apply *const[]){__VA_ARGS__, NULL})
 #define PAWL_SAGAS(...) ((const pawl_saga *const[]){__VA_ARGS__, NULL})
 #define PAWL_AGGREGATORS(...) ((const pawl_aggregator *const[]){__VA_ARGS__, NULL})

@@ -171,10 +171,13 @@ static void read_projection(reader *r, const pawl_projection *given)
     pawl_projection whole;
     read_row(given, 0, r->application->projection_size, &whole, sizeof whole);
     pawl__topology_part *part  = next_part(r, PAWL__PART_PROJECTION, whole.name);
-    size_t               count = list_count(whole.on);
+    size_t               count = row_count(r, whole.on);
     part->rows                 = take(r, count, sizeof part->rows[0]);
-    for (size_t i = 0; part->rows != NULL && i < count; i++)
-        read_handler(r, whole.on[i], whole.does, &part->rows[part->row_count++]);
+    for (size_t i = 0; part->rows != NULL && i < count; i++) {
+        pawl_on row;
+        read_row(whole.on, i, r->application->on_size, &row, sizeof row);
+        read_handler(r, row.handle, whole.does, &part->rows[part->row_count++]);
+    }
 }
 
 /* ---- Schedules ----------------------------------------------------------- */

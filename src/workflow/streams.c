@@ -197,10 +197,19 @@ static int by_event(const void *left, const void *right)
                              ((const pawl__projection_on *)right)->type);
 }
 
+/* A key, a timeout or effects of a row would be passed over in silence. */
+static bool has_more_than_handle(const pawl_on *row)
+{
+    return row->timeout != NULL || row->key != NULL || row->transitional_key != NULL ||
+           row->starts || row->own_sql || row->not_found != PAWL_NOT_FOUND_DROP ||
+           row->missing != NULL || row->find != NULL || row->does != NULL;
+}
+
 static pawl_code build_projection_rows(pawl__model *model, const pawl_projection *projection,
                                        pawl__projection_model *made, pawl_error *error)
 {
-    size_t count = pawl__list_count(projection->on);
+    uint32_t stride = model->application->on_size;
+    size_t   count  = pawl__model_row_count(model, projection->on);
     if (count == 0)
         return pawl_error_set(error, PAWL_ECONFIG, "projection %s has no handler in .on",
                               projection->name);
@@ -208,11 +217,18 @@ static pawl_code build_projection_rows(pawl__model *model, const pawl_projection
     if (made->on == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        const pawl_handler *handler = projection->on[i];
+        pawl_on row;
+        pawl__table_row(projection->on, i, stride, &row, sizeof row);
+        const pawl_handler *handler = row.handle;
         if (handler->state != NULL || handler->message == NULL || handler->is_list)
             return pawl_error_set(error, PAWL_ECONFIG,
                                   "projection %s: handler %zu of .on is not made by "
                                   "PAWL_MESSAGE_HANDLER",
+                                  projection->name, i + 1);
+        if (has_more_than_handle(&row))
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "projection %s: row %zu of .on has more than .handle, and a "
+                                  "projection reads nothing else of it",
                                   projection->name, i + 1);
         made->on[i]      = (pawl__projection_on){.handler = handler, .event = handler->message()};
         made->on[i].type = pawl_text_of(pawl_record_type(made->on[i].event));

@@ -61,8 +61,9 @@ static const pawl_entity box_entity = {.name  = "Box",
                                        .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
                                        .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_noted))};
 
-static const pawl_projection names = {.name = "names", .on = PAWL_HANDLERS(PAWL_HANDLE(on_noted))};
-static const pawl_projection all   = {.name = "all", .on = PAWL_HANDLERS(PAWL_HANDLE(on_any))};
+static const pawl_projection names = {.name = "names",
+                                      .on   = PAWL_ON({.handle = PAWL_HANDLE(on_noted)})};
+static const pawl_projection all = {.name = "all", .on = PAWL_ON({.handle = PAWL_HANDLE(on_any)})};
 
 static const pawl_endpoint_spec boxes = {.name        = "boxes",
                                          .entities    = PAWL_ENTITIES(&box_entity),

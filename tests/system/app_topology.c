@@ -142,7 +142,7 @@ PLAIN(on_closed, closed)
 PLAIN(on_news, news)
 
 static const pawl_projection totals = {
-    .name = "totals", .on = PAWL_HANDLERS(PAWL_HANDLE(on_closed)), .does = PAWL_DOES_NOTHING};
+    .name = "totals", .on = PAWL_ON({.handle = PAWL_HANDLE(on_closed)}), .does = PAWL_DOES_NOTHING};
 
 /* ---- The application --------------------------------------------------------- */
 

@@ -168,12 +168,13 @@ PAWL_MESSAGE_HANDLER(on_counted, counted);
         .name = (name_), .handle = PAWL_HANDLE(on_pieces), .size = 1, .attempts_max = 1, \
         .does = (__VA_ARGS__)                                                            \
     }
-static const pawl_aggregator mute   = AGGREGATOR("mute", PAWL_DOES_NOTHING);
-static const pawl_aggregator loud   = AGGREGATOR("loud", PAWL_DOES(PAWL_SENDS(answer, "out")));
-static const pawl_projection unsaid = {
-    .name = "unsaid", .on = PAWL_HANDLERS(PAWL_HANDLE(on_counted)), .does = PAWL_DOES_NOTHING};
+static const pawl_aggregator mute    = AGGREGATOR("mute", PAWL_DOES_NOTHING);
+static const pawl_aggregator loud    = AGGREGATOR("loud", PAWL_DOES(PAWL_SENDS(answer, "out")));
+static const pawl_projection unsaid  = {.name = "unsaid",
+                                        .on   = PAWL_ON({.handle = PAWL_HANDLE(on_counted)}),
+                                        .does = PAWL_DOES_NOTHING};
 static const pawl_projection said    = {.name = "said",
-                                        .on   = PAWL_HANDLERS(PAWL_HANDLE(on_counted)),
+                                        .on   = PAWL_ON({.handle = PAWL_HANDLE(on_counted)}),
                                         .does = PAWL_DOES(PAWL_SENDS(answer, NULL))};
 static const pawl_entity     counter = {
         .name  = "Tally",

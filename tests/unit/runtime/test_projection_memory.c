@@ -75,9 +75,7 @@ static pawl_code view_filled(pawl_context *ctx, const filled *event)
 PAWL_MESSAGE_HANDLER(view_filled, filled);
 
 static const pawl_projection view = {
-    .name  = "view",
-    .on    = (const pawl_handler *const[]){PAWL_HANDLE(view_filled), NULL},
-    .batch = 8};
+    .name = "view", .on = PAWL_ON({.handle = PAWL_HANDLE(view_filled)}), .batch = 8};
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {

@@ -58,15 +58,14 @@ static pawl_code on_counted(pawl_context *ctx, const noted *event)
 }
 PAWL_MESSAGE_HANDLER(on_counted, noted);
 
-static const pawl_projection names = {
-    .name = "names", .on = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL}};
-static const pawl_projection counts = {
-    .name    = "counts",
-    .on      = (const pawl_handler *const[]){PAWL_HANDLE(on_counted), NULL},
-    .own_sql = true,
-    .batch   = 20};
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .projections = (const pawl_projection *const[]){&names, NULL}};
+static const pawl_projection    names  = {.name = "names",
+                                          .on   = PAWL_ON({.handle = PAWL_HANDLE(on_noted)})};
+static const pawl_projection    counts = {.name    = "counts",
+                                          .on      = PAWL_ON({.handle = PAWL_HANDLE(on_counted)}),
+                                          .own_sql = true,
+                                          .batch   = 20};
+static const pawl_endpoint_spec plain  = {
+     .name = "plain", .projections = (const pawl_projection *const[]){&names, NULL}};
 static const pawl_endpoint_spec counting = {
     .name = "counting", .projections = (const pawl_projection *const[]){&counts, NULL}};
 static const pawl_application application = {

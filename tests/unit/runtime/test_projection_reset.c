@@ -17,15 +17,12 @@ static pawl_code reset_names(pawl_context *ctx)
     return fail_if_planned(ctx, 0);
 }
 
-static const pawl_projection reset_own = {
-    .name    = "names",
-    .on      = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
-    .own_sql = true,
-    .reset   = reset_names};
+static const pawl_projection reset_own         = {.name    = "names",
+                                                  .on      = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}),
+                                                  .own_sql = true,
+                                                  .reset   = reset_names};
 static const pawl_projection reset_without_sql = {
-    .name  = "names",
-    .on    = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
-    .reset = reset_names};
+    .name = "names", .on = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}), .reset = reset_names};
 ENDPOINT(resets, "plain", &reset_own);
 APPLICATION(reset_application, &resets);
 ENDPOINT(refused, "plain", &reset_without_sql);

@@ -107,17 +107,15 @@ PAWL_MESSAGE_HANDLER(on_notice, notice);
 
 static const pawl_projection names = {
     .name = "names",
-    .on   = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), PAWL_HANDLE(on_renamed), NULL}};
+    .on   = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}, {.handle = PAWL_HANDLE(on_renamed)})};
 static const pawl_projection small_names = {
     .name  = "names",
-    .on    = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), PAWL_HANDLE(on_renamed), NULL},
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}, {.handle = PAWL_HANDLE(on_renamed)}),
     .batch = 3};
 static const pawl_projection own_names = {
-    .name    = "names",
-    .on      = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
-    .own_sql = true};
-static const pawl_projection titles = {
-    .name = "titles", .on = (const pawl_handler *const[]){PAWL_HANDLE(on_renamed), NULL}};
+    .name = "names", .on = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}), .own_sql = true};
+static const pawl_projection titles = {.name = "titles",
+                                       .on   = PAWL_ON({.handle = PAWL_HANDLE(on_renamed)})};
 
 /* An entity whose events are projected. */
 #define BOX(F) F(INT32, count)

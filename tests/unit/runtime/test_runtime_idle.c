@@ -102,8 +102,8 @@ static const pawl_endpoint_spec orders  = {.name  = "orders",
                                            .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
 static const pawl_endpoint_spec packing = {
     .name = "packing", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
-static const pawl_projection pings = {
-    .name = "Pings", .on = (const pawl_handler *const[]){PAWL_HANDLE(on_ping), NULL}};
+static const pawl_projection    pings   = {.name = "Pings",
+                                           .on   = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
 static const pawl_endpoint_spec reading = {
     .name = "reading", .projections = (const pawl_projection *const[]){&pings, NULL}};
 static const pawl_endpoint_spec everything = {

@@ -375,14 +375,14 @@ static void a_projection_is_made_as_it_is(void **state)
 {
     (void)state;
     for (int own_sql = 0; own_sql < 2; own_sql++) {
-        const pawl_projection given = {
-            .name = "V",
-            .on   = (const pawl_handler *const[]){PAWL_HANDLE(hear_plain), PAWL_HANDLE(hear_other),
-                                                  PAWL_HANDLE(hear_order), NULL},
-            .own_sql = own_sql != 0,
-            .batch   = own_sql == 0 ? 1 : 4096};
-        const pawl_endpoint_spec spec = {
-            .name = "e", .projections = (const pawl_projection *const[]){&given, NULL}};
+        const pawl_projection    given = {.name    = "V",
+                                          .on      = PAWL_ON({.handle = PAWL_HANDLE(hear_plain)},
+                                                             {.handle = PAWL_HANDLE(hear_other)},
+                                                             {.handle = PAWL_HANDLE(hear_order)}),
+                                          .own_sql = own_sql != 0,
+                                          .batch   = own_sql == 0 ? 1 : 4096};
+        const pawl_endpoint_spec spec  = {
+             .name = "e", .projections = (const pawl_projection *const[]){&given, NULL}};
         pawl__model                  *model   = create(&spec, NULL);
         const pawl__projection_model *made    = &model->projections[0];
         static const char *const      types[] = {"a_other", "m_order", "q_plain"};

@@ -111,11 +111,7 @@ static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id 
     {                                    \
         __VA_ARGS__, NULL                \
     }
-#define HEARS(...)                      \
-    .on = (const pawl_handler *const[]) \
-    {                                   \
-        __VA_ARGS__, NULL               \
-    }
+#define HEARS(...) .on = PAWL_ON(__VA_ARGS__)
 #define CREDIT_ROW                                         \
     {                                                      \
         .handle = PAWL_HANDLE(on_credit), .key = "account" \
@@ -201,27 +197,40 @@ static const mistake mistakes[] = {
     {.says    = "two sagas, processes or entities are named S",
      .entity  = {.name = "S", STATE, ON(CREDIT_ROW)},
      .process = {.name = "S", STATE, ON(START_ROW)}},
-    {.says = "projection has no name", .projection = {.name = "", HEARS(PAWL_HANDLE(on_plain))}},
+    {.says       = "projection has no name",
+     .projection = {.name = "", HEARS({.handle = PAWL_HANDLE(on_plain)})}},
     {.says       = "projection name '0123456789",
-     .projection = {.name = A_HUNDRED A_HUNDRED, HEARS(PAWL_HANDLE(on_plain))}},
+     .projection = {.name = A_HUNDRED A_HUNDRED, HEARS({.handle = PAWL_HANDLE(on_plain)})}},
     {.says       = "projection V has no handler in .on",
-     .projection = {.name = "V", .on = (const pawl_handler *const[]){NULL}}},
+     .projection = {.name = "V", .on = (const pawl_on[]){{.handle = NULL}}}},
     {.says = "projection V has no handler in .on", .projection = {.name = "V", .batch = 1}},
     {.says       = "projection V: handler 2 of .on is not made by PAWL_MESSAGE_HANDLER",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_plain), PAWL_HANDLE(on_credited))}},
+     .projection = {.name = "V",
+                    HEARS({.handle = PAWL_HANDLE(on_plain)},
+                          {.handle = PAWL_HANDLE(on_credited)})}},
     {.says       = "projection V: handler 1 of .on is not made by PAWL_MESSAGE_HANDLER",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_batch))}},
+     .projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_batch)})}},
+    {.says       = "projection V: row 1 of .on has more than .handle",
+     .projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain), .key = "account"})}},
+    {.says       = "projection V: row 2 of .on has more than .handle",
+     .projection = {.name = "V",
+                    HEARS({.handle = PAWL_HANDLE(on_plain)},
+                          {.handle = PAWL_HANDLE(on_plain), .own_sql = true})}},
+    {.says       = "projection V: row 1 of .on has more than .handle",
+     .projection = {.name = "V",
+                    HEARS({.handle = PAWL_HANDLE(on_plain), .does = PAWL_DOES_NOTHING})}},
     {.says       = "projection V: handler 1 of .on is not made by PAWL_MESSAGE_HANDLER",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_late))}},
+     .projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_late)})}},
     {.says       = "projection V handles event credited twice",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_plain), PAWL_HANDLE(on_plain))}},
+     .projection = {.name = "V",
+                    HEARS({.handle = PAWL_HANDLE(on_plain)}, {.handle = PAWL_HANDLE(on_plain)})}},
     {.says       = "projection V: .batch is -1, the limit is 0 to",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_plain)), .batch = -1}},
+     .projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)}), .batch = -1}},
     {.says       = "projection V: .batch is 1000001, the limit is 0 to",
-     .projection = {.name = "V", HEARS(PAWL_HANDLE(on_plain)), .batch = 1000001}},
+     .projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)}), .batch = 1000001}},
     {.says              = "two projections are named V",
-     .projection        = {.name = "V", HEARS(PAWL_HANDLE(on_plain))},
-     .second_projection = {.name = "V", HEARS(PAWL_HANDLE(on_plain))}},
+     .projection        = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)})},
+     .second_projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)})}},
 };
 
 static void every_mistake_is_refused_and_named(void **state)
@@ -243,7 +252,8 @@ static const pawl_process       good_process    = {.name = "Transfer",
                                                    ON(START_ROW, {.handle = PAWL_HANDLE(on_rejected)},
                                                       LATE_ROW,
                                                       {.handle = PAWL_HANDLE(on_late), .timeout = "later"})};
-static const pawl_projection    good_projection = {.name = "Totals", HEARS(PAWL_HANDLE(on_plain))};
+static const pawl_projection    good_projection = {.name = "Totals",
+                                                   HEARS({.handle = PAWL_HANDLE(on_plain)})};
 static const pawl_endpoint_spec good            = {
                .name        = "bank",
                .entities    = (const pawl_entity *const[]){&good_entity, NULL},
