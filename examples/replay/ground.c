@@ -174,9 +174,9 @@ static pawl_code check_version(const char *url, int64_t deadline, pawl_error *er
     pawl_error         detail  = PAWL_ERROR_INIT;
     if (strncmp(url, "memory:", 7) == 0)
         return PAWL_OK;
-    options.mode        = PAWL_OPEN_LOOK;
-    options.deadline_ms = deadline / 1000;
-    pawl_code code      = pawl_store_open(url, &options, &store, &detail);
+    options.mode     = PAWL_OPEN_LOOK;
+    options.deadline = deadline;
+    pawl_code code   = pawl_store_open(url, &options, &store, &detail);
     pawl_store_close(store);
     /* Every other trouble is one that the run itself meets, or does not. */
     if (code != PAWL_ESCHEMA || strstr(detail.text, "newer") == NULL)
@@ -201,7 +201,7 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_SCHEMA;
-    options.deadline_ms        = deadline / 1000;
+    options.deadline           = deadline;
     pawl_code code             = check_version(url, deadline, error);
     if (code != PAWL_OK)
         return code;
@@ -274,7 +274,7 @@ static pawl_code count_workers(const replay_ground *ground, const char *url, int
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     options.mode          = PAWL_OPEN_LOOK;
     options.system_prefix = ground->system_prefix;
-    options.deadline_ms   = (deadline + 999) / 1000;
+    options.deadline      = deadline;
     pawl_code code        = pawl_store_open(url, &options, &store, error);
     if (code == PAWL_OK)
         code = pawl_store_worker_list(store, arena, &workers, &found, error);
@@ -309,7 +309,7 @@ static bool may_hold_tables(const replay_ground *ground, const char *url, int64_
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_LOOK;
     options.system_prefix      = ground->system_prefix;
-    options.deadline_ms        = (deadline + 999) / 1000;
+    options.deadline           = deadline;
     pawl_code code             = pawl_store_open(url, &options, &store, NULL);
     pawl_store_close(store);
     return code != PAWL_ESCHEMA && code != PAWL_EUNREACHABLE && code != PAWL_ENOTSTORE &&

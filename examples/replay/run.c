@@ -55,7 +55,7 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     how.routes                    = routes;
     how.batch_messages            = (int)replay_run_batch(options, run->job.log);
     how.outbox_batch              = how.batch_messages;
-    how.deadline_ms               = (options->deadline + 999) / 1000;
+    how.deadline                  = options->deadline;
     how.business                  = run->clock;
     how.user                      = &run->job;
     if (routes != NULL && run->transport != NULL) {
@@ -185,7 +185,7 @@ static pawl_code send_first(const replay_run *run, pawl_error *error)
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     options.system_prefix      = run->ground->system_prefix;
-    options.deadline_ms        = (run->options->deadline + 999) / 1000;
+    options.deadline           = run->options->deadline;
     pawl_code code             = pawl_sender_open(run->ground->store, &options, &sender, error);
     if (code == PAWL_OK)
         code = replay_application_start(&run->job, sender, error);

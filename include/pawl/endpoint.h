@@ -65,7 +65,7 @@ typedef struct pawl_endpoint_options {
     int               workers;           /* threads of run() [1] */
     int               batch_messages;    /* most messages in one commit [256] */
     int64_t           batch_time_max;    /* of handlers in one batch [50 ms] */
-    int64_t           deadline_ms;       /* of one store call [30,000 ms] */
+    int64_t           deadline;          /* of one store call [30 s] */
     int64_t           timeout_lease;     /* [5 min] */
     int32_t           immediate_retries; /* in memory [3]; -1: none */
     int32_t           delayed_retries;   /* [5]; -1: none */

@@ -33,8 +33,8 @@ typedef struct pawl_schema_spec {
     const char                   *system_prefix; /* NULL: "pawl_" */
     const pawl_saga_table *const *tables;
     size_t                        table_count;
-    int64_t                       deadline_ms; /* of one call; 0: 30,000 */
-    bool                          is_drop;     /* PRINT: the script that drops the tables */
+    int64_t                       deadline; /* of one call, microseconds; 0: 30 s */
+    bool                          is_drop;  /* PRINT: the script that drops the tables */
     bool
         is_purge; /* APPLY: drops columns of correlation properties that their saga has no more, too.
                     * Programs that have them still fail from then on: end these first */

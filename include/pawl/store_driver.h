@@ -40,9 +40,9 @@ struct pawl_store {
     const pawl_store_ops *ops;
     const char           *system_prefix;
     pawl_open_mode        mode;
-    int64_t               deadline_ms;  /* every call keeps to it */
-    pawl_worker_id        worker;       /* set by the core before open */
-    bool                  is_attached;  /* worker_open was done */
+    int64_t               deadline_ms; /* every call keeps to it; made of the options, rounded up */
+    pawl_worker_id        worker;      /* set by the core before open */
+    bool                  is_attached; /* worker_open was done */
     uint64_t              commit_count; /* makes commit ids unique within the worker */
     int64_t               epoch;        /* written by worker_open and resolve */
     char        identity[200]; /* set in open: equal for handles on the same data in one process */

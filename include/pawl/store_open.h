@@ -29,12 +29,12 @@ typedef struct pawl_store_options {
     size_t                        options_size; /* sizeof(pawl_store_options) */
     pawl_open_mode                mode;
     const char                   *system_prefix; /* NULL: "pawl_" */
-    int64_t                       deadline_ms;   /* of one call; 0: 30,000 */
+    int64_t                       deadline;      /* of one call, microseconds; 0: 30 s */
     const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
     size_t                        table_count;
-    /* How long a transaction may rest while a handler runs, where the server ends one that rests; 0: the
-     * driver's own limit, a minute or more. */
-    int64_t handler_ms_max;
+    /* How long a transaction may rest while a handler runs, where the server ends one that rests;
+     * microseconds; 0: the driver's own limit, a minute or more. */
+    int64_t handler_time_max;
 } pawl_store_options;
 
 #define PAWL_STORE_OPTIONS_INIT                    \

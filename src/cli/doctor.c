@@ -89,8 +89,7 @@ static pawl_code check_schema(pawl__doctor *doctor)
     pawl_error       why   = PAWL_ERROR_INIT;
     differences      all   = {.doctor = doctor};
     size_t           count = doctor->found.count;
-    pawl_schema_spec spec  = {.system_prefix = doctor->at->prefix,
-                              .deadline_ms   = (doctor->at->deadline + 999) / 1000};
+    pawl_schema_spec spec = {.system_prefix = doctor->at->prefix, .deadline = doctor->at->deadline};
     pawl_code        code =
         pawl_store_schema(doctor->at->store, PAWL_SCHEMA_VERIFY, &spec, add_difference, &all, &why);
     if (all.code != PAWL_OK || (code == PAWL_ESCHEMA && doctor->found.count > count))

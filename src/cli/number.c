@@ -9,8 +9,6 @@
 void pawl__number_put(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
 {
     char *field = (char *)options + row->offset;
-    if (row->kind == PAWL__NUMBER_MILLISECONDS)
-        value /= PAWL_MILLISECONDS(1);
     if (value == 0)
         value = -1;
     int32_t narrow = (int32_t)value;

@@ -186,7 +186,7 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
     spec->system_prefix = fields->at.prefix;
     spec->tables        = list;
     spec->table_count   = count;
-    spec->deadline_ms   = (fields->at.deadline + 999) / 1000;
+    spec->deadline      = fields->at.deadline;
     spec->is_drop       = fields->is_drop;
     spec->is_purge      = fields->is_purge;
     return code;

@@ -459,8 +459,6 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
         from         = own != 0 ? "application" : "built in";
         number.value = own != 0 ? own : row->value_default;
         number.value = number.value < 0 ? 0 : number.value;
-        if (row->kind == PAWL__NUMBER_MILLISECONDS)
-            number.value *= PAWL_MILLISECONDS(1);
     }
     pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};
     pawl_text     json = pawl_arena_printf(settings->arena, "%lld", (long long)number.value);

@@ -22,9 +22,7 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = mode;
     options.system_prefix      = fields->prefix;
-    /* Rounded up, as zero stands for the default: the shortest wait that can be asked for is 1
-     * ms. */
-    options.deadline_ms = (fields->deadline + 999) / 1000;
+    options.deadline           = fields->deadline;
     return options;
 }
 

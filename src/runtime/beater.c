@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DEADLINE_MS 5000 /* of one call: three beats may fail before a worker is dead */
+#define DEADLINE PAWL_SECONDS(5) /* of one call: three beats may fail before a worker is dead */
 
 /* Says once that it fails, and again after it went well. */
 static void say_failed(pawl__beater *beater, const pawl_error *error)
@@ -43,7 +43,7 @@ static void beat(pawl__beater *beater)
     if (count == 0)
         return;
     if (beater->store == NULL) {
-        code = pawl__endpoint_store_open_aside(endpoint, DEADLINE_MS, &made, &error);
+        code = pawl__endpoint_store_open_aside(endpoint, DEADLINE, &made, &error);
         if (code == PAWL_OK)
             set_store(beater, made);
     }

@@ -19,8 +19,7 @@
 
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
-    PAWL__NUMBER_DURATION,     /* microseconds */
-    PAWL__NUMBER_MILLISECONDS, /* a duration; the field is in milliseconds */
+    PAWL__NUMBER_DURATION, /* microseconds */
 } pawl__number_kind;
 
 typedef struct pawl__number_row {
@@ -37,7 +36,7 @@ typedef struct pawl__number_row {
       "most messages in one commit")                                                          \
     X(batch_time_max, DURATION, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10), "batch-time-max", \
       "time of handlers in one commit; the rest of the batch waits for the next one")         \
-    X(deadline_ms, MILLISECONDS, 30000, 1, 86400000, "deadline",                              \
+    X(deadline, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(1), "deadline",                      \
       "longest wait for one call of the store")                                               \
     X(timeout_lease, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "timeout-lease",           \
       "how long a worker's claim of a timeout lasts")                                         \

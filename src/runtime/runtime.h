@@ -128,7 +128,7 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
 /* A handle without a worker, for commits beside a transaction that is open, or beside a handler that runs.
  * The deadline is the endpoint's at most. */
-pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline_ms,
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline,
                                           pawl_store **store, pawl_error *error);
 
 /* A server whose statements are worth saving: a wait lasts until a commit writes something for this

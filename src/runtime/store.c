@@ -9,7 +9,7 @@
  */
 #include "runtime/threads.h"
 
-#define END_DEADLINE_MS 5000 /* stopping has waited long enough */
+#define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
 
 /* A database file that is gone is not made again: a copy put back in its place would lose what went
  * into the new file. */
@@ -78,24 +78,24 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     return code;
 }
 
-static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline_ms, pawl_store **store,
+static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
                              pawl_error *error)
 {
     const pawl_endpoint_options *settings = &endpoint->settings;
     pawl_store_options           options  = PAWL_STORE_OPTIONS_INIT;
     options.mode                          = mode_of(endpoint);
     options.system_prefix                 = settings->system_prefix;
-    options.deadline_ms                   = deadline_ms;
+    options.deadline                      = deadline;
     options.tables                        = endpoint->model->tables;
     options.table_count                   = endpoint->model->table_count;
-    options.handler_ms_max                = (settings->handler_time_max + 999) / 1000;
+    options.handler_time_max              = settings->handler_time_max;
     return pawl_store_open(settings->store, &options, store, error);
 }
 
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
                                     pawl_error *error)
 {
-    pawl_code code = open_handle(endpoint, endpoint->settings.deadline_ms, store, error);
+    pawl_code code = open_handle(endpoint, endpoint->settings.deadline, store, error);
     if (code == PAWL_OK) {
         pawl__hand_set_worker(hand, *store);
         add_own(endpoint, pawl_store_worker(*store));
@@ -114,11 +114,11 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
     return code;
 }
 
-pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline_ms,
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline,
                                           pawl_store **store, pawl_error *error)
 {
-    int64_t most_ms = endpoint->settings.deadline_ms;
-    return open_handle(endpoint, deadline_ms < most_ms ? deadline_ms : most_ms, store, error);
+    int64_t most = endpoint->settings.deadline;
+    return open_handle(endpoint, deadline < most ? deadline : most, store, error);
 }
 
 void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)
@@ -154,14 +154,13 @@ static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_wor
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
                                 size_t count)
 {
-    pawl_store *store       = NULL;
-    pawl_error  error       = PAWL_ERROR_INIT;
-    int64_t     deadline_ms = endpoint->settings.deadline_ms < END_DEADLINE_MS
-                                  ? endpoint->settings.deadline_ms
-                                  : END_DEADLINE_MS;
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    int64_t     deadline =
+        endpoint->settings.deadline < END_DEADLINE ? endpoint->settings.deadline : END_DEADLINE;
     if (count == 0)
         return;
-    pawl_code code = open_handle(endpoint, deadline_ms, &store, &error);
+    pawl_code code = open_handle(endpoint, deadline, &store, &error);
     for (size_t i = 0; i < count && store != NULL; i++) {
         pawl_code ended = end_worker(endpoint, store, workers[i], &error);
         code            = code == PAWL_OK ? ended : code;

@@ -100,7 +100,7 @@ static pawl_code run_schema(const pawl_test *test, pawl_schema_verb verb, pawl_e
     const pawl_schema_spec spec = {.system_prefix = test->settings.system_prefix,
                                    .tables        = test->tables,
                                    .table_count   = test->table_count,
-                                   .deadline_ms   = test->settings.deadline_ms};
+                                   .deadline      = test->settings.deadline};
     return pawl_store_schema(test->url, verb, &spec, NULL, NULL, error);
 }
 
@@ -160,7 +160,7 @@ static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
     const pawl_store_options options = {.options_size  = sizeof options,
                                         .mode          = PAWL_OPEN_LOOK,
                                         .system_prefix = test->settings.system_prefix,
-                                        .deadline_ms   = test->settings.deadline_ms};
+                                        .deadline      = test->settings.deadline};
     if (pawl_store_open(test->url, &options, &store, NULL) != PAWL_OK)
         return PAWL_OK;
     pawl_code code = check_rows(test, store, error);
@@ -194,7 +194,7 @@ pawl_code pawl__test_store_open(pawl_test *test, const pawl_application *applica
 {
     const pawl_store_options open = {.options_size  = sizeof open,
                                      .system_prefix = test->settings.system_prefix,
-                                     .deadline_ms   = test->settings.deadline_ms};
+                                     .deadline      = test->settings.deadline};
     pawl_code                code = choose_url(test, options->store, error);
     test->settings.store          = test->url;
     test->is_kept                 = options->is_kept;

@@ -167,7 +167,7 @@ static inline pawl_code open_at(ground *p, const char *url, int64_t deadline_ms,
     options.mode               = PAWL_OPEN_CHECK;
     options.tables             = order_tables;
     options.table_count        = 1;
-    options.deadline_ms        = deadline_ms;
+    options.deadline           = PAWL_MILLISECONDS(deadline_ms);
     *store                     = NULL;
     return pawl_store_open(url, &options, store, &p->error);
 }

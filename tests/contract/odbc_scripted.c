@@ -216,7 +216,7 @@ pawl_code scripted_try(scripted *p, const char *rules, int64_t deadline_ms)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
-    options.deadline_ms        = deadline_ms;
+    options.deadline           = PAWL_MILLISECONDS(deadline_ms);
     scripted_close(p);
     scripted_write(p, rules, "");
     p->error.text[0] = '\0';

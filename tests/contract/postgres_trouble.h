@@ -198,7 +198,7 @@ static inline pawl_store *open_more(ground *p, const char *url)
     options.mode               = PAWL_OPEN_CHECK;
     options.tables             = order_tables;
     options.table_count        = 1;
-    options.deadline_ms        = ENOUGH_MS;
+    options.deadline           = PAWL_MILLISECONDS(ENOUGH_MS);
     expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
     expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_OK);

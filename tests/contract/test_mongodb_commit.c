@@ -155,7 +155,7 @@ static void a_part_in_doubt_leaves_the_rest(void **state)
     pawl_uuid          id;
     bool               is_applied = false;
     options.mode                  = PAWL_OPEN_CREATE;
-    options.deadline_ms           = 1500;
+    options.deadline              = PAWL_MILLISECONDS(1500);
     if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
         pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);

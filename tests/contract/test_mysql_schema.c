@@ -226,7 +226,7 @@ static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **st
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL),
                 PAWL_ESCHEMA); /* needs no lock */
-    spec.deadline_ms = 300;
+    spec.deadline = PAWL_MILLISECONDS(300);
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
                 PAWL_EBUSY);
     expect_text(p, "another process makes or drops tables in this database");

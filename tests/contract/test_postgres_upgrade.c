@@ -147,7 +147,7 @@ static void d34_an_apply_that_waits_lets_others_work(void **state)
 
 static void d34_an_apply_that_finds_tables_in_use_changes_nothing(void **state)
 {
-    pawl_schema_spec spec = {.deadline_ms = 1500};
+    pawl_schema_spec spec = {.deadline = PAWL_MILLISECONDS(1500)};
     ground          *p    = *state;
     make_version_1(p);
     PGconn *other = raw_open(p->schema);

@@ -60,7 +60,7 @@ static pawl_code open_at(const char *url, pawl_error *error)
 {
     pawl_store        *store;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    options.deadline_ms        = 2000;
+    options.deadline           = PAWL_MILLISECONDS(2000);
     pawl_code code             = pawl_store_open(url, &options, &store, error);
     pawl_store_close(store);
     return code;

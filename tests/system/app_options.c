@@ -25,16 +25,16 @@ static const pawl_endpoint_spec works = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)}),
     .options =
         PAWL_OPTIONS(.immediate_retries = 1, .delayed_retries = -1, .retry_delay = PAWL_SECONDS(45),
-                     .deadline_ms = 20000,
-                     .recovery    = PAWL_RECOVERY({.code = PAWL_EINVAL, .then = PAWL_THEN_DISCARD},
-                                                  {.code      = PAWL_EFULL,
-                                                   .type      = "job",
-                                                   .immediate = -1,
-                                                   .delayed   = 7,
-                                                   .delay     = PAWL_SECONDS(90),
-                                                   .delay_max = PAWL_HOURS(2)}),
-                     .routes      = PAWL_ROUTES({.name = "audit", .is_outbox = true},
-                                                {.name = "copy", .queue = "copies"}))};
+                     .deadline = PAWL_SECONDS(20),
+                     .recovery = PAWL_RECOVERY({.code = PAWL_EINVAL, .then = PAWL_THEN_DISCARD},
+                                               {.code      = PAWL_EFULL,
+                                                .type      = "job",
+                                                .immediate = -1,
+                                                .delayed   = 7,
+                                                .delay     = PAWL_SECONDS(90),
+                                                .delay_max = PAWL_HOURS(2)}),
+                     .routes   = PAWL_ROUTES({.name = "audit", .is_outbox = true},
+                                             {.name = "copy", .queue = "copies"}))};
 static const pawl_endpoint_spec rests = {.name     = "rests",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
 static const pawl_application   both  = {PAWL_APPLICATION_INIT, .name = "both",

@@ -520,7 +520,7 @@ static void open_stores(test *self)
     pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     int64_t            end     = monotonic_now() + FINISH_MAX;
-    options.deadline_ms        = 700;
+    options.deadline           = PAWL_MILLISECONDS(700);
     check(pawl_store_open(self->url, NULL, &self->store, &error) == PAWL_OK, "the store", &error);
     /* Its connection may take longer than the calls to come. */
     while (pawl_store_open(self->url, &options, &self->probe, &error) != PAWL_OK)

@@ -68,16 +68,16 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 
 /* ---- Handles ------------------------------------------------------------ */
 
-#define DEADLINE_MS 120000 /* hardly a case is about it, and a server may be slow */
-#define BRIEF_MS 500
+#define DEADLINE PAWL_MINUTES(2) /* hardly a case is about it, and a server may be slow */
+#define BRIEF PAWL_MILLISECONDS(500)
 
 static pawl_store *open_at(suite *s, const suite_address *address, size_t table_count,
-                           int64_t deadline_ms)
+                           int64_t deadline)
 {
     EXPECT(s, s->store_count < SUITE_STORES_MAX);
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
-    options.deadline_ms        = deadline_ms;
+    options.deadline           = deadline;
     options.system_prefix      = address->prefix[0] != '\0' ? address->prefix : NULL;
     options.tables             = s->tables;
     options.table_count        = table_count;
@@ -90,12 +90,12 @@ static pawl_store *open_at(suite *s, const suite_address *address, size_t table_
 
 pawl_store *suite_open_bare(suite *s)
 {
-    return open_at(s, s->address, SUITE_TABLE_COUNT, DEADLINE_MS);
+    return open_at(s, s->address, SUITE_TABLE_COUNT, DEADLINE);
 }
 
 pawl_store *suite_open_brief(suite *s)
 {
-    return open_at(s, s->address, SUITE_TABLE_COUNT, BRIEF_MS);
+    return open_at(s, s->address, SUITE_TABLE_COUNT, BRIEF);
 }
 
 static void ignore_line(pawl_text line, void *context)
@@ -114,7 +114,7 @@ pawl_store *suite_open_other(suite *s)
         EXPECT_OK(s, pawl_store_schema(s->other.url, PAWL_SCHEMA_APPLY, &spec, ignore_line, NULL,
                                        &s->error));
     }
-    return open_at(s, &s->other, 0, DEADLINE_MS);
+    return open_at(s, &s->other, 0, DEADLINE);
 }
 
 pawl_store *suite_open(suite *s)

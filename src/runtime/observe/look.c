@@ -133,7 +133,7 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figure
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_LOOK;
     options.system_prefix      = observer->system_prefix;
-    options.deadline_ms        = observer->deadline_ms;
+    options.deadline           = observer->deadline;
     pawl_code code             = PAWL_OK;
     if (observer->look.store == NULL)
         code = pawl_store_open(observer->store, &options, &observer->look.store, error);

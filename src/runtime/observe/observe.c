@@ -10,7 +10,7 @@
 #define PORT_MAX 65535
 #define PERIOD_DEFAULT PAWL_SECONDS(10)
 #define SPAN_COUNT_DEFAULT 2048
-#define LOOK_DEADLINE_MS 2000 /* a probe of health gives up soon after */
+#define LOOK_DEADLINE PAWL_SECONDS(2) /* a probe of health gives up soon after */
 
 static pthread_mutex_t observers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl__observer *observers; /* under the mutex */
@@ -119,10 +119,9 @@ static bool fill(pawl__observer *observer, const pawl_observe_options *options,
     observer->options.otlp         = copy(observer, options->otlp, &is_ok);
     observer->store                = copy(observer, endpoint->settings.store, &is_ok);
     observer->system_prefix        = copy(observer, endpoint->settings.system_prefix, &is_ok);
-    observer->deadline_ms          = endpoint->settings.deadline_ms < LOOK_DEADLINE_MS
-                                         ? endpoint->settings.deadline_ms
-                                         : LOOK_DEADLINE_MS;
-    observer->start                = pawl__machine_now(endpoint);
+    observer->deadline =
+        endpoint->settings.deadline < LOOK_DEADLINE ? endpoint->settings.deadline : LOOK_DEADLINE;
+    observer->start = pawl__machine_now(endpoint);
     pawl_random_seed(&random, pawl__system_seed());
     pawl_uuid_format(pawl_uuid_v7(&random, observer->start), observer->instance);
     atomic_init(&observer->ids, pawl_random_next(&random));

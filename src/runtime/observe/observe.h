@@ -52,7 +52,7 @@ typedef struct pawl__observer {
     pawl_observe_options    options; /* texts are in the arena, defaults are filled in */
     const char             *store;
     const char             *system_prefix; /* or NULL */
-    int64_t                 deadline_ms;
+    int64_t                 deadline;
     pthread_mutex_t         mutex;
     pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
     size_t                  endpoint_count;

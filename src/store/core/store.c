@@ -28,7 +28,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define DEADLINE_MS_DEFAULT 30000
+#define DEADLINE_DEFAULT PAWL_SECONDS(30)
 #define SYSTEM_PREFIX_DEFAULT "pawl_"
 
 typedef struct own_part {
@@ -110,16 +110,16 @@ static pawl_code settle_options(const pawl_store_options *given, pawl_store_opti
     if ((unsigned)options->mode > PAWL_OPEN_SCHEMA)
         return pawl_error_set(error, PAWL_EINVAL, "options of a store: mode %d is unknown",
                               (int)options->mode);
-    if (options->deadline_ms < 0)
+    if (options->deadline < 0)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "options of a store: deadline_ms is %lld, at least 0 is needed",
-                              (long long)options->deadline_ms);
-    if (options->handler_ms_max < 0)
+                              "options of a store: deadline is %lld, at least 0 is needed",
+                              (long long)options->deadline);
+    if (options->handler_time_max < 0)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "options of a store: handler_ms_max is %lld, at least 0 is needed",
-                              (long long)options->handler_ms_max);
-    if (options->deadline_ms == 0)
-        options->deadline_ms = DEADLINE_MS_DEFAULT;
+                              "options of a store: handler_time_max is %lld, at least 0 is needed",
+                              (long long)options->handler_time_max);
+    if (options->deadline == 0)
+        options->deadline = DEADLINE_DEFAULT;
     if (options->system_prefix == NULL)
         options->system_prefix = SYSTEM_PREFIX_DEFAULT;
     return check_prefix(options->system_prefix, error);
@@ -148,7 +148,7 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
     made->ops           = ops;
     made->system_prefix = own->system_prefix;
     made->mode          = options->mode;
-    made->deadline_ms   = options->deadline_ms;
+    made->deadline_ms   = options->deadline / 1000 + (options->deadline % 1000 != 0);
     code                = draw_worker_id(&made->worker, error);
     if (code != PAWL_OK) {
         pawl_free(own);
@@ -232,7 +232,7 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
                    .system_prefix = given->system_prefix,
                    .tables        = given->tables,
                    .table_count   = given->table_count,
-                   .deadline_ms   = given->deadline_ms,
+                   .deadline      = given->deadline,
     };
     pawl_store_options settled;
     pawl_store        *store = NULL;

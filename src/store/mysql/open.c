@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define KILL_S 2  /* for each step of a connection that ends a statement */
-#define REST_S 60 /* as pawl_store_options.handler_ms_max, of a handle that no handlers run on */
+#define REST_S 60 /* as pawl_store_options.handler_time_max, of a handle that no handlers run on */
 #define KEEPALIVE_S 15
 #define USER_TIMEOUT_MS 30000
 

@@ -12,7 +12,7 @@
 
 #define KILL_S 2     /* of a connection that ends a statement */
 #define REST_MS 1000 /* a session that rested longer is asked whether it is there */
-#define REST_S 300   /* as pawl_store_options.handler_ms_max, of a handle that no handlers run on */
+#define REST_S 300 /* as pawl_store_options.handler_time_max, of a handle that no handlers run on */
 #define CONNECTION_SIZE 4200
 
 /* ---- Connecting ---------------------------------------------------------- */

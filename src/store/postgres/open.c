@@ -435,7 +435,8 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
     store->sql.ops  = &pawl__pg_ops;
     store->pid      = getpid();
     store->last_now = PAWL_TIME_MIN;
-    store->idle_ms  = options->handler_ms_max != 0 ? options->handler_ms_max : IDLE_MS;
+    store->idle_ms =
+        options->handler_time_max != 0 ? (options->handler_time_max - 1) / 1000 + 1 : IDLE_MS;
     if (store->idle_ms > IDLE_MS_MAX)
         store->idle_ms = IDLE_MS_MAX;
     atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));

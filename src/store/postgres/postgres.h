@@ -80,7 +80,7 @@ typedef struct pawl__pg {
     char               *given;    /* the URL, password masked, for texts */
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
-    int64_t             idle_ms;       /* pawl_store_options.handler_ms_max */
+    int64_t             idle_ms;       /* pawl_store_options.handler_time_max */
     bool                is_pooled;     /* behind a pooler that gives out transactions */
     bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
     bool                in_hold;

@@ -184,7 +184,8 @@ pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_optio
 {
     if (options->mode == PAWL_OPEN_SCHEMA)
         return PAWL_OK; /* schema() connects when it is called */
-    int64_t rest_s = (options->handler_ms_max + 999) / 1000;
+    int64_t rest_s = options->handler_time_max / PAWL_SECONDS(1) +
+                     (options->handler_time_max % PAWL_SECONDS(1) != 0);
     if (rest_s > 0)
         remote->rest_s = (int)(rest_s < REST_S_MAX ? rest_s : REST_S_MAX);
     pawl_code code = pawl__sql_session_connect(remote->main, error);

@@ -111,7 +111,7 @@ static const pawl_application application = {
 static void open_world(world *it, const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
-    options.deadline_ms = DEADLINE_MS;
+    options.deadline = PAWL_MILLISECONDS(DEADLINE_MS);
     world_open(it, url, &application, NULL, &options);
     world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("a")));
     world_post(it, NULL, PAWL_MESSAGE(lend, .name = PAWL_TEXT("a")));

@@ -205,7 +205,7 @@ static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
     pawl_store_options            options = PAWL_STORE_OPTIONS_INIT;
     const pawl_saga_table *const *tables  = NULL;
     size_t                        count   = 0;
-    options.deadline_ms                   = 150;
+    options.deadline                      = PAWL_MILLISECONDS(150);
     open_world(&it, url, &application);
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, &error),
              &error);

@@ -426,7 +426,7 @@ static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url
     ground p;
     open_ground(&p, url, &own_application);
     post_json(&p, "m-1", "own");
-    start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline_ms = 50});
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline = PAWL_MILLISECONDS(50)});
     gate_wait(1);
     stop_and_give_up(&p, &p.first);
     assert_int_equal(gate_said("what was given up keeps its claims until it comes back"), 1);

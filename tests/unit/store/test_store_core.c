@@ -32,14 +32,14 @@ static struct {
     int       open_count, close_count, worker_count, commit_count, resolve_count;
     pawl_uuid commit_id, earlier_id;
     char      prefix[PAWL_PREFIX_SIZE_MAX + 1];
-    int64_t   deadline_ms;
+    int64_t   deadline;
 } fake;
 
 static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_options *options,
                            pawl_error *error)
 {
     fake.open_count++;
-    fake.deadline_ms = options->deadline_ms;
+    fake.deadline = options->deadline;
     strcpy(fake.prefix, store->system_prefix);
     strcpy(store->identity, "fake:data");
     if (strcmp(url, "fake:closed") == 0)
@@ -228,7 +228,7 @@ static void options_have_defaults_and_limits(void **state)
     pawl_store        *store   = open_store("fake:");
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     assert_string_equal(fake.prefix, "pawl_");
-    assert_int_equal(fake.deadline_ms, 30000);
+    assert_int_equal(fake.deadline, PAWL_SECONDS(30));
     assert_false(pawl_uuid_is_zero(store->worker.uuid));
     pawl_store *other = open_store("fake:");
     assert_int_not_equal(pawl_uuid_compare(store->worker.uuid, other->worker.uuid), 0);
@@ -237,8 +237,8 @@ static void options_have_defaults_and_limits(void **state)
 
     options.options_size = 3;
     assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
-    options             = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
-    options.deadline_ms = -1;
+    options          = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
+    options.deadline = -1;
     assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
     options               = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
     options.system_prefix = "p\"; drop";

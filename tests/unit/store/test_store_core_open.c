@@ -115,7 +115,7 @@ static void the_driver_is_handed_what_was_given(void **state)
     pawl_store        *store    = NULL;
     options.mode                = PAWL_OPEN_LOOK;
     options.system_prefix       = prefix;
-    options.deadline_ms         = 1234;
+    options.deadline            = 1233001; /* drivers get it rounded up */
     options.tables              = tables;
     options.table_count         = 2;
     assert_int_equal(pawl_store_open("kept:x", &options, &store, NULL), PAWL_OK);
@@ -123,7 +123,7 @@ static void the_driver_is_handed_what_was_given(void **state)
     assert_string_equal(fake.prefix, "shop_");
     assert_string_equal(fake.options.system_prefix, "shop_");
     assert_int_equal(fake.options.mode, PAWL_OPEN_LOOK);
-    assert_int_equal(fake.options.deadline_ms, 1234);
+    assert_int_equal(fake.options.deadline, 1233001);
     assert_ptr_equal(fake.options.tables, tables);
     assert_int_equal(fake.options.table_count, 2);
     assert_int_equal(fake.store.mode, PAWL_OPEN_LOOK);
@@ -148,7 +148,7 @@ static void options_that_are_absent_have_defaults(void **state)
         assert_string_equal(fake.options.system_prefix, "pawl_");
         assert_int_equal(fake.options.options_size, sizeof(pawl_store_options));
         assert_int_equal(fake.options.mode, PAWL_OPEN_CREATE);
-        assert_int_equal(fake.options.deadline_ms, 30000);
+        assert_int_equal(fake.options.deadline, PAWL_SECONDS(30));
         assert_int_equal(fake.store.deadline_ms, 30000);
         assert_int_equal(fake.options.table_count, 0);
     }
@@ -163,21 +163,21 @@ static void options_of_another_version_are_read_to_their_end(void **state)
         int64_t            newer;
     } given                     = {.options = PAWL_STORE_OPTIONS_INIT, .newer = -1};
     given.options.mode          = PAWL_OPEN_CHECK;
-    given.options.deadline_ms   = -7; /* behind the end of an older one */
-    given.options.options_size  = offsetof(pawl_store_options, deadline_ms);
+    given.options.deadline      = -7; /* behind the end of an older one */
+    given.options.options_size  = offsetof(pawl_store_options, deadline);
     given.options.system_prefix = "older_";
     opens(&given.options);
     assert_int_equal(fake.options.mode, PAWL_OPEN_CHECK);
-    assert_int_equal(fake.options.deadline_ms, 30000);
+    assert_int_equal(fake.options.deadline, PAWL_SECONDS(30));
     assert_string_equal(fake.prefix, "older_");
     given.options.options_size = sizeof(size_t);
     opens(&given.options);
     assert_int_equal(fake.options.mode, PAWL_OPEN_CREATE);
     assert_string_equal(fake.prefix, "pawl_");
     given.options.options_size = sizeof given;
-    given.options.deadline_ms  = 5;
+    given.options.deadline     = 5;
     opens(&given.options);
-    assert_int_equal(fake.options.deadline_ms, 5);
+    assert_int_equal(fake.options.deadline, 5);
     assert_int_equal(fake.options.options_size, sizeof(pawl_store_options));
     for (size_t size = 0; size < sizeof(size_t); size++) {
         char text[120];
@@ -202,13 +202,12 @@ static void every_option_has_its_range(void **state)
     is_refused(&options, PAWL_EINVAL, "options of a store: mode 4 is unknown");
     options.mode = (pawl_open_mode)-1;
     is_refused(&options, PAWL_EINVAL, "options of a store: mode -1 is unknown");
-    options.mode        = PAWL_OPEN_CREATE;
-    options.deadline_ms = 1;
+    options.mode     = PAWL_OPEN_CREATE;
+    options.deadline = 1;
     opens(&options);
-    assert_int_equal(fake.options.deadline_ms, 1);
-    options.deadline_ms = -1;
-    is_refused(&options, PAWL_EINVAL,
-               "options of a store: deadline_ms is -1, at least 0 is needed");
+    assert_int_equal(fake.options.deadline, 1);
+    options.deadline = -1;
+    is_refused(&options, PAWL_EINVAL, "options of a store: deadline is -1, at least 0 is needed");
 }
 
 static void a_prefix_holds_letters_digits_and_underscores(void **state)
@@ -280,8 +279,10 @@ static void a_schema_is_asked_for_by_its_spec(void **state)
 {
     (void)state;
     char                   prefix[] = "shop_";
-    const pawl_schema_spec spec     = {
-            .system_prefix = prefix, .tables = tables, .table_count = 2, .deadline_ms = 77};
+    const pawl_schema_spec spec     = {.system_prefix = prefix,
+                                       .tables        = tables,
+                                       .table_count   = 2,
+                                       .deadline      = PAWL_MILLISECONDS(77)};
     for (int verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_PLAN; verb++)
         for (int i = 0; i < 2; i++) {
             int lines = 0;
@@ -329,7 +330,7 @@ static void what_no_schema_can_be_reaches_no_driver(void **state)
     (void)state;
     int                    lines = 0;
     pawl_error             error = PAWL_ERROR_INIT;
-    const pawl_schema_spec quote = {.system_prefix = "a'b"}, late = {.deadline_ms = -1};
+    const pawl_schema_spec quote = {.system_prefix = "a'b"}, late = {.deadline = -1};
     assert_int_equal(
         pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &quote, keep_line, &lines, &error),
         PAWL_ECONFIG);
