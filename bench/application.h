@@ -18,7 +18,7 @@
     F(TEXT, product)                    \
     F(TIME, at)                         \
     F(TEXT, note)
-PAWL_RECORD(bench_step, BENCH_STEP)
+PAWL_RECORD(bench_step, BENCH_STEP);
 
 #define BENCH_ORDER(F)                  \
     F(TEXT, order_id, .required = true) \
@@ -28,7 +28,7 @@ PAWL_RECORD(bench_step, BENCH_STEP)
     F(TEXT, product)                    \
     F(TIME, at)                         \
     F(TEXT, note)
-PAWL_RECORD(bench_order, BENCH_ORDER)
+PAWL_RECORD(bench_order, BENCH_ORDER);
 
 #define BENCH_MOVED(F)                  \
     F(TEXT, order_id, .required = true) \
@@ -38,7 +38,7 @@ PAWL_RECORD(bench_order, BENCH_ORDER)
     F(TEXT, product)                    \
     F(TIME, at)                         \
     F(TEXT, note)
-PAWL_RECORD(bench_moved, BENCH_MOVED)
+PAWL_RECORD(bench_moved, BENCH_MOVED);
 
 /* The texts that every step, state and message carries. */
 #define PAWL__BENCH_CUSTOMER "Hannelore Mustermann-Beispiel"

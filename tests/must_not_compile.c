@@ -38,31 +38,31 @@ void interrupt(pawl_store *store)
 #define ORDER(F) \
     F(TEXT, order_id, .secret = true) F(INT64, cents) F(BYTES, seal) F(FIXED, country, 2)
 #endif
-PAWL_RECORD(order, ORDER)
+PAWL_RECORD(order, ORDER);
 #define PLACE_ORDER(F) F(TEXT, order_id)
-PAWL_RECORD(place_order, PLACE_ORDER)
+PAWL_RECORD(place_order, PLACE_ORDER);
 #define TAKE_PAYMENT(F) F(TEXT, order_id)
-PAWL_RECORD(take_payment, TAKE_PAYMENT)
+PAWL_RECORD(take_payment, TAKE_PAYMENT);
 #define REFUND(F) F(INT64, cents)
-PAWL_RECORD(refund, REFUND)
+PAWL_RECORD(refund, REFUND);
 
 /* WRONG_RECORD_UNDECLARED: a nested record that was never declared | expected: address_pawl_record.*undeclared|undeclared identifier 'address_pawl_record' */
 /* WRONG_ENUM_UNDECLARED: an enum that was never declared | expected: stage_pawl_enum.*undeclared|undeclared identifier 'stage_pawl_enum' */
 /* WRONG_ENUM_OF_RECORD: a record named where an enum belongs | expected: address_pawl_enum */
 #ifndef WRONG_RECORD_UNDECLARED
 #define ADDRESS(F) F(TEXT, city)
-PAWL_RECORD(address, ADDRESS)
+PAWL_RECORD(address, ADDRESS);
 #endif
 #ifndef WRONG_ENUM_UNDECLARED
 #define STAGE(E) E(STAGE_PLACED, "placed")
-PAWL_ENUM(stage, STAGE)
+PAWL_ENUM(stage, STAGE);
 #endif
 #ifdef WRONG_ENUM_OF_RECORD
 #define PARCEL(F) F(LIST_RECORD, places, address) F(ENUM, at, address)
 #else
 #define PARCEL(F) F(LIST_RECORD, places, address) F(ENUM, at, stage)
 #endif
-PAWL_RECORD(parcel, PARCEL)
+PAWL_RECORD(parcel, PARCEL);
 
 /* ---- Messages --------------------------------------------------------------------- */
 
@@ -206,10 +206,10 @@ const pawl_handler *const handlers[] = {PAWL_HANDLE(on_late), PAWL_HANDLE(on_bat
 /* ---- Entities --------------------------------------------------------------------- */
 
 #define ACCOUNT(F) F(TEXT, account) F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT)
+PAWL_RECORD(account, ACCOUNT);
 #define DEBIT(F) F(TEXT, account) F(INT64, cents)
-PAWL_RECORD(debit, DEBIT)
-PAWL_RECORD(debited, DEBIT)
+PAWL_RECORD(debit, DEBIT);
+PAWL_RECORD(debited, DEBIT);
 
 /* WRONG_ENTITY_CHANGES: an entity's handler that could change its command | expected: on_debit must be */
 /* WRONG_ENTITY_STATE: an entity's handler that could change the state | expected: on_debit must be */

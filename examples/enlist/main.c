@@ -26,11 +26,11 @@
 #define ORDER_PLACED(F) \
     F(INT64, order_id)  \
     F(INT64, total_cents)
-PAWL_RECORD(order_placed, ORDER_PLACED)
+PAWL_RECORD(order_placed, ORDER_PLACED);
 
 /* By the trigger. */
 #define ORDER_PAID(F) F(INT64, order_id)
-PAWL_RECORD(order_paid, ORDER_PAID)
+PAWL_RECORD(order_paid, ORDER_PAID);
 
 static pawl_code on_order_placed(pawl_context *ctx, const order_placed *message)
 {

@@ -19,53 +19,53 @@
     F(TEXT, order_id, .required = true)  \
     F(TEXT, warehouse, .required = true) \
     F(INT64, total_cents)
-PAWL_RECORD(place_order, PLACE_ORDER)
+PAWL_RECORD(place_order, PLACE_ORDER);
 
 #define CHARGE_CARD(F)                  \
     F(TEXT, order_id, .required = true) \
     F(INT64, cents)
-PAWL_RECORD(charge_card, CHARGE_CARD)
+PAWL_RECORD(charge_card, CHARGE_CARD);
 
 /* Billing names orders in its own way: the saga's table maps the one to the other. */
 #define PAYMENT_TAKEN(F)                 \
     F(TEXT, order_ref, .required = true) \
     F(INT64, cents)
-PAWL_RECORD(payment_taken, PAYMENT_TAKEN)
+PAWL_RECORD(payment_taken, PAYMENT_TAKEN);
 
 #define REFUND(F)                        \
     F(TEXT, order_ref, .required = true) \
     F(INT64, cents)
-PAWL_RECORD(refund, REFUND)
+PAWL_RECORD(refund, REFUND);
 
 #define SHIP_ITEM(F)                    \
     F(TEXT, order_id, .required = true) \
     F(TEXT, warehouse, .required = true)
-PAWL_RECORD(ship_item, SHIP_ITEM)
+PAWL_RECORD(ship_item, SHIP_ITEM);
 
 #define SHIPMENT(F)                      \
     F(TEXT, warehouse, .required = true) \
     F(LIST_TEXT, order_ids)
-PAWL_RECORD(shipment, SHIPMENT)
+PAWL_RECORD(shipment, SHIPMENT);
 
 #define ORDER_CANCELLED(F)              \
     F(TEXT, order_id, .required = true) \
     F(TEXT, reason)
-PAWL_RECORD(order_cancelled, ORDER_CANCELLED)
+PAWL_RECORD(order_cancelled, ORDER_CANCELLED);
 
 #define ORDER_SHIPPED(F) F(TEXT, order_id, .required = true)
-PAWL_RECORD(order_shipped, ORDER_SHIPPED)
+PAWL_RECORD(order_shipped, ORDER_SHIPPED);
 
 #define ORDER_STAGE(E)        \
     E(ORDER_PLACED, "placed") \
     E(ORDER_PAID, "paid")
-PAWL_ENUM(order_stage, ORDER_STAGE)
+PAWL_ENUM(order_stage, ORDER_STAGE);
 
 #define ORDER_STATE(F)                  \
     F(TEXT, order_id, .required = true) \
     F(TEXT, warehouse)                  \
     F(INT64, total_cents)               \
     F(ENUM, stage, order_stage)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 
 extern const pawl_application orders_application;
 

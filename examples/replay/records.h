@@ -16,7 +16,7 @@
 #define READ_ON(F)                 \
     F(TEXT, run, .required = true) \
     F(INT64, position)
-PAWL_RECORD(read_on, READ_ON)
+PAWL_RECORD(read_on, READ_ON);
 
 #define LOG_EVENT(F)                                   \
     F(TEXT, case_id, .json = "case", .required = true) \
@@ -24,11 +24,11 @@ PAWL_RECORD(read_on, READ_ON)
     F(TEXT, group)                                     \
     F(TEXT, group_key, .required = true)               \
     F(TIME, at, .required = true)
-PAWL_RECORD(log_event, LOG_EVENT)
+PAWL_RECORD(log_event, LOG_EVENT);
 
 /* To the reader, which counts the closings of this side. */
 #define CASE_QUIET(F) F(TEXT, run, .required = true)
-PAWL_RECORD(case_quiet, CASE_QUIET)
+PAWL_RECORD(case_quiet, CASE_QUIET);
 
 /* To the archive. */
 #define CASE_CLOSED(F)                                 \
@@ -37,13 +37,13 @@ PAWL_RECORD(case_quiet, CASE_QUIET)
     F(INT64, misplaced)                                \
     F(TIME, first)                                     \
     F(TIME, last)
-PAWL_RECORD(case_closed, CASE_CLOSED)
+PAWL_RECORD(case_closed, CASE_CLOSED);
 
 #define GROUP_BATCH(F)                   \
     F(TEXT, group_key, .required = true) \
     F(TEXT, group)                       \
     F(INT64, events)
-PAWL_RECORD(group_batch, GROUP_BATCH)
+PAWL_RECORD(group_batch, GROUP_BATCH);
 
 /* ---- Saga states --------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ PAWL_RECORD(group_batch, GROUP_BATCH)
     F(INT64, arrived)              \
     F(BOOL, is_done)               \
     F(INT64, closings)
-PAWL_RECORD(log_reader, LOG_READER)
+PAWL_RECORD(log_reader, LOG_READER);
 
 /* A case that is not quiet yet. `misplaced` counts what did not happen in the
  * log's own time: an event out of order, a closing not at its due time. */
@@ -70,7 +70,7 @@ PAWL_RECORD(log_reader, LOG_READER)
     F(TIME, first)                                     \
     F(TIME, last)                                      \
     F(TEXT, last_activity)
-PAWL_RECORD(open_case, OPEN_CASE)
+PAWL_RECORD(open_case, OPEN_CASE);
 
 /* `uneven` counts batches of another size than asked for; only the last of a
  * group may be one. */
@@ -81,7 +81,7 @@ PAWL_RECORD(open_case, OPEN_CASE)
     F(INT64, events)                     \
     F(INT64, uneven)                     \
     F(INT64, uneven_last)
-PAWL_RECORD(group_tally, GROUP_TALLY)
+PAWL_RECORD(group_tally, GROUP_TALLY);
 
 /* In the second store; never ends, so that it counts each closing once. */
 #define ARCHIVED_CASE(F)                               \
@@ -90,6 +90,6 @@ PAWL_RECORD(group_tally, GROUP_TALLY)
     F(INT64, events)                                   \
     F(INT64, misplaced)                                \
     F(TIME, last)
-PAWL_RECORD(archived_case, ARCHIVED_CASE)
+PAWL_RECORD(archived_case, ARCHIVED_CASE);
 
 #endif

@@ -16,33 +16,33 @@
     F(INT64, account)                \
     F(INT64, cents)    /* paid in */ \
     F(BOOL, is_closed) /* to credits */
-PAWL_RECORD(open_account, OPEN_ACCOUNT)
+PAWL_RECORD(open_account, OPEN_ACCOUNT);
 
 #define MOVE(F)        \
     F(INT64, account)  \
     F(INT64, transfer) \
     F(INT64, cents)
-PAWL_RECORD(debit, MOVE)
-PAWL_RECORD(credit, MOVE)
-PAWL_RECORD(credit_back, MOVE)
+PAWL_RECORD(debit, MOVE);
+PAWL_RECORD(credit, MOVE);
+PAWL_RECORD(credit_back, MOVE);
 
 #define ACCOUNT_OPENED(F) \
     F(INT64, cents)       \
     F(BOOL, is_closed)
-PAWL_RECORD(account_opened, ACCOUNT_OPENED)
+PAWL_RECORD(account_opened, ACCOUNT_OPENED);
 
 #define MOVED(F)       \
     F(INT64, transfer) \
     F(INT64, cents)
-PAWL_RECORD(debited, MOVED)
-PAWL_RECORD(credited, MOVED)
-PAWL_RECORD(credited_back, MOVED)
+PAWL_RECORD(debited, MOVED);
+PAWL_RECORD(credited, MOVED);
+PAWL_RECORD(credited_back, MOVED);
 
 #define ACCOUNT(F)     \
     F(BOOL, is_open)   \
     F(BOOL, is_closed) \
     F(INT64, cents)
-PAWL_RECORD(account_state, ACCOUNT)
+PAWL_RECORD(account_state, ACCOUNT);
 
 /* ---- Transfers ----------------------------------------------------------- */
 
@@ -51,19 +51,19 @@ PAWL_RECORD(account_state, ACCOUNT)
     F(INT64, source) /* account */ \
     F(INT64, target)               \
     F(INT64, cents)
-PAWL_RECORD(request_transfer, ORDER)
-PAWL_RECORD(requested, ORDER)
+PAWL_RECORD(request_transfer, ORDER);
+PAWL_RECORD(requested, ORDER);
 
 /* Both legs went through; the first did; neither will; the second was rejected. */
 #define MONEY(F) F(INT64, cents)
-PAWL_RECORD(withdrawn, MONEY)
-PAWL_RECORD(done, MONEY)
+PAWL_RECORD(withdrawn, MONEY);
+PAWL_RECORD(done, MONEY);
 #define WHY(F) F(TEXT, reason)
-PAWL_RECORD(bounced, WHY)
-PAWL_RECORD(failed, WHY)
+PAWL_RECORD(bounced, WHY);
+PAWL_RECORD(failed, WHY);
 /* The transfer is not settled yet. */
 #define WAITED(F) F(INT64, microseconds)
-PAWL_RECORD(overdue, WAITED)
+PAWL_RECORD(overdue, WAITED);
 
 #define TRANSFER(F)    \
     F(INT64, transfer) \
@@ -71,6 +71,6 @@ PAWL_RECORD(overdue, WAITED)
     F(INT64, target)   \
     F(INT64, cents)    \
     F(TEXT, reason)
-PAWL_RECORD(transfer_state, TRANSFER)
+PAWL_RECORD(transfer_state, TRANSFER);
 
 #endif

@@ -121,8 +121,8 @@ struct pawl_apply {
     F(TEXT, type)         \
     F(TEXT, reason)
 #ifndef __cplusplus /* where a descriptor cannot be written like this */
-PAWL_RECORD_WITH(pawl_accepted, PAWL__ACCEPTED, .type = "pawl.accepted")
-PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected")
+PAWL_RECORD_WITH(pawl_accepted, PAWL__ACCEPTED, .type = "pawl.accepted");
+PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected");
 #endif
 
 /* The library's event "pawl.handled": a message was handled, commands were sent or
@@ -131,7 +131,7 @@ PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected")
     F(TEXT, message_id)  \
     F(TEXT, type)
 #ifndef __cplusplus
-PAWL_RECORD_WITH(pawl_handled, PAWL__HANDLED, .type = "pawl.handled")
+PAWL_RECORD_WITH(pawl_handled, PAWL__HANDLED, .type = "pawl.handled");
 #endif
 
 /* ---- In a handler --------------------------------------------------------- */

@@ -176,10 +176,11 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 
 /* ---- Declaring ----------------------------------------------------------- */
 
-/* PAWL_RECORD(name, LIST): no semicolon behind it. */
+/* PAWL_RECORD(name, LIST); with a semicolon, as behind every macro that declares something: records, enums,
+ * handlers, apply functions, the exported application. */
 #define PAWL_RECORD(name_, FIELDS) PAWL_RECORD_WITH(name_, FIELDS, .reserved = 0)
 
-/* PAWL_RECORD_WITH(name, LIST, .type = "Shop.OrderPlaced", .version = 2, ...):
+/* PAWL_RECORD_WITH(name, LIST, .type = "Shop.OrderPlaced", .version = 2, ...);
  * initialisers of pawl_record follow the list. */
 #define PAWL_RECORD_WITH(name_, FIELDS, ...)                                           \
     typedef struct name_ {                                                             \
@@ -199,9 +200,10 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
               .field_count = sizeof pawl__fields / sizeof pawl__fields[0] - 1,         \
               __VA_ARGS__};                                                            \
         return &pawl__record;                                                          \
-    }
+    }                                                                                  \
+    typedef name_ name_##_pawl_declared
 
-/* PAWL_ENUM(name, LIST) with one E(CONSTANT, "name in JSON") per value; the
+/* PAWL_ENUM(name, LIST); with one E(CONSTANT, "name in JSON") per value; the
  * values count from 0. JSON has the names, so the order may change. */
 #define PAWL__ENUM_CONSTANT(constant, text) constant,
 #define PAWL__ENUM_TEXT(constant, text) text,
@@ -213,7 +215,8 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
         static const pawl_enum   pawl__enum    = {#name_, pawl__names,                         \
                                                   sizeof pawl__names / sizeof pawl__names[0]}; \
         return &pawl__enum;                                                                    \
-    }
+    }                                                                                          \
+    typedef name_ name_##_pawl_declared
 
 /* Constant expressions of type pawl_record_fn * and pawl_enum_fn *. */
 #define PAWL_RECORD_OF(name) name##_pawl_record

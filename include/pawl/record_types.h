@@ -4,7 +4,7 @@
  * from that list:
  *
  *     #define ORDER_STAGE(E) E(STAGE_PLACED, "placed") E(STAGE_PAID, "paid")
- *     PAWL_ENUM(order_stage, ORDER_STAGE)
+ *     PAWL_ENUM(order_stage, ORDER_STAGE);
  *
  *     #define ORDER_STATE(F)                          \
  *         F(TEXT, order_id, .required = true)         \
@@ -17,7 +17,7 @@
  *         F(TEXT, iban, .secret = true)               \
  *         F(TEXT, note, .json = "Note")               \
  *         F(TIME, rings_at, .with_offset = true)
- *     PAWL_RECORD(order_state, ORDER_STATE)
+ *     PAWL_RECORD(order_state, ORDER_STATE);
  *
  * Kinds: BOOL INT16 INT32 INT64 UINT16 UINT32 UINT64 DOUBLE TEXT FIXED BYTES
  * UUID TIME ENUM JSON RECORD, each also as OPT_kind and LIST_kind. FIXED takes

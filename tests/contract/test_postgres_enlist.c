@@ -432,7 +432,7 @@ static void all_kinds_follow_the_caller(void **state)
 /* ---- The sender --------------------------------------------------------------- */
 
 #define PAID(F) F(TEXT, order_id)
-PAWL_RECORD(paid, PAID)
+PAWL_RECORD(paid, PAID);
 
 static void a_sender_writes_at_once(void **state)
 {

@@ -138,7 +138,7 @@ static inline void expect_refused_as_old(ground *p)
 /* ---- After --------------------------------------------------------------------- */
 
 #define UPGRADE_NOTE(F) F(INT32, number)
-PAWL_RECORD(upgrade_note, UPGRADE_NOTE)
+PAWL_RECORD(upgrade_note, UPGRADE_NOTE);
 
 static inline pawl_code on_upgrade_note(pawl_context *ctx, const upgrade_note *message)
 {

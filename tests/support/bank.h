@@ -21,21 +21,21 @@
 /* ---- Accounts ----------------------------------------------------------------- */
 
 #define ACCOUNT(F) F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT)
+PAWL_RECORD(account, ACCOUNT);
 
 #define MOVE(F)      \
     F(TEXT, account) \
     F(INT64, cents)  \
     F(TEXT, how)
-PAWL_RECORD(debit, MOVE)
-PAWL_RECORD(credit, MOVE)
+PAWL_RECORD(debit, MOVE);
+PAWL_RECORD(credit, MOVE);
 
 #define MOVED(F) F(INT64, cents)
-PAWL_RECORD(debited, MOVED)
-PAWL_RECORD(credited, MOVED)
+PAWL_RECORD(debited, MOVED);
+PAWL_RECORD(credited, MOVED);
 
 #define STRAY(F) F(INT64, cents)
-PAWL_RECORD(stray, STRAY)
+PAWL_RECORD(stray, STRAY);
 
 static bool is(pawl_text text, const char *what)
 {
@@ -102,7 +102,7 @@ static const pawl_apply *const account_apply[] = {PAWL_APPLIES(apply_debited),
     F(INT64, cents)    \
     F(INT32, accepted) \
     F(TEXT, how)
-PAWL_RECORD(transfer, TRANSFER)
+PAWL_RECORD(transfer, TRANSFER);
 
 #define REQUEST(F)   \
     F(INT64, number) \
@@ -110,16 +110,16 @@ PAWL_RECORD(transfer, TRANSFER)
     F(TEXT, to)      \
     F(INT64, cents)  \
     F(TEXT, how)
-PAWL_RECORD(request, REQUEST)
-PAWL_RECORD(requested, REQUEST)
+PAWL_RECORD(request, REQUEST);
+PAWL_RECORD(requested, REQUEST);
 
 #define STEP(F) F(INT32, step)
-PAWL_RECORD(advanced, STEP)
+PAWL_RECORD(advanced, STEP);
 #define NOTE(F)      \
     F(INT64, number) \
     F(TEXT, reason)
-PAWL_RECORD(failed, NOTE)
-PAWL_RECORD(poke, NOTE)
+PAWL_RECORD(failed, NOTE);
+PAWL_RECORD(poke, NOTE);
 
 static pawl_code on_request(pawl_context *ctx, const transfer *state, const request *message)
 {

@@ -122,7 +122,7 @@ const pawl_application fault_shop_sql = {PAWL_APPLICATION_INIT, .name = "shop",
     F(INT32, reminded) \
     F(INT32, packed)   \
     F(INT32, expired)
-PAWL_RECORD(ledger, LEDGER)
+PAWL_RECORD(ledger, LEDGER);
 
 static pawl_code on_notice(pawl_context *ctx, ledger *it, const notice *message)
 {

@@ -17,21 +17,21 @@
 #include "pawl/pawl.h"
 
 #define PLACE(F) F(TEXT, name)
-PAWL_RECORD(place, PLACE)
+PAWL_RECORD(place, PLACE);
 #define PAY(F) F(TEXT, name)
-PAWL_RECORD(pay, PAY)
+PAWL_RECORD(pay, PAY);
 #define PARCEL(F) \
     F(TEXT, name) \
     F(INT32, number)
-PAWL_RECORD(parcel, PARCEL)
+PAWL_RECORD(parcel, PARCEL);
 #define PACKED(F) F(TEXT, name)
-PAWL_RECORD(packed, PACKED)
+PAWL_RECORD(packed, PACKED);
 #define AUDIT(F) F(INT32, number)
-PAWL_RECORD(audit, AUDIT)
+PAWL_RECORD(audit, AUDIT);
 #define NOTICE(F) \
     F(TEXT, name) \
     F(TEXT, what)
-PAWL_RECORD(notice, NOTICE)
+PAWL_RECORD(notice, NOTICE);
 
 /* `steps` is raised by everything that happens to the order: its version. */
 #define ORDER(F)        \
@@ -40,7 +40,7 @@ PAWL_RECORD(notice, NOTICE)
     F(INT32, reminders) \
     F(INT32, paid)      \
     F(INT32, packed)
-PAWL_RECORD(order, ORDER)
+PAWL_RECORD(order, ORDER);
 
 /* Where the handler with its own SQL writes. */
 extern const char            *fault_shop_store;

@@ -14,16 +14,16 @@
 #define OTHER_STATE(F) \
     F(TEXT, other)     \
     F(INT32, count)
-PAWL_RECORD(other_state, OTHER_STATE)
+PAWL_RECORD(other_state, OTHER_STATE);
 #define COUNTER_STATE(F) \
     F(TEXT, name)        \
     F(INT32, number)     \
     F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE)
+PAWL_RECORD(counter_state, COUNTER_STATE);
 #define SAFE_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
-PAWL_RECORD(safe_state, SAFE_STATE)
+PAWL_RECORD(safe_state, SAFE_STATE);
 
 int          hot_meddlings;
 bool         hot_is_taken_then;

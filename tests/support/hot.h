@@ -17,21 +17,21 @@
 #define BUMP(F)   \
     F(TEXT, name) \
     F(INT32, number)
-PAWL_RECORD(bump, BUMP)
+PAWL_RECORD(bump, BUMP);
 #define TOUCH(F)  \
     F(TEXT, name) \
     F(INT32, number)
-PAWL_RECORD(touch, TOUCH)
+PAWL_RECORD(touch, TOUCH);
 #define BOTH(F) F(TEXT, name)
-PAWL_RECORD(both, BOTH)
+PAWL_RECORD(both, BOTH);
 #define NUDGE(F) F(TEXT, name)
-PAWL_RECORD(nudge, NUDGE)
+PAWL_RECORD(nudge, NUDGE);
 #define FOUND(F) F(TEXT, name)
-PAWL_RECORD(found, FOUND)
-PAWL_RECORD(begin_found, FOUND)
+PAWL_RECORD(found, FOUND);
+PAWL_RECORD(begin_found, FOUND);
 #define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN)
-PAWL_RECORD(take_out, PUT_IN)
+PAWL_RECORD(put_in, PUT_IN);
+PAWL_RECORD(take_out, PUT_IN);
 
 /* While positive, a handler of a counter meets another worker, which saves the
  * same one as it is, and it goes down by one. */

@@ -18,7 +18,7 @@
 #include "support/world.h"
 
 #define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL)
+PAWL_RECORD(call, CALL);
 
 /* Endpoints "left", which observed_open opens, and "right". A call to one of them goes
  * on to the destination "far". */

@@ -14,19 +14,19 @@
     F(INT32, rings)   \
     F(TEXT, log)      \
     F(TEXT, ballast)
-PAWL_RECORD(trip_state, TRIP_STATE)
+PAWL_RECORD(trip_state, TRIP_STATE);
 #define DEPART(F) \
     F(TEXT, name) \
     F(TEXT, ballast)
-PAWL_RECORD(depart, DEPART)
+PAWL_RECORD(depart, DEPART);
 #define PASSENGER(F) \
     F(INT32, number) \
     F(TEXT, ballast)
-PAWL_RECORD(passenger, PASSENGER)
+PAWL_RECORD(passenger, PASSENGER);
 #define SEATED(F)   \
     F(INT32, count) \
     F(TEXT, ballast)
-PAWL_RECORD(seated, SEATED)
+PAWL_RECORD(seated, SEATED);
 
 static char            heavy[300000];
 static const pawl_text ballast = {.data = heavy, .size = sizeof heavy};

@@ -11,7 +11,7 @@
 #define PARCEL(F)                    \
     F(TEXT, depot, .required = true) \
     F(INT64, n)
-PAWL_RECORD(parcel, PARCEL)
+PAWL_RECORD(parcel, PARCEL);
 
 static pawl_code on_parcels(pawl_context *ctx, const parcel *parcels, size_t count)
 {

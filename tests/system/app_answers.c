@@ -13,11 +13,11 @@
 #define HANDLER_TIME 20000 /* microseconds */
 
 #define NUMBER(F) F(INT64, n)
-PAWL_RECORD(begun, NUMBER)
-PAWL_RECORD(answered, NUMBER)
-PAWL_RECORD(finished, NUMBER)
+PAWL_RECORD(begun, NUMBER);
+PAWL_RECORD(answered, NUMBER);
+PAWL_RECORD(finished, NUMBER);
 #define STATE(F) F(INT64, n)
-PAWL_RECORD(asking_state, STATE)
+PAWL_RECORD(asking_state, STATE);
 
 static pawl_code on_begun(pawl_context *ctx, asking_state *state, const begun *message)
 {

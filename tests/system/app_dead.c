@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define NUMBER(F) F(INT64, n, .required = true)
-PAWL_RECORD(charge, NUMBER)
-PAWL_RECORD(parcel, NUMBER)
-PAWL_RECORD(note, NUMBER)
+PAWL_RECORD(charge, NUMBER);
+PAWL_RECORD(parcel, NUMBER);
+PAWL_RECORD(note, NUMBER);
 
 static pawl_code see(pawl_context *ctx, const char *what, int64_t n)
 {

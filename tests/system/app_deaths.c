@@ -15,9 +15,9 @@
 #define BITE(F)                   \
     F(INT64, n, .required = true) \
     F(INT64, kills)
-PAWL_RECORD(bite, BITE)
+PAWL_RECORD(bite, BITE);
 #define DONE(F) F(INT64, n)
-PAWL_RECORD(done, DONE)
+PAWL_RECORD(done, DONE);
 
 static pawl_code on_bite(pawl_context *ctx, const bite *message)
 {

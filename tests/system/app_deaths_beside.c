@@ -17,13 +17,13 @@
 #define PARK(F)                   \
     F(INT64, n, .required = true) \
     F(INT64, kills)
-PAWL_RECORD(park, PARK)
+PAWL_RECORD(park, PARK);
 #define CRATE(F)                  \
     F(INT64, n, .required = true) \
     F(TEXT, colour)
-PAWL_RECORD(crate, CRATE)
+PAWL_RECORD(crate, CRATE);
 #define DONE(F) F(INT64, n)
-PAWL_RECORD(done, DONE)
+PAWL_RECORD(done, DONE);
 
 static pawl_code on_park(pawl_context *ctx, park *state, const park *message)
 {

@@ -28,22 +28,22 @@
 #define TRIP(F)    \
     F(INT64, trip) \
     F(INT64, KM)
-PAWL_RECORD_WITH(trip_state, TRIP, .version = STATE_VERSION)
+PAWL_RECORD_WITH(trip_state, TRIP, .version = STATE_VERSION);
 #define DRIVER(F) F(TEXT, name)
-PAWL_RECORD(driver_name, DRIVER)
+PAWL_RECORD(driver_name, DRIVER);
 #define BEGIN(F)   \
     F(INT64, trip) \
     F(RECORD, driver, driver_name)
-PAWL_RECORD(begin, BEGIN)
+PAWL_RECORD(begin, BEGIN);
 #define TRIP_KEY(F) F(INT64, trip)
-PAWL_RECORD(trip_key, TRIP_KEY)
-PAWL_RECORD(halt, TRIP_KEY)
+PAWL_RECORD(trip_key, TRIP_KEY);
+PAWL_RECORD(halt, TRIP_KEY);
 #define LEG(F)              \
     F(RECORD, of, trip_key) \
     F(INT64, km)
-PAWL_RECORD(leg, LEG)
+PAWL_RECORD(leg, LEG);
 #define REPORT(F) F(TEXT, text)
-PAWL_RECORD(report, REPORT)
+PAWL_RECORD(report, REPORT);
 
 static pawl_code on_begin(pawl_context *ctx, trip_state *trip, const begin *message)
 {
@@ -88,9 +88,9 @@ static pawl_code on_report(pawl_context *ctx, const report *message)
 PAWL_MESSAGE_HANDLER(on_report, report);
 
 #define NAP(F) F(INT64, seconds)
-PAWL_RECORD(nap, NAP)
+PAWL_RECORD(nap, NAP);
 #define BITE(F) F(INT64, n)
-PAWL_RECORD(bite, BITE)
+PAWL_RECORD(bite, BITE);
 
 static pawl_code on_nap(pawl_context *ctx, const nap *message)
 {

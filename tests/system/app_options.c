@@ -8,7 +8,7 @@
 #include <pawl/pawl.h>
 
 #define JOB(F) F(INT64, n)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 
 static pawl_code on_job(pawl_context *ctx, const job *message)
 {

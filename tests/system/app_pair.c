@@ -23,11 +23,11 @@
 #endif
 
 #define NUMBER(F) F(INT64, n)
-PAWL_RECORD(ping, NUMBER)
-PAWL_RECORD(pong, NUMBER)
-PAWL_RECORD(finished, NUMBER)
+PAWL_RECORD(ping, NUMBER);
+PAWL_RECORD(pong, NUMBER);
+PAWL_RECORD(finished, NUMBER);
 #define NOTHING(F) F(OPT_BOOL, unused)
-PAWL_RECORD(stubborn, NOTHING)
+PAWL_RECORD(stubborn, NOTHING);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {

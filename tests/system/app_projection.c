@@ -14,11 +14,11 @@
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT32, number)
-PAWL_RECORD(put, PUT)
+PAWL_RECORD(put, PUT);
 #define NOTED(F) F(INT32, number)
-PAWL_RECORD(noted, NOTED)
+PAWL_RECORD(noted, NOTED);
 #define BOX(F) F(INT32, count)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {

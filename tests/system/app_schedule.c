@@ -5,7 +5,7 @@
 #include "pawl/pawl.h"
 
 #define TICK(F) F(INT32, number)
-PAWL_RECORD(tick, TICK)
+PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {

@@ -9,11 +9,11 @@
 #define SELL(F)       \
     F(TEXT, customer) \
     F(INT32, number)
-PAWL_RECORD(sell, SELL)
+PAWL_RECORD(sell, SELL);
 #define SOLD(F) F(INT32, number)
-PAWL_RECORD(sold, SOLD)
+PAWL_RECORD(sold, SOLD);
 #define CART(F) F(INT32, count)
-PAWL_RECORD(cart, CART)
+PAWL_RECORD(cart, CART);
 
 static pawl_code on_sell(pawl_context *ctx, const cart *state, const sell *command)
 {

@@ -10,17 +10,17 @@
 #define ORDER(F)      \
     F(TEXT, order_id) \
     F(INT64, number)
-PAWL_RECORD(place_order, ORDER)
-PAWL_RECORD(charge_card, ORDER)
-PAWL_RECORD(payment_taken, ORDER)
-PAWL_RECORD(ship_item, ORDER)
-PAWL_RECORD(news, ORDER)
-PAWL_RECORD_WITH(order_cancelled, ORDER, .base = PAWL_RECORD_OF(news))
-PAWL_RECORD(opened, ORDER)
-PAWL_RECORD(closed, ORDER)
-PAWL_RECORD(order_state, ORDER)
-PAWL_RECORD(desk_state, ORDER)
-PAWL_RECORD(account_state, ORDER)
+PAWL_RECORD(place_order, ORDER);
+PAWL_RECORD(charge_card, ORDER);
+PAWL_RECORD(payment_taken, ORDER);
+PAWL_RECORD(ship_item, ORDER);
+PAWL_RECORD(news, ORDER);
+PAWL_RECORD_WITH(order_cancelled, ORDER, .base = PAWL_RECORD_OF(news));
+PAWL_RECORD(opened, ORDER);
+PAWL_RECORD(closed, ORDER);
+PAWL_RECORD(order_state, ORDER);
+PAWL_RECORD(desk_state, ORDER);
+PAWL_RECORD(account_state, ORDER);
 
 #define HANDLER(function, state_type, message_type)                                              \
     static pawl_code function(pawl_context *ctx, state_type *state, const message_type *message) \

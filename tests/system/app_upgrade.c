@@ -55,7 +55,7 @@
 #else
 #define STAGES(E) E(STAGE_NEW, "new") E(STAGE_PAID, "paid")
 #endif
-PAWL_ENUM(stage, STAGES)
+PAWL_ENUM(stage, STAGES);
 
 /* "paid" is done now, and the note has another name. */
 pawl_upcast_fn upcast;
@@ -80,20 +80,20 @@ pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *made
 }
 
 #define LINE(F) F(TEXT, item) DOZENS_FIELD(F)
-PAWL_RECORD(line, LINE)
+PAWL_RECORD(line, LINE);
 #define PLACE(F)      \
     F(TEXT, order_id) \
     F(INT64, number)  \
     DOZENS_FIELD(F)   \
     NOTE_FIELD(F) F(ENUM, stage, stage) F(LIST_RECORD, lines, line) F(TEXT, card, .secret = true)
-PAWL_RECORD_WITH(place, PLACE, AT_VERSION WITH_UPCAST.reserved = 0)
-PAWL_RECORD_WITH(order, PLACE, AT_VERSION WITH_UPCAST.reserved = 0)
+PAWL_RECORD_WITH(place, PLACE, AT_VERSION WITH_UPCAST.reserved = 0);
+PAWL_RECORD_WITH(order, PLACE, AT_VERSION WITH_UPCAST.reserved = 0);
 #define CANCEL(F) F(TEXT, order_id)
-PAWL_RECORD(cancel, CANCEL)
+PAWL_RECORD(cancel, CANCEL);
 #define ENTRY(F) F(TEXT, account) CENTS_FIELD(F)
-PAWL_RECORD(entry, ENTRY)
-PAWL_RECORD_WITH(posted, ENTRY, AT_VERSION WITH_UPCAST.reserved = 0)
-PAWL_RECORD_WITH(ledger, ENTRY, AT_VERSION WITH_UPCAST.reserved = 0)
+PAWL_RECORD(entry, ENTRY);
+PAWL_RECORD_WITH(posted, ENTRY, AT_VERSION WITH_UPCAST.reserved = 0);
+PAWL_RECORD_WITH(ledger, ENTRY, AT_VERSION WITH_UPCAST.reserved = 0);
 
 static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
 {

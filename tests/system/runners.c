@@ -81,7 +81,7 @@ static bool is_passing(pawl_code code)
 /* ---- A runner --------------------------------------------------------------- */
 
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {

@@ -13,8 +13,8 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define ORDER(F) F(INT32, number)
-PAWL_RECORD(order, ORDER)
-PAWL_RECORD(parcel, ORDER)
+PAWL_RECORD(order, ORDER);
+PAWL_RECORD(parcel, ORDER);
 
 static world_log seen, heard;
 static int       refusals; /* by the sink, of its next calls */

@@ -14,15 +14,15 @@
 #define PARCEL(F)    \
     F(INT32, number) \
     F(TEXT, depot)
-PAWL_RECORD(parcel, PARCEL)
+PAWL_RECORD(parcel, PARCEL);
 #define LETTER(F) F(INT32, number)
-PAWL_RECORD(letter, LETTER)
+PAWL_RECORD(letter, LETTER);
 #define CARD(F) F(INT32, number)
-PAWL_RECORD(card, CARD)
+PAWL_RECORD(card, CARD);
 #define CRATE(F) F(INT32, number)
-PAWL_RECORD(crate, CRATE)
+PAWL_RECORD(crate, CRATE);
 #define LOADED(F) F(INT32, count)
-PAWL_RECORD(loaded, LOADED)
+PAWL_RECORD(loaded, LOADED);
 
 static world_log seen;
 static int       failures;

@@ -13,17 +13,17 @@
 #define READING(F)  \
     F(TEXT, sensor) \
     F(INT32, value)
-PAWL_RECORD(reading, READING)
+PAWL_RECORD(reading, READING);
 #define WARM_READING(F) \
     F(TEXT, sensor)     \
     F(INT32, value)     \
     F(TEXT, unit)
-PAWL_RECORD_WITH(warm_reading, WARM_READING, .base = PAWL_RECORD_OF(reading))
+PAWL_RECORD_WITH(warm_reading, WARM_READING, .base = PAWL_RECORD_OF(reading));
 #define HOT_READING(F) \
     F(TEXT, sensor)    \
     F(INT32, value)    \
     F(INT32, alarm)
-PAWL_RECORD_WITH(hot_reading, HOT_READING, .base = PAWL_RECORD_OF(warm_reading))
+PAWL_RECORD_WITH(hot_reading, HOT_READING, .base = PAWL_RECORD_OF(warm_reading));
 
 static world_log seen;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define COIN(F) F(INT32, cents)
-PAWL_RECORD(coin, COIN)
+PAWL_RECORD(coin, COIN);
 
 static world_log seen;
 

@@ -15,11 +15,11 @@
 #define SALE(F)      \
     F(INT32, number) \
     F(TEXT, shop)
-PAWL_RECORD(sale, SALE)
+PAWL_RECORD(sale, SALE);
 #define VISITOR(F) F(INT32, number)
-PAWL_RECORD(visitor, VISITOR)
+PAWL_RECORD(visitor, VISITOR);
 #define BOOKED(F) F(INT32, count)
-PAWL_RECORD(booked, BOOKED)
+PAWL_RECORD(booked, BOOKED);
 
 static world_log seen;
 

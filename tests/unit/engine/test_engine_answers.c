@@ -11,14 +11,14 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define ASK(F) F(TEXT, name)
-PAWL_RECORD(ask, ASK)
-PAWL_RECORD(seek, ASK)
-PAWL_RECORD(gather, ASK)
-PAWL_RECORD(other, ASK)
+PAWL_RECORD(ask, ASK);
+PAWL_RECORD(seek, ASK);
+PAWL_RECORD(gather, ASK);
+PAWL_RECORD(other, ASK);
 #define DESK_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
-PAWL_RECORD(desk_state, DESK_STATE)
+PAWL_RECORD(desk_state, DESK_STATE);
 
 typedef enum place { HANDLER, FINDER, BEFORE, AFTER, CALLBACK, TIMEOUT, PLACE_COUNT } place;
 

@@ -14,11 +14,11 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define NOTE(F) F(TEXT, how)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 #define DESK_STATE(F) F(TEXT, how)
-PAWL_RECORD(desk_state, DESK_STATE)
+PAWL_RECORD(desk_state, DESK_STATE);
 #define BEGIN(F) F(TEXT, how)
-PAWL_RECORD(begin, BEGIN)
+PAWL_RECORD(begin, BEGIN);
 
 static world *meddler; /* marks the message in hand while its handler runs */
 static int    failures_left;

@@ -13,7 +13,7 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define WORK(F) F(TEXT, name)
-PAWL_RECORD(work, WORK)
+PAWL_RECORD(work, WORK);
 
 static world_log seen;
 static bool      has_bad; /* of the units that ran since the last commit, one is */

@@ -13,11 +13,11 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define CHARGE(F) F(TEXT, how)
-PAWL_RECORD(charge, CHARGE)
+PAWL_RECORD(charge, CHARGE);
 #define LAMP_STATE(F) F(TEXT, name)
-PAWL_RECORD(lamp_state, LAMP_STATE)
+PAWL_RECORD(lamp_state, LAMP_STATE);
 #define LIGHT(F) F(TEXT, name)
-PAWL_RECORD(light, LIGHT)
+PAWL_RECORD(light, LIGHT);
 
 static world_log seen;
 static bool      is_open;

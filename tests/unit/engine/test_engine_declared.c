@@ -13,11 +13,11 @@
     F(TEXT, name) \
     F(TEXT, how)
 #define NAMED(F) F(TEXT, name)
-PAWL_RECORD(answer, NAMED)
-PAWL_RECORD(other, NAMED)
-PAWL_RECORD(held, HOW) /* a row with a list, one without any, one with an empty one */
-PAWL_RECORD(loose, HOW)
-PAWL_RECORD(silent, HOW)
+PAWL_RECORD(answer, NAMED);
+PAWL_RECORD(other, NAMED);
+PAWL_RECORD(held, HOW); /* a row with a list, one without any, one with an empty one */
+PAWL_RECORD(loose, HOW);
+PAWL_RECORD(silent, HOW);
 
 #define ANSWER PAWL_MESSAGE(answer, .name = PAWL_TEXT("a"))
 #define OTHER PAWL_MESSAGE(other, .name = PAWL_TEXT("o"))
@@ -83,9 +83,9 @@ static pawl_code before(pawl_context *ctx, const pawl_message *message, void *co
 
 /* ---- A saga -------------------------------------------------------------------- */
 
-PAWL_RECORD(order, HOW)
-PAWL_RECORD(place, HOW)
-PAWL_RECORD(change, HOW)
+PAWL_RECORD(order, HOW);
+PAWL_RECORD(place, HOW);
+PAWL_RECORD(change, HOW);
 
 static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
 {
@@ -134,10 +134,10 @@ static const pawl_saga order_saga = {
 
 /* ---- Aggregators, an entity, projections ------------------------------------------ */
 
-PAWL_RECORD(piece, NAMED)
-PAWL_RECORD(tally, NAMED)
-PAWL_RECORD(count_up, NAMED)
-PAWL_RECORD(counted, NAMED)
+PAWL_RECORD(piece, NAMED);
+PAWL_RECORD(tally, NAMED);
+PAWL_RECORD(count_up, NAMED);
+PAWL_RECORD(counted, NAMED);
 
 static pawl_code on_pieces(pawl_context *ctx, const piece *items, size_t count)
 {

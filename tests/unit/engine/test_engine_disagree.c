@@ -15,20 +15,20 @@
 #define ACCOUNT(F) \
     F(TEXT, owner) \
     F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT)
+PAWL_RECORD(account, ACCOUNT);
 #define METER(F)  \
     F(TIME, read) \
     F(INT64, number)
-PAWL_RECORD(meter, METER)
+PAWL_RECORD(meter, METER);
 #define CHARGE(F)  \
     F(TEXT, owner) \
     F(INT64, cents)
-PAWL_RECORD(open_account, CHARGE)
-PAWL_RECORD(charge, CHARGE)
-PAWL_RECORD(charged, CHARGE)
+PAWL_RECORD(open_account, CHARGE);
+PAWL_RECORD(charge, CHARGE);
+PAWL_RECORD(charged, CHARGE);
 #define CLOSE_METER(F) F(TIME, read)
-PAWL_RECORD(begin_meter, CLOSE_METER)
-PAWL_RECORD(close_meter, CLOSE_METER)
+PAWL_RECORD(begin_meter, CLOSE_METER);
+PAWL_RECORD(close_meter, CLOSE_METER);
 
 static pawl_saga_id the_meter;
 

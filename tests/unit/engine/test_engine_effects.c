@@ -12,13 +12,13 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define BASKET(F) F(TEXT, name)
-PAWL_RECORD(basket, BASKET)
+PAWL_RECORD(basket, BASKET);
 #define FILL(F)   \
     F(TEXT, name) \
     F(TEXT, how)
-PAWL_RECORD(fill, FILL)
+PAWL_RECORD(fill, FILL);
 #define FILLED(F) F(TEXT, name)
-PAWL_RECORD(filled, FILLED)
+PAWL_RECORD(filled, FILLED);
 
 static bool is(pawl_text text, const char *what)
 {

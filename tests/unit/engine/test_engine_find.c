@@ -12,34 +12,34 @@
 #define ACCOUNT_STATE(F) \
     F(INT64, number)     \
     F(INT64, count)
-PAWL_RECORD(account_state, ACCOUNT_STATE)
+PAWL_RECORD(account_state, ACCOUNT_STATE);
 #define OPEN_ACCOUNT(F) F(INT32, number)
-PAWL_RECORD(open_account, OPEN_ACCOUNT)
+PAWL_RECORD(open_account, OPEN_ACCOUNT);
 #define CREDIT(F) F(TEXT, number)
-PAWL_RECORD(credit, CREDIT)
+PAWL_RECORD(credit, CREDIT);
 
 #define DEVICE_STATE(F) \
     F(UUID, device)     \
     F(INT32, count)
-PAWL_RECORD(device_state, DEVICE_STATE)
+PAWL_RECORD(device_state, DEVICE_STATE);
 #define PLUG(F) F(TEXT, device)
-PAWL_RECORD(plug, PLUG)
+PAWL_RECORD(plug, PLUG);
 
 #define VISIT_STATE(F) \
     F(TEXT, visit)     \
     F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE)
+PAWL_RECORD(visit_state, VISIT_STATE);
 #define VISIT_EVENT(F) F(TEXT, visit)
-PAWL_RECORD(visit_event, VISIT_EVENT)
+PAWL_RECORD(visit_event, VISIT_EVENT);
 #define VISIT_BEGUN(F) \
     F(TEXT, visit)     \
     F(TEXT, page)
-PAWL_RECORD_WITH(visit_begun, VISIT_BEGUN, .base = PAWL_RECORD_OF(visit_event))
+PAWL_RECORD_WITH(visit_begun, VISIT_BEGUN, .base = PAWL_RECORD_OF(visit_event));
 
 #define LONELY_STATE(F) F(INT32, count)
-PAWL_RECORD(lonely_state, LONELY_STATE)
+PAWL_RECORD(lonely_state, LONELY_STATE);
 #define BE_LONELY(F) F(INT32, count)
-PAWL_RECORD(be_lonely, BE_LONELY)
+PAWL_RECORD(be_lonely, BE_LONELY);
 
 static pawl_code on_open_account(pawl_context *ctx, account_state *account,
                                  const open_account *message)

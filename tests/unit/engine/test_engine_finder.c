@@ -24,15 +24,15 @@
     F(TEXT, isbn)     \
     F(TEXT, title)    \
     F(INT32, lent)
-PAWL_RECORD(book_state, BOOK_STATE)
+PAWL_RECORD(book_state, BOOK_STATE);
 #define BUY(F)    \
     F(TEXT, isbn) \
     F(TEXT, title)
-PAWL_RECORD(buy, BUY)
+PAWL_RECORD(buy, BUY);
 #define LEND(F) F(TEXT, title)
-PAWL_RECORD(lend, LEND)
+PAWL_RECORD(lend, LEND);
 #define BURN(F) F(TEXT, title)
-PAWL_RECORD(burn, BURN)
+PAWL_RECORD(burn, BURN);
 
 static world_log    seen;
 static world       *around;        /* of the test in hand */

@@ -10,10 +10,10 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define CARD(F) F(INT32, number)
-PAWL_RECORD(card, CARD)
+PAWL_RECORD(card, CARD);
 #define COIN(F) F(INT32, number)
-PAWL_RECORD(coin, COIN)
-PAWL_RECORD(stamp, COIN)
+PAWL_RECORD(coin, COIN);
+PAWL_RECORD(stamp, COIN);
 
 static world_log seen;
 static int       failures;           /* of the next calls */

@@ -15,13 +15,13 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define LAMP_STATE(F) F(TEXT, lamp)
-PAWL_RECORD(lamp_state, LAMP_STATE)
+PAWL_RECORD(lamp_state, LAMP_STATE);
 #define SWITCH_ON(F) F(TEXT, lamp)
-PAWL_RECORD(switch_on, SWITCH_ON)
+PAWL_RECORD(switch_on, SWITCH_ON);
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 #define REMIND(F) F(INT32, number)
-PAWL_RECORD(remind, REMIND)
+PAWL_RECORD(remind, REMIND);
 
 static world_log seen;
 

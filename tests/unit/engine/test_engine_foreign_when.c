@@ -13,7 +13,7 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {

@@ -17,8 +17,8 @@ static world_log seen;
     F(TEXT, name)   \
     F(INT64, steps) \
     F(TIME, at)
-PAWL_RECORD(deal, DEAL)
-PAWL_RECORD_WITH(deal_2, DEAL, .version = 2)
+PAWL_RECORD(deal, DEAL);
+PAWL_RECORD_WITH(deal_2, DEAL, .version = 2);
 
 /* In version 3 the steps are counted in tens. */
 #define DEAL_3(F)  \
@@ -26,13 +26,13 @@ PAWL_RECORD_WITH(deal_2, DEAL, .version = 2)
     F(INT64, tens) \
     F(TIME, at)
 static pawl_upcast_fn upcast_deal;
-PAWL_RECORD_WITH(deal_3, DEAL_3, .version = 3, .upcast = upcast_deal)
+PAWL_RECORD_WITH(deal_3, DEAL_3, .version = 3, .upcast = upcast_deal);
 
 #define GO_ON(F)  \
     F(TEXT, name) \
     F(TIME, at)   \
     F(BOOL, only_looks)
-PAWL_RECORD(go_on, GO_ON)
+PAWL_RECORD(go_on, GO_ON);
 
 static char upcast_saw[200];
 

@@ -17,28 +17,28 @@
     F(TEXT, left)     \
     F(INT32, count)   \
     F(TEXT, note)
-PAWL_RECORD(left_state, LEFT_STATE)
+PAWL_RECORD(left_state, LEFT_STATE);
 #define RIGHT_STATE(F) \
     F(TEXT, right)     \
     F(INT32, count)
-PAWL_RECORD(right_state, RIGHT_STATE)
+PAWL_RECORD(right_state, RIGHT_STATE);
 
 #define TO_LEFT(F) \
     F(TEXT, left)  \
     F(TEXT, note)
-PAWL_RECORD(to_left, TO_LEFT)
+PAWL_RECORD(to_left, TO_LEFT);
 #define TO_RIGHT(F) F(TEXT, right)
-PAWL_RECORD(to_right, TO_RIGHT)
+PAWL_RECORD(to_right, TO_RIGHT);
 #define TO_BOTH(F) \
     F(TEXT, left)  \
     F(TEXT, right)
-PAWL_RECORD(to_both, TO_BOTH)
+PAWL_RECORD(to_both, TO_BOTH);
 #define TO_FAR(F) F(INT32, number)
-PAWL_RECORD(to_far, TO_FAR)
+PAWL_RECORD(to_far, TO_FAR);
 #define BULK(F) F(INT32, number)
-PAWL_RECORD(bulk, BULK)
+PAWL_RECORD(bulk, BULK);
 #define RESULT(F) F(TEXT, of)
-PAWL_RECORD(result, RESULT)
+PAWL_RECORD(result, RESULT);
 
 static world_log seen;
 static world    *around; /* the world that handlers meddle with */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define JOB(F) F(TEXT, how)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 #define SQL_JOB(F) F(TEXT, how)
-PAWL_RECORD(sql_job, SQL_JOB)
+PAWL_RECORD(sql_job, SQL_JOB);
 
 static int runs, good_from;
 

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #define NEWS(F) F(TEXT, text)
-PAWL_RECORD(news, NEWS)
-PAWL_RECORD_WITH(sport_news, NEWS, .base = PAWL_RECORD_OF(news))
+PAWL_RECORD(news, NEWS);
+PAWL_RECORD_WITH(sport_news, NEWS, .base = PAWL_RECORD_OF(news));
 
 static bool is_same(pawl_uuid left, pawl_uuid right)
 {

@@ -20,13 +20,13 @@
 static char *piece; /* the text of an event */
 
 #define BOX(F) F(INT64, count)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 #define FILL(F)   \
     F(TEXT, name) \
     F(INT32, pieces)
-PAWL_RECORD(fill, FILL)
+PAWL_RECORD(fill, FILL);
 #define FILLED(F) F(TEXT, piece)
-PAWL_RECORD(filled, FILLED)
+PAWL_RECORD(filled, FILLED);
 
 static pawl_code on_fill(pawl_context *ctx, const box *state, const fill *command)
 {

@@ -13,17 +13,17 @@
 #define TRIP_STATE(F) \
     F(TEXT, trip)     \
     F(INT32, count)
-PAWL_RECORD(trip_state, TRIP_STATE)
+PAWL_RECORD(trip_state, TRIP_STATE);
 #define GUIDE_STATE(F) F(TEXT, trip)
-PAWL_RECORD(guide_state, GUIDE_STATE)
+PAWL_RECORD(guide_state, GUIDE_STATE);
 #define BOOK(F)   \
     F(TEXT, trip) \
     F(TEXT, what)
-PAWL_RECORD(book, BOOK)
+PAWL_RECORD(book, BOOK);
 #define ASK(F) F(TEXT, trip)
-PAWL_RECORD(ask, ASK)
+PAWL_RECORD(ask, ASK);
 #define TOLD(F) F(TEXT, of)
-PAWL_RECORD(told, TOLD)
+PAWL_RECORD(told, TOLD);
 
 static world *around;
 static int    failures; /* of the next runs */

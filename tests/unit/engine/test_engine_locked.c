@@ -23,23 +23,23 @@
 #define SAFE(F)   \
     F(TEXT, name) \
     F(INT32, count)
-PAWL_RECORD(safe, SAFE)
+PAWL_RECORD(safe, SAFE);
 #define BOOK(F)   \
     F(TEXT, name) \
     F(INT32, count)
-PAWL_RECORD(book, BOOK)
+PAWL_RECORD(book, BOOK);
 #define CARD(F)   \
     F(TEXT, name) \
     F(INT32, count)
-PAWL_RECORD(card, CARD)
+PAWL_RECORD(card, CARD);
 #define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN)
+PAWL_RECORD(put_in, PUT_IN);
 #define LEND(F) F(TEXT, name)
-PAWL_RECORD(lend, LEND)
+PAWL_RECORD(lend, LEND);
 #define MARK(F) F(TEXT, name)
-PAWL_RECORD(mark, MARK)
+PAWL_RECORD(mark, MARK);
 #define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN)
+PAWL_RECORD(plain, PLAIN);
 
 static world_log seen;
 

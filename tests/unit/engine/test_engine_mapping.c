@@ -14,25 +14,25 @@
 #define PLACE_STATE(F) \
     F(TEXT, name)      \
     F(INT32, count)
-PAWL_RECORD(place_state, PLACE_STATE)
+PAWL_RECORD(place_state, PLACE_STATE);
 #define OPEN_PLACE(F) F(TEXT, name)
-PAWL_RECORD(open_place, OPEN_PLACE)
+PAWL_RECORD(open_place, OPEN_PLACE);
 
 /* Pieces that move leave one place; pieces that move home are counted where they arrive, too. */
 #define MOVE(F)     \
     F(TEXT, from)   \
     F(TEXT, onward) \
     F(INT32, pieces)
-PAWL_RECORD(move, MOVE)
-PAWL_RECORD_WITH(move_home, MOVE, .base = PAWL_RECORD_OF(move))
-PAWL_RECORD_WITH(move_on, MOVE, .base = PAWL_RECORD_OF(move))
+PAWL_RECORD(move, MOVE);
+PAWL_RECORD_WITH(move_home, MOVE, .base = PAWL_RECORD_OF(move));
+PAWL_RECORD_WITH(move_on, MOVE, .base = PAWL_RECORD_OF(move));
 
 #define ADDRESS(F) F(OPT_TEXT, town)
-PAWL_RECORD(address, ADDRESS)
+PAWL_RECORD(address, ADDRESS);
 #define SEND_TO(F) F(OPT_RECORD, to, address)
-PAWL_RECORD(send_to, SEND_TO)
+PAWL_RECORD(send_to, SEND_TO);
 #define VISIT(F) F(OPT_TEXT, name)
-PAWL_RECORD(visit, VISIT)
+PAWL_RECORD(visit, VISIT);
 
 static world_log seen;
 

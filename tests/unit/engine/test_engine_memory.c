@@ -19,31 +19,31 @@
 #define WORK(F)   \
     F(TEXT, name) \
     F(TEXT, where)
-PAWL_RECORD(work, WORK)
+PAWL_RECORD(work, WORK);
 #define NUMBERS(F) \
     F(TEXT, name)  \
     F(LIST_INT32, all)
-PAWL_RECORD(numbers, NUMBERS)
+PAWL_RECORD(numbers, NUMBERS);
 #define SEEK(F)   \
     F(TEXT, name) \
     F(TEXT, where)
-PAWL_RECORD(seek, SEEK)
+PAWL_RECORD(seek, SEEK);
 #define PIECE(F) F(TEXT, name)
-PAWL_RECORD(piece, PIECE)
+PAWL_RECORD(piece, PIECE);
 #define BOTH(F) F(TEXT, name)
-PAWL_RECORD(both, BOTH)
+PAWL_RECORD(both, BOTH);
 #define NOTE(F) F(TEXT, text)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 #define BOX(F)      \
     F(TEXT, name)   \
     F(INT32, count) \
     F(TEXT, ballast)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 #define CRATE(F)    \
     F(TEXT, name)   \
     F(INT32, count) \
     F(TEXT, ballast)
-PAWL_RECORD(crate, CRATE)
+PAWL_RECORD(crate, CRATE);
 
 static world_log seen;
 static int32_t   attempts_max; /* of the messages handled */

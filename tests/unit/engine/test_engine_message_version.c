@@ -19,12 +19,12 @@ static world_log seen;
 #define OLD_PARCEL(F) \
     F(TEXT, name)     \
     F(INT64, dozens)
-PAWL_RECORD_WITH(old_parcel, OLD_PARCEL, .type = "parcel")
+PAWL_RECORD_WITH(old_parcel, OLD_PARCEL, .type = "parcel");
 #define OLD_BOX(F)   \
     F(TEXT, name)    \
     F(INT64, dozens) \
     F(INT32, lid)
-PAWL_RECORD_WITH(old_box, OLD_BOX, .type = "box", .base = PAWL_RECORD_OF(old_parcel))
+PAWL_RECORD_WITH(old_box, OLD_BOX, .type = "box", .base = PAWL_RECORD_OF(old_parcel));
 
 #define PARCEL(F) \
     F(TEXT, name) \
@@ -49,10 +49,10 @@ static pawl_code upcast_parcel(int version, pawl_text json, pawl_arena *arena, p
                                     (int)was.dozens * 12);
     return code;
 }
-PAWL_RECORD_WITH(parcel, PARCEL, .version = 2, .upcast = upcast_parcel)
-PAWL_RECORD_WITH(box, BOX, .version = 3, .base = PAWL_RECORD_OF(parcel))
+PAWL_RECORD_WITH(parcel, PARCEL, .version = 2, .upcast = upcast_parcel);
+PAWL_RECORD_WITH(box, BOX, .version = 3, .base = PAWL_RECORD_OF(parcel));
 /* A program that lost its way back. */
-PAWL_RECORD_WITH(lost_parcel, PARCEL, .type = "parcel", .version = 2)
+PAWL_RECORD_WITH(lost_parcel, PARCEL, .type = "parcel", .version = 2);
 
 static bool is_refused;
 
@@ -348,7 +348,7 @@ static void a_letter_keeps_its_version(const char *url)
 }
 
 #define GO(F) F(INT32, number)
-PAWL_RECORD(go, GO)
+PAWL_RECORD(go, GO);
 
 static pawl_code on_go(pawl_context *ctx, const go *message)
 {

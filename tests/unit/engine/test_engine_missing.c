@@ -13,17 +13,17 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define CASE_STATE(F) F(TEXT, name)
-PAWL_RECORD(case_state, CASE_STATE)
+PAWL_RECORD(case_state, CASE_STATE);
 #define OPEN_CASE(F) F(TEXT, name)
-PAWL_RECORD(open_case, OPEN_CASE)
+PAWL_RECORD(open_case, OPEN_CASE);
 #define NOTE(F) F(TEXT, name)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 #define APPEAL(F) F(TEXT, name)
-PAWL_RECORD(appeal, APPEAL)
+PAWL_RECORD(appeal, APPEAL);
 #define ASK(F) F(TEXT, name)
-PAWL_RECORD(ask, ASK)
+PAWL_RECORD(ask, ASK);
 #define CLOSE_CASE(F) F(TEXT, name)
-PAWL_RECORD(close_case, CLOSE_CASE)
+PAWL_RECORD(close_case, CLOSE_CASE);
 
 static world_log seen;
 static int       failures; /* of the next calls of on_ask_in_vain */

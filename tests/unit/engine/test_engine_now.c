@@ -23,11 +23,11 @@
 #define WORK(F)   \
     F(TEXT, name) \
     F(TEXT, to)
-PAWL_RECORD(work, WORK)
+PAWL_RECORD(work, WORK);
 #define NOTICE(F) F(INT32, number)
-PAWL_RECORD(notice, NOTICE)
+PAWL_RECORD(notice, NOTICE);
 #define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN)
+PAWL_RECORD(plain, PLAIN);
 
 static int         fails;           /* so many runs fail */
 static int         runs;            /* of the handler */

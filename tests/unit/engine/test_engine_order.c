@@ -17,9 +17,9 @@
 #define LINE(F)  \
     F(TEXT, key) \
     F(INT32, number)
-PAWL_RECORD(line, LINE)
-PAWL_RECORD(page, LINE)
-PAWL_RECORD(book, LINE)
+PAWL_RECORD(line, LINE);
+PAWL_RECORD(page, LINE);
+PAWL_RECORD(book, LINE);
 
 static world_log seen;
 static int       failing, failures; /* the message of that number fails so often */

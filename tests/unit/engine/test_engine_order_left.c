@@ -14,8 +14,8 @@
 #define LINE(F)  \
     F(TEXT, key) \
     F(INT32, number)
-PAWL_RECORD(line, LINE)
-PAWL_RECORD(book, LINE)
+PAWL_RECORD(line, LINE);
+PAWL_RECORD(book, LINE);
 
 static world_log   seen;
 static world      *present;

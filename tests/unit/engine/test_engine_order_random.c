@@ -40,11 +40,11 @@ static int64_t below(int64_t limit)
     F(INT64, last)   \
     F(INT64, alarms) \
     F(INT64, late) /* messages handled after a later one */
-PAWL_RECORD(track, TRACK)
+PAWL_RECORD(track, TRACK);
 #define ENTRY(F) \
     F(TEXT, key) \
     F(INT64, number)
-PAWL_RECORD(entry, ENTRY)
+PAWL_RECORD(entry, ENTRY);
 
 static int  failures[POSTS_MAX]; /* of each message, that are left */
 static bool is_hopeless[POSTS_MAX];

@@ -15,13 +15,13 @@ static world_log seen;
 #define ORDER(F)  \
     F(TEXT, name) \
     F(INT64, steps)
-PAWL_RECORD(order, ORDER)
-PAWL_RECORD(full_order, ORDER)
+PAWL_RECORD(order, ORDER);
+PAWL_RECORD(full_order, ORDER);
 #define NAMED(F) F(TEXT, name)
-PAWL_RECORD(place, NAMED)
-PAWL_RECORD(go_on, NAMED)
-PAWL_RECORD(done, NAMED)
-PAWL_RECORD(fill, NAMED)
+PAWL_RECORD(place, NAMED);
+PAWL_RECORD(go_on, NAMED);
+PAWL_RECORD(done, NAMED);
+PAWL_RECORD(fill, NAMED);
 
 static void note(pawl_context *ctx)
 {
@@ -75,9 +75,9 @@ static pawl_code on_done(pawl_context *ctx, const done *message)
 }
 PAWL_MESSAGE_HANDLER(on_done, done);
 
-PAWL_RECORD(tally, ORDER)
-PAWL_RECORD(count_up, NAMED)
-PAWL_RECORD(counted, NAMED)
+PAWL_RECORD(tally, ORDER);
+PAWL_RECORD(count_up, NAMED);
+PAWL_RECORD(counted, NAMED);
 
 /* An entity has no metadata either. */
 static pawl_code on_count_up(pawl_context *ctx, const tally *state, const count_up *message)

@@ -13,11 +13,11 @@
 #define TRIP_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
-PAWL_RECORD(trip_state, TRIP_STATE)
+PAWL_RECORD(trip_state, TRIP_STATE);
 #define STEP(F) F(TEXT, name)
-PAWL_RECORD(step, STEP)
+PAWL_RECORD(step, STEP);
 #define PING(F) F(TEXT, name)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static world_log seen;
 

@@ -11,11 +11,11 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE(F) F(TEXT, order_id)
-PAWL_RECORD(place, PLACE)
+PAWL_RECORD(place, PLACE);
 #define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART)
+PAWL_RECORD(part, PART);
 
 static world_log seen;
 

@@ -24,15 +24,15 @@ static bool is(pawl_text text, const char *what)
 /* ---- Desks that do what they are asked -------------------------------------------- */
 
 #define DESK(F) F(INT32, jobs)
-PAWL_RECORD(desk, DESK)
+PAWL_RECORD(desk, DESK);
 #define WORK(F)   \
     F(TEXT, desk) \
     F(TEXT, how)
-PAWL_RECORD(work, WORK)
-PAWL_RECORD(work_sql, WORK)
+PAWL_RECORD(work, WORK);
+PAWL_RECORD(work_sql, WORK);
 #define NOTHING(F) F(TEXT, nothing)
-PAWL_RECORD(worked, NOTHING)
-PAWL_RECORD(done, NOTHING)
+PAWL_RECORD(worked, NOTHING);
+PAWL_RECORD(done, NOTHING);
 
 static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
 {
@@ -83,15 +83,15 @@ static const pawl_entity board_entity = {
 #define CASE_STATE(F) \
     F(INT32, answers) \
     F(INT32, replies)
-PAWL_RECORD(case_state, CASE_STATE)
+PAWL_RECORD(case_state, CASE_STATE);
 #define BEGIN(F)     \
     F(INT64, number) \
     F(TEXT, how)
-PAWL_RECORD(begin, BEGIN)
+PAWL_RECORD(begin, BEGIN);
 #define ANNOUNCED(F) F(INT64, number)
-PAWL_RECORD(announced, ANNOUNCED)
-PAWL_RECORD(begun, NOTHING)
-PAWL_RECORD(answered, NOTHING)
+PAWL_RECORD(announced, ANNOUNCED);
+PAWL_RECORD(begun, NOTHING);
+PAWL_RECORD(answered, NOTHING);
 
 static pawl_code start_case(pawl_context *ctx, const begin *message, const char *how)
 {

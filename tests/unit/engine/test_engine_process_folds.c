@@ -19,13 +19,13 @@ static world_log seen, said;
 /* ---- A meter that counts what it is told ---------------------------------------- */
 
 #define METER(F) F(INT64, total)
-PAWL_RECORD(meter, METER)
+PAWL_RECORD(meter, METER);
 #define READING(F) \
     F(TEXT, name)  \
     F(INT64, by)
-PAWL_RECORD(reading, READING)
+PAWL_RECORD(reading, READING);
 #define ADVANCED(F) F(INT64, by)
-PAWL_RECORD(advanced, ADVANCED)
+PAWL_RECORD(advanced, ADVANCED);
 
 static pawl_code on_reading(pawl_context *ctx, const meter *state, const reading *command)
 {
@@ -211,10 +211,10 @@ static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *
 #define LINE(F)      \
     F(TEXT, article) \
     F(INT64, count)
-PAWL_RECORD(line, LINE)
-PAWL_RECORD(put_in, LINE)
+PAWL_RECORD(line, LINE);
+PAWL_RECORD(put_in, LINE);
 #define CART(F) F(LIST_RECORD, lines, line)
-PAWL_RECORD(cart, CART)
+PAWL_RECORD(cart, CART);
 
 static pawl_code on_put_in(pawl_context *ctx, const cart *state, const put_in *command)
 {

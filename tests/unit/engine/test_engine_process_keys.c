@@ -14,25 +14,25 @@
 /* ---- The application -------------------------------------------------------------- */
 
 #define THING(F) F(INT32, count)
-PAWL_RECORD(thing, THING)
+PAWL_RECORD(thing, THING);
 #define INNER(F) F(TEXT, name)
-PAWL_RECORD(inner, INNER)
+PAWL_RECORD(inner, INNER);
 #define BY_NAME(F) F(TEXT, name)
-PAWL_RECORD(by_name, BY_NAME)
+PAWL_RECORD(by_name, BY_NAME);
 #define BY_NUMBER(F) F(INT64, number)
-PAWL_RECORD(by_number, BY_NUMBER)
+PAWL_RECORD(by_number, BY_NUMBER);
 #define BY_ACCOUNT(F) F(INT64, account, .required = true)
-PAWL_RECORD(by_account, BY_ACCOUNT)
+PAWL_RECORD(by_account, BY_ACCOUNT);
 #define BY_SEAT(F) F(OPT_INT64, seat)
-PAWL_RECORD(by_seat, BY_SEAT)
+PAWL_RECORD(by_seat, BY_SEAT);
 #define BY_UUID(F) F(UUID, id)
-PAWL_RECORD(by_uuid, BY_UUID)
+PAWL_RECORD(by_uuid, BY_UUID);
 #define BY_INNER(F) F(RECORD, inner, inner)
-PAWL_RECORD(by_inner, BY_INNER)
+PAWL_RECORD(by_inner, BY_INNER);
 #define NOTHING(F) F(INT32, nothing)
-PAWL_RECORD(counted, NOTHING)
+PAWL_RECORD(counted, NOTHING);
 #define WATCH(F) F(TEXT, name)
-PAWL_RECORD(watch, WATCH)
+PAWL_RECORD(watch, WATCH);
 
 static world_log seen;
 

@@ -27,18 +27,18 @@ static bool is(pawl_text text, const char *what)
 #define TALLY(F)    \
     F(INT64, total) \
     F(TEXT, last)
-PAWL_RECORD(tally, TALLY)
+PAWL_RECORD(tally, TALLY);
 #define ADD(F)       \
     F(TEXT, name)    \
     F(INT64, amount) \
     F(TEXT, how)
-PAWL_RECORD(add, ADD)
+PAWL_RECORD(add, ADD);
 #define ADDED(F)     \
     F(INT64, amount) \
     F(TEXT, how)
-PAWL_RECORD(added, ADDED)
+PAWL_RECORD(added, ADDED);
 #define STRUCK(F) F(INT64, amount)
-PAWL_RECORD(struck, STRUCK)
+PAWL_RECORD(struck, STRUCK);
 
 /* As another handle does it. */
 static void append(pawl_store *store, int64_t version, const char *body)
@@ -93,7 +93,7 @@ static void apply_struck(tally *state, const struck *event)
 PAWL_APPLY(apply_struck, tally, struck);
 
 /* Counts double from now on: another version of the state, with no way there. */
-PAWL_RECORD_WITH(double_tally, TALLY, .type = "tally", .version = 2)
+PAWL_RECORD_WITH(double_tally, TALLY, .type = "tally", .version = 2);
 
 static pawl_code on_add_double(pawl_context *ctx, const double_tally *state, const add *command)
 {
@@ -120,7 +120,7 @@ static const pawl_entity double_entity = {
 #define RATIO(F)    \
     F(INT64, total) \
     F(DOUBLE, ratio)
-PAWL_RECORD(ratio_state, RATIO)
+PAWL_RECORD(ratio_state, RATIO);
 
 static pawl_code on_add_ratio(pawl_context *ctx, const ratio_state *state, const add *command)
 {
@@ -189,8 +189,8 @@ static pawl_code upcast_added(int version, pawl_text json, pawl_arena *arena, pa
 }
 
 #define CENTS(F) F(INT64, cents)
-PAWL_RECORD_WITH(new_tally, CENTS, .type = "tally", .version = 2, .upcast = upcast_tally)
-PAWL_RECORD_WITH(new_added, CENTS, .type = "added", .version = 2, .upcast = upcast_added)
+PAWL_RECORD_WITH(new_tally, CENTS, .type = "tally", .version = 2, .upcast = upcast_tally);
+PAWL_RECORD_WITH(new_added, CENTS, .type = "added", .version = 2, .upcast = upcast_added);
 
 static pawl_code on_add_cents(pawl_context *ctx, const new_tally *state, const add *command)
 {

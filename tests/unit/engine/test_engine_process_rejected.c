@@ -21,14 +21,14 @@ static bool is(pawl_text text, const char *what)
 /* ---- A clerk who says no in many ways, and somebody who asks ----------------------- */
 
 #define CASE_FILE(F) F(INT64, count)
-PAWL_RECORD(case_file, CASE_FILE)
+PAWL_RECORD(case_file, CASE_FILE);
 #define QUESTION(F) \
     F(TEXT, name)   \
     F(TEXT, how)
-PAWL_RECORD(question, QUESTION)
-PAWL_RECORD(wish, QUESTION)
+PAWL_RECORD(question, QUESTION);
+PAWL_RECORD(wish, QUESTION);
 #define NOTED(F) F(INT64, count)
-PAWL_RECORD(noted, NOTED)
+PAWL_RECORD(noted, NOTED);
 
 static pawl_code on_question(pawl_context *ctx, const case_file *state, const question *command)
 {

@@ -24,11 +24,11 @@ static bool is(pawl_text text, const char *what)
 /* ---- Shelves ------------------------------------------------------------------ */
 
 #define SHELF(F) F(INT64, count)
-PAWL_RECORD(shelf, SHELF)
+PAWL_RECORD(shelf, SHELF);
 #define PUT(F) F(TEXT, shelf)
-PAWL_RECORD(put, PUT)
+PAWL_RECORD(put, PUT);
 #define WAS_PUT(F) F(INT64, count)
-PAWL_RECORD(was_put, WAS_PUT)
+PAWL_RECORD(was_put, WAS_PUT);
 
 static pawl_code on_put(pawl_context *ctx, const shelf *state, const put *command)
 {
@@ -58,15 +58,15 @@ static const pawl_entity south_entity = SHELF_ENTITY("South");
 /* ---- Jobs ----------------------------------------------------------------------- */
 
 #define JOB(F) F(INT64, steps)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 #define GO(F)    \
     F(UUID, id)  \
     F(TEXT, how) \
     F(INT64, number)
-PAWL_RECORD(go, GO)
-PAWL_RECORD(count_up, GO)
+PAWL_RECORD(go, GO);
+PAWL_RECORD(count_up, GO);
 #define STEPPED(F) F(INT64, by)
-PAWL_RECORD(stepped, STEPPED)
+PAWL_RECORD(stepped, STEPPED);
 
 /* To two queues under one id of the application's own. */
 static pawl_code send_twice(pawl_context *ctx)

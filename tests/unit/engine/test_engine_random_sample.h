@@ -25,26 +25,26 @@
     F(BOOL, ends)     \
     F(BOOL, fails)    \
     F(BOOL, sends)
-PAWL_RECORD(begin, POST)
-PAWL_RECORD(go_on, POST)
-PAWL_RECORD(both, POST)
-PAWL_RECORD(collect, POST)
-PAWL_RECORD_WITH(last, POST, .base = PAWL_RECORD_OF(go_on))
+PAWL_RECORD(begin, POST);
+PAWL_RECORD(go_on, POST);
+PAWL_RECORD(both, POST);
+PAWL_RECORD(collect, POST);
+PAWL_RECORD_WITH(last, POST, .base = PAWL_RECORD_OF(go_on));
 #define SEEK(F)         \
     F(OPT_TEXT, name)   \
     F(TEXT, badge)      \
     F(TEXT, next_badge) \
     F(INT64, number)
-PAWL_RECORD(seek, SEEK)
+PAWL_RECORD(seek, SEEK);
 #define COUNTER(F)   \
     F(TEXT, name)    \
     F(TEXT, badge)   \
     F(INT64, digest) \
     F(INT64, rings)
-PAWL_RECORD(counter, COUNTER)
-PAWL_RECORD(box, COUNTER)
+PAWL_RECORD(counter, COUNTER);
+PAWL_RECORD(box, COUNTER);
 #define NOTE(F) F(INT64, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 /* Notes are sent to the first; senders of messages read the others. */
 static const char *const queues[1 + SENDERS] = {"out", "north", "south"};

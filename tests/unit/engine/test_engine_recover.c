@@ -15,17 +15,17 @@
 #define CASE_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
-PAWL_RECORD(case_state, CASE_STATE)
+PAWL_RECORD(case_state, CASE_STATE);
 #define OPEN_CASE(F) F(TEXT, name)
-PAWL_RECORD(open_case, OPEN_CASE)
+PAWL_RECORD(open_case, OPEN_CASE);
 #define ADD_TO_CASE(F) F(TEXT, name)
-PAWL_RECORD(add_to_case, ADD_TO_CASE)
+PAWL_RECORD(add_to_case, ADD_TO_CASE);
 #define SEEK_CASE(F) F(TEXT, name)
-PAWL_RECORD(seek_case, SEEK_CASE)
+PAWL_RECORD(seek_case, SEEK_CASE);
 #define ATTEMPT(F) F(TEXT, how)
-PAWL_RECORD(attempt, ATTEMPT)
+PAWL_RECORD(attempt, ATTEMPT);
 #define OTHER(F) F(TEXT, how)
-PAWL_RECORD(other, OTHER)
+PAWL_RECORD(other, OTHER);
 
 static world_log    seen;
 static pawl_saga_id the_id;       /* the finder's answer */

@@ -10,15 +10,15 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define JOB(F) F(TEXT, how)
-PAWL_RECORD(charge, JOB)
-PAWL_RECORD(probe, JOB)
-PAWL_RECORD(sql_job, JOB)
+PAWL_RECORD(charge, JOB);
+PAWL_RECORD(probe, JOB);
+PAWL_RECORD(sql_job, JOB);
 #define VISIT_STATE(F) \
     F(TEXT, name)      \
     F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE)
+PAWL_RECORD(visit_state, VISIT_STATE);
 #define VISIT(F) F(TEXT, name)
-PAWL_RECORD(visit, VISIT)
+PAWL_RECORD(visit, VISIT);
 
 static pawl_code answer;
 static int       runs;

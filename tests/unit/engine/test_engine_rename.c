@@ -13,17 +13,17 @@
     F(TEXT, number)  \
     F(TEXT, barcode) \
     F(INT32, scans)
-PAWL_RECORD(parcel, PARCEL)
+PAWL_RECORD(parcel, PARCEL);
 
 #define ENTER(F)    \
     F(TEXT, number) \
     F(TEXT, barcode)
-PAWL_RECORD(enter, ENTER)
+PAWL_RECORD(enter, ENTER);
 
 #define SCAN(F)     \
     F(TEXT, number) \
     F(TEXT, barcode)
-PAWL_RECORD(scan, SCAN)
+PAWL_RECORD(scan, SCAN);
 
 /* The first program knows of no barcodes. */
 static pawl_code on_enter_old(pawl_context *ctx, parcel *state, const enter *message)

@@ -16,26 +16,26 @@
     F(INT64, total)    \
     F(INT32, steps)    \
     F(TEXT, note)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 
 #define PLACE(F)      \
     F(TEXT, order_id) \
     F(INT64, total)   \
     F(TEXT, how)
-PAWL_RECORD(place, PLACE)
+PAWL_RECORD(place, PLACE);
 
 #define PAY(F)         \
     F(TEXT, order_ref) \
     F(INT64, cents)    \
     F(TEXT, how)
-PAWL_RECORD(pay, PAY)
+PAWL_RECORD(pay, PAY);
 
 #define REFUND(F) F(TEXT, order_ref)
-PAWL_RECORD(refund, REFUND)
+PAWL_RECORD(refund, REFUND);
 #define ASK(F) F(TEXT, order_ref)
-PAWL_RECORD(ask, ASK)
+PAWL_RECORD(ask, ASK);
 #define PAID(F) F(INT64, cents)
-PAWL_RECORD(paid, PAID)
+PAWL_RECORD(paid, PAID);
 
 static bool is(pawl_text text, const char *what)
 {

@@ -23,13 +23,13 @@ static bool is(pawl_text text, const char *what)
 /* ---- A desk that does what it is asked, or says no ---------------------------------- */
 
 #define DESK(F) F(INT32, jobs)
-PAWL_RECORD(desk, DESK)
+PAWL_RECORD(desk, DESK);
 #define WORK(F)   \
     F(TEXT, desk) \
     F(TEXT, how)
-PAWL_RECORD(work, WORK)
+PAWL_RECORD(work, WORK);
 #define WORKED(F) F(TEXT, how)
-PAWL_RECORD(worked, WORKED)
+PAWL_RECORD(worked, WORKED);
 
 static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
 {
@@ -57,16 +57,16 @@ static const pawl_entity desk_entity = {
 #define TRIP(F)      \
     F(INT64, number) \
     F(INT32, answers)
-PAWL_RECORD(trip, TRIP)
-PAWL_RECORD(trips_state, TRIP)
-PAWL_RECORD(quiet_state, TRIP)
+PAWL_RECORD(trip, TRIP);
+PAWL_RECORD(trips_state, TRIP);
+PAWL_RECORD(quiet_state, TRIP);
 #define BEGIN(F)     \
     F(INT64, number) \
     F(TEXT, how)
-PAWL_RECORD(begin, BEGIN)
-PAWL_RECORD(go, BEGIN)
-PAWL_RECORD(end, BEGIN)
-PAWL_RECORD(hush, BEGIN)
+PAWL_RECORD(begin, BEGIN);
+PAWL_RECORD(go, BEGIN);
+PAWL_RECORD(end, BEGIN);
+PAWL_RECORD(hush, BEGIN);
 
 static pawl_code order(pawl_context *ctx, const char *how)
 {

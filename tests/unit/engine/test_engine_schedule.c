@@ -15,11 +15,11 @@
 /* ---- The applications ------------------------------------------------------ */
 
 #define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 #define REPORT(F)    \
     F(INT32, number) \
     F(TEXT, kind)
-PAWL_RECORD_WITH(report, REPORT, .base = PAWL_RECORD_OF(task))
+PAWL_RECORD_WITH(report, REPORT, .base = PAWL_RECORD_OF(task));
 
 static world_log seen;
 

@@ -15,15 +15,15 @@
 #define TASK(F)   \
     F(TEXT, name) \
     F(TEXT, how)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 #define NEWS(F) F(TEXT, text)
-PAWL_RECORD(news, NEWS)
+PAWL_RECORD(news, NEWS);
 #define SPORT_NEWS(F) \
     F(TEXT, text)     \
     F(TEXT, team)
-PAWL_RECORD_WITH(sport_news, SPORT_NEWS, .base = PAWL_RECORD_OF(news))
+PAWL_RECORD_WITH(sport_news, SPORT_NEWS, .base = PAWL_RECORD_OF(news));
 #define ANSWER(F) F(TEXT, text)
-PAWL_RECORD(answer, ANSWER)
+PAWL_RECORD(answer, ANSWER);
 
 static world_log seen;
 static int       fails; /* how often a task with "fails" fails */

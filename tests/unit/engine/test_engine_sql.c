@@ -16,27 +16,27 @@
     F(TEXT, isbn)     \
     F(TEXT, title)    \
     F(INT32, lent)
-PAWL_RECORD(book_state, BOOK_STATE)
+PAWL_RECORD(book_state, BOOK_STATE);
 #define BUY(F)    \
     F(TEXT, isbn) \
     F(TEXT, title)
-PAWL_RECORD(buy, BUY)
+PAWL_RECORD(buy, BUY);
 #define LEND(F)    \
     F(TEXT, title) \
     F(TEXT, isbn)
-PAWL_RECORD(lend, LEND)
+PAWL_RECORD(lend, LEND);
 #define SAFE_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
-PAWL_RECORD(safe_state, SAFE_STATE)
+PAWL_RECORD(safe_state, SAFE_STATE);
 #define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN)
+PAWL_RECORD(put_in, PUT_IN);
 #define WRITE_ROW(F) \
     F(INT32, number) \
     F(TEXT, how)
-PAWL_RECORD(write_row, WRITE_ROW)
+PAWL_RECORD(write_row, WRITE_ROW);
 #define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN)
+PAWL_RECORD(plain, PLAIN);
 
 static world_log    seen;
 static int          fails;

@@ -13,19 +13,19 @@
     F(TEXT, name)     \
     F(INT64, number)  \
     F(INT32, guests)
-PAWL_RECORD(room_state, ROOM_STATE)
+PAWL_RECORD(room_state, ROOM_STATE);
 #define NAMED(F)  \
     F(TEXT, name) \
     F(INT64, number)
-PAWL_RECORD(open_room, NAMED)
-PAWL_RECORD(enter_room, NAMED)
-PAWL_RECORD(leave_room, NAMED)
+PAWL_RECORD(open_room, NAMED);
+PAWL_RECORD(enter_room, NAMED);
+PAWL_RECORD(leave_room, NAMED);
 #define TOUR_STATE(F) F(TEXT, name)
-PAWL_RECORD(tour_state, TOUR_STATE)
+PAWL_RECORD(tour_state, TOUR_STATE);
 #define OF_TOUR(F) F(TEXT, name)
-PAWL_RECORD(begin_tour, OF_TOUR)
-PAWL_RECORD(join_tour, OF_TOUR)
-PAWL_RECORD(tour_begun, OF_TOUR)
+PAWL_RECORD(begin_tour, OF_TOUR);
+PAWL_RECORD(join_tour, OF_TOUR);
+PAWL_RECORD(tour_begun, OF_TOUR);
 
 static world_log seen;
 static int       failures; /* of the next starters */

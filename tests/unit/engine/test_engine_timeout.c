@@ -19,17 +19,17 @@
     F(TEXT, lamp)     \
     F(INT32, rings)   \
     F(TEXT, script)
-PAWL_RECORD(lamp_state, LAMP_STATE)
+PAWL_RECORD(lamp_state, LAMP_STATE);
 
 #define TOUCH(F)  \
     F(TEXT, lamp) \
     F(TEXT, script)
-PAWL_RECORD(touch, TOUCH)
+PAWL_RECORD(touch, TOUCH);
 #define SWITCH_ON(F) \
     F(TEXT, lamp)    \
     F(TEXT, script)  \
     F(TEXT, later)
-PAWL_RECORD(switch_on, SWITCH_ON)
+PAWL_RECORD(switch_on, SWITCH_ON);
 
 static world_log seen;
 static int       failures; /* how often the next timeouts fail */

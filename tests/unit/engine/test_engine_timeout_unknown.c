@@ -10,9 +10,9 @@
 /* ---- The applications ------------------------------------------------------ */
 
 #define LAMP_STATE(F) F(TEXT, lamp)
-PAWL_RECORD(lamp_state, LAMP_STATE)
+PAWL_RECORD(lamp_state, LAMP_STATE);
 #define SWITCH_ON(F) F(TEXT, lamp)
-PAWL_RECORD(switch_on, SWITCH_ON)
+PAWL_RECORD(switch_on, SWITCH_ON);
 
 static world_log seen;
 

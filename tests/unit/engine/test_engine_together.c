@@ -12,19 +12,19 @@
 #define HOUSE(F)  \
     F(TEXT, name) \
     F(INT32, visits)
-PAWL_RECORD(house, HOUSE)
-PAWL_RECORD(garden, HOUSE)
+PAWL_RECORD(house, HOUSE);
+PAWL_RECORD(garden, HOUSE);
 
 #define VISIT(F)         \
     F(TEXT, name)        \
     F(INT32, ring_after) \
     F(INT32, go_on_after)
-PAWL_RECORD(visit, VISIT)
-PAWL_RECORD(walk, VISIT)
-PAWL_RECORD(party, VISIT) /* in the house and in the garden */
+PAWL_RECORD(visit, VISIT);
+PAWL_RECORD(walk, VISIT);
+PAWL_RECORD(party, VISIT); /* in the house and in the garden */
 
 #define FLOWER(F) F(INT32, number)
-PAWL_RECORD(flower, FLOWER)
+PAWL_RECORD(flower, FLOWER);
 
 static world_log seen;
 static world    *around; /* another worker meddles in the next visit or ring; NULL: nobody does */

@@ -15,25 +15,25 @@
     F(TEXT, number)     \
     F(TEXT, barcode)    \
     F(INT32, scans)
-PAWL_RECORD(parcel_state, PARCEL_STATE)
+PAWL_RECORD(parcel_state, PARCEL_STATE);
 
 #define REGISTER_PARCEL(F) \
     F(TEXT, number)        \
     F(TEXT, barcode)
-PAWL_RECORD(register_parcel, REGISTER_PARCEL)
+PAWL_RECORD(register_parcel, REGISTER_PARCEL);
 
 /* Some senders know the number still, others only the barcode. */
 #define SCAN(F)      \
     F(TEXT, number)  \
     F(TEXT, barcode) \
     F(TEXT, relabel)
-PAWL_RECORD(scan, SCAN)
+PAWL_RECORD(scan, SCAN);
 
 /* A sender of the next version knows no number any more. */
 #define PEEK(F)         \
     F(OPT_TEXT, number) \
     F(TEXT, barcode)
-PAWL_RECORD(peek, PEEK)
+PAWL_RECORD(peek, PEEK);
 
 static world *around; /* another worker writes what it relabels next; NULL: nobody does */
 

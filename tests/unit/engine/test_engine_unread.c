@@ -12,11 +12,11 @@ static world_log seen;
 static pawl_code answer; /* of the upcaster */
 
 #define METER(F) F(INT64, total)
-PAWL_RECORD(meter, METER)
+PAWL_RECORD(meter, METER);
 #define READING(F) \
     F(TEXT, name)  \
     F(INT64, by)
-PAWL_RECORD(reading, READING)
+PAWL_RECORD(reading, READING);
 
 static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                         pawl_error *error)
@@ -27,8 +27,8 @@ static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_tex
 }
 
 #define ADVANCED(F) F(INT64, by)
-PAWL_RECORD(advanced, ADVANCED)
-PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .upcast = upcast)
+PAWL_RECORD(advanced, ADVANCED);
+PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .upcast = upcast);
 
 /* Two programs: the event is of version 1 in one, of version 2 in the other. */
 #define PROGRAM(program, event_type)                                                             \

@@ -13,16 +13,16 @@ static pawl_store *held;
 #define PARCEL(F) \
     F(TEXT, name) \
     F(INT64, pieces)
-PAWL_RECORD_WITH(old_parcel, PARCEL, .type = "parcel")
-PAWL_RECORD_WITH(parcel, PARCEL, .version = 2)
+PAWL_RECORD_WITH(old_parcel, PARCEL, .type = "parcel");
+PAWL_RECORD_WITH(parcel, PARCEL, .version = 2);
 
 #define PARCEL_STATE(F) \
     F(TEXT, name)       \
     F(INT64, pieces)
-PAWL_RECORD(old_state, PARCEL_STATE)
-PAWL_RECORD(new_state, PARCEL_STATE)
+PAWL_RECORD(old_state, PARCEL_STATE);
+PAWL_RECORD(new_state, PARCEL_STATE);
 #define STAMP(F) F(TEXT, name)
-PAWL_RECORD(stamp, STAMP)
+PAWL_RECORD(stamp, STAMP);
 
 #define TRACKER(program, of_state, of_message)                                                    \
     static pawl_code program##_on_parcel(pawl_context *ctx, of_state *state,                      \

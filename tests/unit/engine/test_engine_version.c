@@ -12,14 +12,14 @@
 static world_log seen;
 
 #define TURN(F) F(TEXT, name)
-PAWL_RECORD(turn, TURN)
+PAWL_RECORD(turn, TURN);
 
 /* ---- A program of yesterday --------------------------------------------------- */
 
 #define OLD_WHEEL(F) \
     F(TEXT, name)    \
     F(INT64, half_turns)
-PAWL_RECORD(old_wheel, OLD_WHEEL)
+PAWL_RECORD(old_wheel, OLD_WHEEL);
 
 static pawl_code on_turn_old(pawl_context *ctx, old_wheel *state, const turn *message)
 {
@@ -56,8 +56,8 @@ static pawl_code upcast_wheel(int version, pawl_text json, pawl_arena *arena, pa
                                 (int)world_json_number(json.data, "half_turns") / 2);
     return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
-PAWL_RECORD_WITH(wheel, WHEEL, .version = 2, .upcast = upcast_wheel)
-PAWL_RECORD_WITH(lost_wheel, WHEEL, .version = 2)
+PAWL_RECORD_WITH(wheel, WHEEL, .version = 2, .upcast = upcast_wheel);
+PAWL_RECORD_WITH(lost_wheel, WHEEL, .version = 2);
 
 static pawl_code on_turn(pawl_context *ctx, wheel *state, const turn *message)
 {

@@ -103,7 +103,7 @@ static void o23_a_unit_has_a_span_of_its_own(void **state)
 /* ---- Through an endpoint -------------------------------------------------------- */
 
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {

@@ -30,7 +30,7 @@
 #define ADVANCE(F) \
     F(TEXT, name)  \
     F(INT32, number)
-PAWL_RECORD(advance, ADVANCE)
+PAWL_RECORD(advance, ADVANCE);
 
 static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)
 {

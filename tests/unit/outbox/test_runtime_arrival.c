@@ -39,7 +39,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
 #define CALL(F)   \
     F(TEXT, name) \
     F(INT32, number)
-PAWL_RECORD(call, CALL)
+PAWL_RECORD(call, CALL);
 
 static int64_t asked_delay; /* of what is sent */
 

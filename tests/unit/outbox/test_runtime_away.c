@@ -16,7 +16,7 @@
     F(TEXT, name)  \
     F(TEXT, plan)  \
     F(INT32, number)
-PAWL_RECORD(advance, ADVANCE)
+PAWL_RECORD(advance, ADVANCE);
 
 /* A message for each letter of the plan, to the route of that name. */
 static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {

@@ -21,9 +21,9 @@
     F(INT32, number) \
     F(INT32, count)  \
     F(TEXT, to)
-PAWL_RECORD(advance, ADVANCE)
+PAWL_RECORD(advance, ADVANCE);
 #define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL)
+PAWL_RECORD(call, CALL);
 
 static pawl_saga_id flow_id;
 

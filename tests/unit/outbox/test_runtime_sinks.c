@@ -16,7 +16,7 @@
 #define ADVANCE(F) \
     F(TEXT, name)  \
     F(INT32, number)
-PAWL_RECORD(advance, ADVANCE)
+PAWL_RECORD(advance, ADVANCE);
 
 static const char *plan;   /* destinations of the next messages, a letter each */
 static const char *plan_g; /* the same for the flow "g", or NULL */

@@ -15,7 +15,7 @@ static pawl_code upcast_one(int version, pawl_text json, pawl_arena *arena, pawl
 }
 
 PAWL_RECORD_WITH(placed, ADDRESS, .type = "Shop.Placed", .base = PAWL_RECORD_OF(order),
-                 .version = 3, .upcast = upcast_one)
+                 .version = 3, .upcast = upcast_one);
 
 /* Constant expressions: they may initialise tables. */
 static pawl_record_fn *const functions[] = {PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing)};
@@ -223,7 +223,7 @@ static void bases_that_lead_back_are_refused(void **state)
 
 /* 17 records, each with the one before inside. */
 #define DEEP_0(F) F(INT32, x)
-PAWL_RECORD(deep_0, DEEP_0)
+PAWL_RECORD(deep_0, DEEP_0);
 #define DEEP(n, before)                                                         \
     static const pawl_record *deep_##n(void)                                    \
     {                                                                           \

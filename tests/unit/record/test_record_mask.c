@@ -7,14 +7,14 @@
 #include <string.h>
 
 #define CARD(F) F(TEXT, holder) F(TEXT, number, .secret = true, .json = "Number")
-PAWL_RECORD(card, CARD)
+PAWL_RECORD(card, CARD);
 #define WALLET(F)                \
     F(INT64, count)              \
     F(RECORD, first, card)       \
     F(LIST_RECORD, others, card) \
     F(LIST_TEXT, words)          \
     F(RECORD, hidden, card, .secret = true)
-PAWL_RECORD(wallet, WALLET)
+PAWL_RECORD(wallet, WALLET);
 
 static void becomes(pawl_arena *arena, const char *json, const char *wanted)
 {

@@ -16,13 +16,13 @@
 #include <cmocka.h>
 
 #define COLOR(E) E(COLOR_RED, "red") E(COLOR_GREEN, "green") E(COLOR_BLUE, "light blue")
-PAWL_ENUM(color, COLOR)
+PAWL_ENUM(color, COLOR);
 
 #define ADDRESS(F) F(TEXT, city) F(INT32, zip) F(TEXT, street, .json = "Street")
-PAWL_RECORD(address, ADDRESS)
+PAWL_RECORD(address, ADDRESS);
 
 #define ORDER_LINE(F) F(TEXT, sku) F(INT32, qty) F(RECORD, origin, address)
-PAWL_RECORD(order_line, ORDER_LINE)
+PAWL_RECORD(order_line, ORDER_LINE);
 
 /* Every kind in every shape. */
 #define SAMPLE(F)                    \
@@ -74,7 +74,7 @@ PAWL_RECORD(order_line, ORDER_LINE)
     F(LIST_ENUM, l_enum, color)      \
     F(LIST_JSON, l_json)             \
     F(LIST_RECORD, l_record, address)
-PAWL_RECORD(sample, SAMPLE)
+PAWL_RECORD(sample, SAMPLE);
 
 #define ORDER(F)                        \
     F(TEXT, order_id, .required = true) \
@@ -84,14 +84,14 @@ PAWL_RECORD(sample, SAMPLE)
     F(TEXT, note, .json = "Note")       \
     F(INT32, pin, .secret = true)       \
     F(RECORD, vault, address, .secret = true)
-PAWL_RECORD(order, ORDER)
+PAWL_RECORD(order, ORDER);
 
 /* Holds itself, by list and by pointer. */
 #define NODE(F) F(INT32, id) F(LIST_RECORD, kids, node) F(OPT_RECORD, next, node)
-PAWL_RECORD(node, NODE)
+PAWL_RECORD(node, NODE);
 
 #define NOTHING(F)
-PAWL_RECORD(nothing, NOTHING)
+PAWL_RECORD(nothing, NOTHING);
 
 static inline int arena_set_up(void **state)
 {

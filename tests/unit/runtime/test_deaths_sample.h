@@ -12,7 +12,7 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define LOAD(F) F(INT32, number)
-PAWL_RECORD(load, LOAD)
+PAWL_RECORD(load, LOAD);
 
 static world_log seen;
 static world    *around;  /* the handler looks at its own row; NULL: it does not */
@@ -47,9 +47,9 @@ PAWL_MESSAGE_HANDLER(on_load, load);
 
 /* Loads are late ten seconds after the ship. */
 #define SHIP_STATE(F) F(TEXT, name)
-PAWL_RECORD(ship_state, SHIP_STATE)
+PAWL_RECORD(ship_state, SHIP_STATE);
 #define DOCKED(F) F(TEXT, name)
-PAWL_RECORD(docked, DOCKED)
+PAWL_RECORD(docked, DOCKED);
 
 static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
 {

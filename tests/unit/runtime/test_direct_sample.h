@@ -13,11 +13,11 @@
 #define LETTER_STATE(F) \
     F(INT32, number)    \
     F(INT32, count)
-PAWL_RECORD(letter_state, LETTER_STATE)
+PAWL_RECORD(letter_state, LETTER_STATE);
 #define OPENING(F) F(INT32, number)
-PAWL_RECORD(opening, OPENING)
+PAWL_RECORD(opening, OPENING);
 #define REPLY(F) F(INT32, number)
-PAWL_RECORD(reply, REPLY)
+PAWL_RECORD(reply, REPLY);
 
 static atomic_int runs;
 static world     *meddler; /* the mark of message 77 is written while its handler runs */

@@ -21,7 +21,7 @@
 /* ---- The application -------------------------------------------------------------- */
 
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static world_log happened;
 static int       failures_left;

@@ -20,17 +20,17 @@
 #define TANK(F)   \
     F(TEXT, name) \
     F(INT32, litres)
-PAWL_RECORD(tank, TANK)
+PAWL_RECORD(tank, TANK);
 #define FILL(F)   \
     F(TEXT, name) \
     F(INT32, litres)
-PAWL_RECORD(fill, FILL)
+PAWL_RECORD(fill, FILL);
 #define FILLED(F) F(INT32, litres)
-PAWL_RECORD(filled, FILLED)
+PAWL_RECORD(filled, FILLED);
 #define NOTE(F) F(TEXT, text)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 #define PART(F) F(TEXT, name)
-PAWL_RECORD(part, PART)
+PAWL_RECORD(part, PART);
 
 static world_log seen;
 static int32_t   bad_litres;     /* .apply has no memory for so many */
@@ -105,7 +105,7 @@ static const pawl_application shelves = {PAWL_APPLICATION_INIT, .name = "shelves
 
 /* A saga whose state was called otherwise. */
 #define OLD_JOB(F) F(TEXT, name)
-PAWL_RECORD_WITH(old_job, OLD_JOB, .type = "job")
+PAWL_RECORD_WITH(old_job, OLD_JOB, .type = "job");
 #define JOB(F)    \
     F(TEXT, name) \
     F(INT32, count)
@@ -118,7 +118,7 @@ static pawl_code upcast_job(int version, pawl_text json, pawl_arena *arena, pawl
     *upcast = json;
     return is_upcast_bad ? PAWL_ENOMEM : PAWL_OK;
 }
-PAWL_RECORD_WITH(job, JOB, .type = "job", .version = 2, .upcast = upcast_job)
+PAWL_RECORD_WITH(job, JOB, .type = "job", .version = 2, .upcast = upcast_job);
 
 static pawl_code on_fill_old(pawl_context *ctx, old_job *state, const fill *message)
 {

@@ -22,7 +22,7 @@ int main(void)
 /* ---- The application -------------------------------------------------------- */
 
 #define NOTED(F) F(INT32, number)
-PAWL_RECORD(noted, NOTED)
+PAWL_RECORD(noted, NOTED);
 
 static world_log seen;
 

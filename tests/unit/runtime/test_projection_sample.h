@@ -21,11 +21,11 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define NOTED(F) F(INT32, number)
-PAWL_RECORD(noted, NOTED)
+PAWL_RECORD(noted, NOTED);
 #define NOTICE(F)    \
     F(INT32, number) \
     F(INT64, position)
-PAWL_RECORD(notice, NOTICE)
+PAWL_RECORD(notice, NOTICE);
 
 /* Version 1 was called "name". */
 #define RENAMED(F) F(TEXT, title)
@@ -37,7 +37,7 @@ static pawl_code upcast_renamed(int version, pawl_text json, pawl_arena *arena, 
     *upcast = pawl_arena_printf(arena, "{\"title\":\"upcast %zu\"}", json.size);
     return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
-PAWL_RECORD_WITH(renamed, RENAMED, .version = 2, .upcast = upcast_renamed)
+PAWL_RECORD_WITH(renamed, RENAMED, .version = 2, .upcast = upcast_renamed);
 
 static world_log seen;
 static struct {
@@ -119,11 +119,11 @@ static const pawl_projection titles = {.name = "titles",
 
 /* An entity whose events are projected. */
 #define BOX(F) F(INT32, count)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT32, number)
-PAWL_RECORD(put, PUT)
+PAWL_RECORD(put, PUT);
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {

@@ -14,11 +14,11 @@
 #define VISIT_STATE(F) \
     F(TEXT, name)      \
     F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE)
+PAWL_RECORD(visit_state, VISIT_STATE);
 #define VISIT(F) F(TEXT, name)
-PAWL_RECORD(visit, VISIT)
+PAWL_RECORD(visit, VISIT);
 #define TOLD(F) F(TEXT, of)
-PAWL_RECORD(told, TOLD)
+PAWL_RECORD(told, TOLD);
 
 #define BUDGET 2
 #define FOR_EVER 1000
@@ -84,7 +84,7 @@ static pawl_code on_visit(pawl_context *ctx, visit_state *state, const visit *me
 PAWL_HANDLER(on_visit, visit_state, visit);
 
 #define WAKE(F) F(TEXT, name)
-PAWL_RECORD(wake, WAKE)
+PAWL_RECORD(wake, WAKE);
 static pawl_code on_wake(pawl_context *ctx, visit_state *state, const wake *message)
 {
     (void)state;

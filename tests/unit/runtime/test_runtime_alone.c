@@ -17,15 +17,15 @@
 /* ---- The application ----------------------------------------------------------------- */
 
 #define NUMBERED(F) F(INT32, number)
-PAWL_RECORD(alone, NUMBERED)
-PAWL_RECORD(bad, NUMBERED)
+PAWL_RECORD(alone, NUMBERED);
+PAWL_RECORD(bad, NUMBERED);
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT64, number)
-PAWL_RECORD(put, PUT)
-PAWL_RECORD(was_put, NUMBERED)
+PAWL_RECORD(put, PUT);
+PAWL_RECORD(was_put, NUMBERED);
 #define BOX(F) F(INT64, count)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 
 static struct {
     world      *it;

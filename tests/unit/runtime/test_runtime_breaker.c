@@ -19,13 +19,13 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define WORK_STATE(F) F(TEXT, name)
-PAWL_RECORD(work_state, WORK_STATE)
+PAWL_RECORD(work_state, WORK_STATE);
 #define WORK(F) F(TEXT, how)
-PAWL_RECORD(work, WORK)
+PAWL_RECORD(work, WORK);
 #define ALARM(F) F(TEXT, name)
-PAWL_RECORD(alarm_set, ALARM)
+PAWL_RECORD(alarm_set, ALARM);
 #define PIECE(F) F(INT32, number)
-PAWL_RECORD(piece, PIECE)
+PAWL_RECORD(piece, PIECE);
 
 static atomic_bool is_down; /* what "ask" depends on */
 static atomic_int  runs;

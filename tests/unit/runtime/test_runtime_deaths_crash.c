@@ -20,11 +20,11 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define LOAD(F) F(INT32, number)
-PAWL_RECORD(load, LOAD)
+PAWL_RECORD(load, LOAD);
 #define SHIP(F) F(INT32, number)
-PAWL_RECORD(ship, SHIP)
+PAWL_RECORD(ship, SHIP);
 #define DONE(F) F(INT32, number)
-PAWL_RECORD(done, DONE)
+PAWL_RECORD(done, DONE);
 
 /* A life ends at a number: each that meets it, or the one of this index. */
 typedef struct blow {

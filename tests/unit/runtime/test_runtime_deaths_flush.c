@@ -10,9 +10,9 @@
 #define CRATE(F)     \
     F(INT32, number) \
     F(TEXT, colour)
-PAWL_RECORD(crate, CRATE)
+PAWL_RECORD(crate, CRATE);
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static world_log seen;
 static world    *around; /* the handler looks at its own stamp; NULL: it does not */

@@ -6,7 +6,7 @@
 #include "support/world.h"
 
 #define NEWS(F) F(INT32, number)
-PAWL_RECORD(news, NEWS)
+PAWL_RECORD(news, NEWS);
 
 static world_log seen;
 static pawl_code answer;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static int handled;
 

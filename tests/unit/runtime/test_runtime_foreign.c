@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define TICK(F) F(INT32, number)
-PAWL_RECORD(tick, TICK)
+PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {

@@ -20,9 +20,9 @@
 #define COUNTER_STATE(F) \
     F(TEXT, name)        \
     F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE)
+PAWL_RECORD(counter_state, COUNTER_STATE);
 #define BUMP(F) F(TEXT, name)
-PAWL_RECORD(bump, BUMP)
+PAWL_RECORD(bump, BUMP);
 
 static atomic_int  handled, meddlings;
 static const char *store_url;

@@ -29,26 +29,26 @@
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT64, number)
-PAWL_RECORD(put, PUT)
+PAWL_RECORD(put, PUT);
 #define ASK(F)    \
     F(TEXT, name) \
     F(INT64, number)
-PAWL_RECORD(ask, ASK)
+PAWL_RECORD(ask, ASK);
 
 #define NUMBERED(F) F(INT64, number)
-PAWL_RECORD(was_put, NUMBERED)
-PAWL_RECORD(asked, NUMBERED)
+PAWL_RECORD(was_put, NUMBERED);
+PAWL_RECORD(asked, NUMBERED);
 #define TOLD(F) F(UUID, dispatch)
-PAWL_RECORD(told, TOLD)
+PAWL_RECORD(told, TOLD);
 
 #define BOX(F)      \
     F(INT64, count) \
     F(INT64, sum)
-PAWL_RECORD(box, BOX)
+PAWL_RECORD(box, BOX);
 #define ASKER(F)    \
     F(INT64, asked) \
     F(INT64, told)
-PAWL_RECORD(asker, ASKER)
+PAWL_RECORD(asker, ASKER);
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {

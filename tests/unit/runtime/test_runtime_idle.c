@@ -31,15 +31,15 @@ int main(void)
 /* ---- The application -------------------------------------------------------- */
 
 #define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE_ORDER(F) F(TEXT, order_id)
-PAWL_RECORD(place_order, PLACE_ORDER)
+PAWL_RECORD(place_order, PLACE_ORDER);
 #define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART)
+PAWL_RECORD(part, PART);
 #define LINE(F) F(INT32, number)
-PAWL_RECORD(line, LINE)
+PAWL_RECORD(line, LINE);
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {

@@ -9,9 +9,9 @@
 /* ---- The application -------------------------------------------------------------- */
 
 #define WORK(F) F(INT32, number)
-PAWL_RECORD(slow_work, WORK)
-PAWL_RECORD(abroad, WORK)
-PAWL_RECORD(notice, WORK)
+PAWL_RECORD(slow_work, WORK);
+PAWL_RECORD(abroad, WORK);
+PAWL_RECORD(notice, WORK);
 
 static pawl_code on_slow_work(pawl_context *ctx, const slow_work *message)
 {

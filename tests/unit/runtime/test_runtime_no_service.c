@@ -6,9 +6,9 @@
 #include "support/world.h"
 
 #define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL)
+PAWL_RECORD(call, CALL);
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {

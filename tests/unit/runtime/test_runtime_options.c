@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define JOB(F) F(INT64, n)
-PAWL_RECORD(job, JOB)
-PAWL_RECORD(done, JOB)
+PAWL_RECORD(job, JOB);
+PAWL_RECORD(done, JOB);
 
 static int         runs;
 static const char *user_seen;

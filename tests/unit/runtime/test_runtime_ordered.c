@@ -18,11 +18,11 @@
 #define TRACK(F) \
     F(TEXT, key) \
     F(INT64, last)
-PAWL_RECORD(track, TRACK)
+PAWL_RECORD(track, TRACK);
 #define ENTRY(F) \
     F(TEXT, key) \
     F(INT64, number)
-PAWL_RECORD(entry, ENTRY)
+PAWL_RECORD(entry, ENTRY);
 
 static atomic_int handled, late, failures[MESSAGES + 1];
 static bool       dies; /* at a message in the middle */

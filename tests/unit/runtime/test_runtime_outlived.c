@@ -18,13 +18,13 @@
 /* ---- The application -------------------------------------------------------------- */
 
 #define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 #define JOB(F) F(INT32, number)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 #define BOOK(F) F(INT32, number) F(INT32, rings)
-PAWL_RECORD(book, BOOK)
+PAWL_RECORD(book, BOOK);
 #define ITEM(F) F(INT32, number)
-PAWL_RECORD(item, ITEM)
+PAWL_RECORD(item, ITEM);
 
 static struct {
     world   it;

@@ -19,11 +19,11 @@ int main(void)
 /* ---- The application -------------------------------------------------------- */
 
 #define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE_ORDER(F) F(TEXT, order_id)
-PAWL_RECORD(place_order, PLACE_ORDER)
+PAWL_RECORD(place_order, PLACE_ORDER);
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static atomic_int pings, payments;
 

@@ -11,7 +11,7 @@
 #define WORKERS 3
 
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static atomic_int handled;
 

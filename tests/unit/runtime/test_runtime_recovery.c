@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define JOB(F) F(INT64, n)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 
 static int runs;
 

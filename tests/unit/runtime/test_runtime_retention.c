@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 #define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL)
+PAWL_RECORD(call, CALL);
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {

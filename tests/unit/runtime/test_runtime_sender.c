@@ -12,17 +12,17 @@
 #define ORDER_STATE(F) \
     F(TEXT, order_id)  \
     F(INT32, count)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE(F) F(TEXT, order_id)
-PAWL_RECORD(place, PLACE)
+PAWL_RECORD(place, PLACE);
 #define PAY(F) F(TEXT, order_id)
-PAWL_RECORD(pay, PAY)
+PAWL_RECORD(pay, PAY);
 #define HAPPENED(F) F(TEXT, what)
-PAWL_RECORD(happened, HAPPENED)
+PAWL_RECORD(happened, HAPPENED);
 #define BROKE(F) F(TEXT, what)
-PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened))
+PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened));
 #define JOB(F) F(TEXT, name)
-PAWL_RECORD(job, JOB)
+PAWL_RECORD(job, JOB);
 
 static world_log seen;
 

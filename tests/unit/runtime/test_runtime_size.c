@@ -37,9 +37,9 @@ static const pawl_allocator counted = {resize_counted, NULL};
 /* ---- The application ----------------------------------------------------------------- */
 
 #define PAGE(F) F(TEXT, book_id) F(INT32, number) F(TEXT, text)
-PAWL_RECORD(page, PAGE)
+PAWL_RECORD(page, PAGE);
 #define BOOK(F) F(TEXT, book_id)
-PAWL_RECORD(book, BOOK)
+PAWL_RECORD(book, BOOK);
 
 static world_log said;
 

@@ -15,7 +15,7 @@
 #define NUMBERS 3
 
 #define TASK(F) F(INT32, number) F(INT32, seconds)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 
 static atomic_int runs[NUMBERS];
 static atomic_int ended;

@@ -14,23 +14,23 @@
 /* ---- The application -------------------------------------------------------------- */
 
 #define STUBBORN(F) F(INT32, number)
-PAWL_RECORD(stubborn, STUBBORN)
+PAWL_RECORD(stubborn, STUBBORN);
 #define DONE(F) F(INT32, number)
-PAWL_RECORD(done_note, DONE)
+PAWL_RECORD(done_note, DONE);
 #define LATCH(F) F(INT32, number)
-PAWL_RECORD(latch, LATCH)
+PAWL_RECORD(latch, LATCH);
 #define WATCHED(F) F(INT32, number)
-PAWL_RECORD(watched, WATCHED)
+PAWL_RECORD(watched, WATCHED);
 #define FOUND(F) F(INT32, number)
-PAWL_RECORD(found, FOUND)
+PAWL_RECORD(found, FOUND);
 #define PILE(F) F(INT32, number)
-PAWL_RECORD(pile, PILE)
+PAWL_RECORD(pile, PILE);
 #define LATE(F) F(INT32, number)
-PAWL_RECORD(late, LATE)
+PAWL_RECORD(late, LATE);
 #define OWN(F) F(INT32, number)
-PAWL_RECORD(own, OWN)
+PAWL_RECORD(own, OWN);
 #define ABROAD(F) F(INT32, number)
-PAWL_RECORD(abroad, ABROAD)
+PAWL_RECORD(abroad, ABROAD);
 
 static atomic_int sent_now_code, after_calls;
 

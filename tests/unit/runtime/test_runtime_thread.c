@@ -22,17 +22,17 @@
 #define COUNTER_STATE(F) \
     F(INT32, number)     \
     F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE)
+PAWL_RECORD(counter_state, COUNTER_STATE);
 #define COUNT_UP(F) F(INT32, number)
-PAWL_RECORD(count_up, COUNT_UP)
+PAWL_RECORD(count_up, COUNT_UP);
 #define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART)
+PAWL_RECORD(part, PART);
 #define SLOW(F) F(INT32, number)
-PAWL_RECORD(slow, SLOW)
+PAWL_RECORD(slow, SLOW);
 #define FORWARD(F) F(TEXT, to)
-PAWL_RECORD(forward, FORWARD)
+PAWL_RECORD(forward, FORWARD);
 #define ALARM(F) F(INT32, number)
-PAWL_RECORD(alarm_set, ALARM)
+PAWL_RECORD(alarm_set, ALARM);
 
 static atomic_int handled, flushes, odd_flushes, started;
 

@@ -15,7 +15,7 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING)
+PAWL_RECORD(ping, PING);
 
 static atomic_int handled;
 

@@ -16,7 +16,7 @@
 /* ---- The application ------------------------------------------------------- */
 
 #define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 
 static world_log seen;
 

@@ -19,7 +19,7 @@
 /* ---- Two endpoints that reject what is negative, until they are patient ----------- */
 
 #define BILL(F) F(INT32, cents, .required = true)
-PAWL_RECORD(bill, BILL)
+PAWL_RECORD(bill, BILL);
 
 static bool is_patient;
 static char paid[200];

@@ -20,18 +20,18 @@
 #define BALL(F)                      \
     F(INT64, game, .required = true) \
     F(INT32, hits)
-PAWL_RECORD(ball, BALL)
+PAWL_RECORD(ball, BALL);
 
 #define GAME_OVER(F) F(INT64, game)
-PAWL_RECORD(game_over, GAME_OVER)
+PAWL_RECORD(game_over, GAME_OVER);
 
 #define GAME_STATE(F) \
     F(INT64, game)    \
     F(INT32, hits)
-PAWL_RECORD(game_state, GAME_STATE)
+PAWL_RECORD(game_state, GAME_STATE);
 
 #define OTHER_STATE(F) F(INT64, game)
-PAWL_RECORD(other_state, OTHER_STATE)
+PAWL_RECORD(other_state, OTHER_STATE);
 
 typedef struct notes {
     char   text[400];
@@ -123,12 +123,12 @@ static const pawl_application echoes = {PAWL_APPLICATION_INIT, .name = "echoes",
 #define BASKET(F)   \
     F(INT64, items) \
     F(TEXT, last)
-PAWL_RECORD(basket, BASKET)
+PAWL_RECORD(basket, BASKET);
 #define PUT(F)     \
     F(INT64, game) \
     F(TEXT, what)
-PAWL_RECORD(put, PUT)
-PAWL_RECORD(was_put, PUT)
+PAWL_RECORD(put, PUT);
+PAWL_RECORD(was_put, PUT);
 
 static pawl_code on_put(pawl_context *ctx, const basket *state, const put *message)
 {

@@ -17,11 +17,11 @@
 #include "pawl/transport.h"
 
 #define JOB_STATE(F) F(INT64, job)
-PAWL_RECORD(job_state, JOB_STATE)
+PAWL_RECORD(job_state, JOB_STATE);
 #define BEGIN(F) F(INT64, job)
-PAWL_RECORD(begin, BEGIN)
+PAWL_RECORD(begin, BEGIN);
 #define NOTE(F) F(INT64, job)
-PAWL_RECORD(note, NOTE)
+PAWL_RECORD(note, NOTE);
 
 static pawl_test *test;
 static char       seen[400]; /* "note1@3 " is a delivery of job 1 three seconds after the start */

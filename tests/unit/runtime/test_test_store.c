@@ -22,13 +22,13 @@
 #define STAY(F)                     \
     F(TEXT, room, .required = true) \
     F(INT64, nights)
-PAWL_RECORD(stay, STAY)
+PAWL_RECORD(stay, STAY);
 #define ROOM(F)   \
     F(TEXT, room) \
     F(INT64, nights)
-PAWL_RECORD(room, ROOM)
+PAWL_RECORD(room, ROOM);
 #define BILL(F) F(INT64, nights)
-PAWL_RECORD(bill, BILL)
+PAWL_RECORD(bill, BILL);
 
 static char ground[1000]; /* URL of the store, for native_in */
 
@@ -435,7 +435,7 @@ static void a_bad_url_is_named(const char *url)
 }
 
 #define BELL(F) F(TEXT, room)
-PAWL_RECORD(bell, BELL)
+PAWL_RECORD(bell, BELL);
 
 static int bells;
 

@@ -12,20 +12,20 @@
 /* ---- Records and handlers ---------------------------------------------------- */
 
 #define ADDRESS(F) F(TEXT, city)
-PAWL_RECORD(address, ADDRESS)
+PAWL_RECORD(address, ADDRESS);
 #define ORDER_STATE(F) \
     F(TEXT, order_id)  \
     F(INT64, number)   \
     F(DOUBLE, weight)  \
     F(RECORD, home, address)
-PAWL_RECORD(order_state, ORDER_STATE)
+PAWL_RECORD(order_state, ORDER_STATE);
 #define OTHER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(other_state, OTHER_STATE)
+PAWL_RECORD(other_state, OTHER_STATE);
 #define PLACE(F)      \
     F(TEXT, order_id) \
     F(UUID, uuid)     \
     F(DOUBLE, weight)
-PAWL_RECORD(place, PLACE)
+PAWL_RECORD(place, PLACE);
 
 static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
 {
@@ -248,9 +248,9 @@ static void d32_all_other_ways_are_accepted(void **state)
 #define ALARM_STATE(F)                     \
     F(TIME, rings_at, .with_offset = true) \
     F(TIME, rings_next)
-PAWL_RECORD(alarm_state, ALARM_STATE)
+PAWL_RECORD(alarm_state, ALARM_STATE);
 #define RING(F) F(TIME, at)
-PAWL_RECORD(ring, RING)
+PAWL_RECORD(ring, RING);
 
 static pawl_code on_ring(pawl_context *ctx, alarm_state *state, const ring *message)
 {

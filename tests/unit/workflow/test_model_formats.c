@@ -8,12 +8,12 @@
 #define DEAL(F)   \
     F(TEXT, name) \
     F(TIME, at)
-PAWL_RECORD_WITH(deal, DEAL, .version = 3)
-PAWL_RECORD(first_deal, DEAL)
+PAWL_RECORD_WITH(deal, DEAL, .version = 3);
+PAWL_RECORD(first_deal, DEAL);
 #define OPEN_DEAL(F) \
     F(TEXT, name)    \
     F(TIME, at)
-PAWL_RECORD(open_deal, OPEN_DEAL)
+PAWL_RECORD(open_deal, OPEN_DEAL);
 
 static pawl_code on_open(pawl_context *ctx, deal *state, const open_deal *message)
 {

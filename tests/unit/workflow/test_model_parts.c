@@ -13,12 +13,12 @@
 /* ---- The application -------------------------------------------------------- */
 
 #define ADDRESS(F) F(INT64, zip, .required = true)
-PAWL_RECORD(zone, ADDRESS)
+PAWL_RECORD(zone, ADDRESS);
 #define TAB(F)       \
     F(TEXT, ref)     \
     F(INT64, number) \
     F(RECORD, place, zone)
-PAWL_RECORD(tab, TAB)
+PAWL_RECORD(tab, TAB);
 #define ORDER(F)                       \
     F(TEXT, ref)                       \
     F(INT64, number)                   \
@@ -27,12 +27,12 @@ PAWL_RECORD(tab, TAB)
     F(OPT_INT64, maybe)                \
     F(UUID, mark)                      \
     F(RECORD, place, zone)
-PAWL_RECORD(m_order, ORDER)
+PAWL_RECORD(m_order, ORDER);
 #define CHILD(F) F(TEXT, ref)
-PAWL_RECORD_WITH(b_child, CHILD, .base = PAWL_RECORD_OF(m_order))
-PAWL_RECORD_WITH(z_grandchild, CHILD, .base = PAWL_RECORD_OF(b_child))
-PAWL_RECORD(a_other, CHILD)
-PAWL_RECORD(q_plain, CHILD)
+PAWL_RECORD_WITH(b_child, CHILD, .base = PAWL_RECORD_OF(m_order));
+PAWL_RECORD_WITH(z_grandchild, CHILD, .base = PAWL_RECORD_OF(b_child));
+PAWL_RECORD(a_other, CHILD);
+PAWL_RECORD(q_plain, CHILD);
 
 #define HANDLES(name, message_type)                                                   \
     static pawl_code name(pawl_context *ctx, tab *state, const message_type *message) \

@@ -12,17 +12,17 @@
 #define ACCOUNT(F)   \
     F(TEXT, account) \
     F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT)
+PAWL_RECORD(account, ACCOUNT);
 #define OTHER(F) F(TEXT, account)
-PAWL_RECORD(other, OTHER)
+PAWL_RECORD(other, OTHER);
 #define CREDIT(F)     \
     F(TEXT, account)  \
     F(DOUBLE, weight) \
     F(INT64, cents)
-PAWL_RECORD(credit, CREDIT)
+PAWL_RECORD(credit, CREDIT);
 #define CREDITED(F) F(INT64, cents)
-PAWL_RECORD(credited, CREDITED)
-PAWL_RECORD_WITH(forged, CREDITED, .type = "pawl.x")
+PAWL_RECORD(credited, CREDITED);
+PAWL_RECORD_WITH(forged, CREDITED, .type = "pawl.x");
 
 #define USELESS                                \
     {                                          \

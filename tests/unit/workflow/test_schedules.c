@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK)
+PAWL_RECORD(task, TASK);
 #define OTHER(F) F(TEXT, name)
-PAWL_RECORD(other, OTHER)
+PAWL_RECORD(other, OTHER);
 
 static pawl_code on_task(pawl_context *ctx, const task *message)
 {
