@@ -54,6 +54,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(dead)                 \
     X(doctor)               \
     X(events)               \
+    X(find)                 \
     X(help)                 \
     X(outbox)               \
     X(projection)           \
@@ -83,6 +84,7 @@ extern const pawl__report pawl__aggregator_verb_reports[];
 extern const pawl__report pawl__dead_verb_reports[];
 extern const pawl__report pawl__doctor_verb_reports[];
 extern const pawl__report pawl__events_verb_reports[];
+extern const pawl__report pawl__find_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__projection_verb_reports[];
 extern const pawl__report pawl__queue_verb_reports[];

@@ -396,6 +396,7 @@ static void print_troubles(const help_page *page)
     print_row(page, "pawl doctor", "what is wrong with the store, and the command that mends it");
     print_row(page, "pawl why ID",
               "what a message, timeout, saga (with --app), outbox row, projection ... waits for");
+    print_row(page, "pawl find customer_id=4711", "the messages that have this in them");
     print_row(page, "pawl stats --watch", "what happens just now; what is stuck comes first");
     print_row(page, "pawl dead list", "what was given up; pawl dead show ID has each run");
     print_row(page, "pawl events list", "what happened; what operators did, when and why");

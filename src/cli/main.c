@@ -30,6 +30,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(doctor,
                  "look for what is wrong with a store, its server and what waits; name the remedy"),
     VERB_REPORTS(events, "look at what happened: the journal, also of what operators did"),
+    VERB_REPORTS(find, "find messages by what is in them: customer_id=4711, header:tenant=acme"),
     VERB(help, "say what the command or one verb can do"),
     VERB_REPORTS(outbox,
                  "look at what is to be delivered elsewhere; retry or discard what is dead"),

@@ -7,9 +7,13 @@
  *     fill URL neighbour   a row of Order/1 of another endpoint, "stall", and one of
  *                          Order/2 of "shop"
  *     fill URL dead COUNT  more dead rows, of the type Bulk
- *     fill URL letters COUNT [FROM]  so many dead letters of "billing", by turns of the types charge
+ *     fill URL letters COUNT [FROM [ENDPOINT]]  so many dead letters of "billing", by turns of the types charge
  *                          (EREJECT), parcel (EREJECT) and note (EUNREACHABLE), a second apart and
  *                          with their inbox marks; their ids and bodies count from FROM, else 0
+ *     fill URL queue COUNT [FROM]  so many messages q-N of the queues billing and shipping by turns,
+ *                          a second apart, the body with {"customer_id":N,"of":{"trip":N % 10}};
+ *                          each tenth has a body that is no JSON
+ *     fill URL collected COUNT  so many rows of the aggregator sums, with {"customer_id":N}
  *     fill URL timeouts COUNT  so many timeouts for "billing", by turns of the names remind and
  *                          expire, each of an Order of its own: the first is due since three
  *                          minutes, the others in an hour, a second apart
@@ -141,6 +145,8 @@ static void fill_dead(size_t count)
 
 #define LETTERS 500 /* of one commit */
 
+static const char *letter_endpoint = "billing";
+
 static void put_letters(size_t from, size_t count)
 {
     static const char *const types[] = {"charge", "parcel", "note"};
@@ -150,7 +156,7 @@ static void put_letters(size_t from, size_t count)
         const char *type = types[(from + i) % 3];
         pawl_time   at   = now - PAWL_DAYS(1) + PAWL_SECONDS((int64_t)(from + i));
         letters[i]       = (pawl_dead_set){
-                  .endpoint = PAWL_TEXT("billing"),
+                  .endpoint = pawl_text_of(letter_endpoint),
                   .queue    = PAWL_TEXT("billing"),
                   .code     = pawl_text_of(*type == 'n' ? "EUNREACHABLE" : "REJECT"),
                   .error    = pawl_text_of(*type == 'n' ? "no route to the bank" : "the bank is closed"),
@@ -164,7 +170,7 @@ static void put_letters(size_t from, size_t count)
                            .body           = pawl_arena_printf(arena, "{\"n\":%zu}", from + i),
                            .headers        = PAWL_TEXT("{\"tenant\":\"blue\"}"),
                            .correlation_id = PAWL_TEXT("c-1")};
-        marks[i] = (pawl_inbox_mark){.endpoint   = PAWL_TEXT("billing"),
+        marks[i] = (pawl_inbox_mark){.endpoint   = pawl_text_of(letter_endpoint),
                                      .message_id = letters[i].message.id,
                                      .outcome    = PAWL_INBOX_DEAD,
                                      .at         = at};
@@ -181,6 +187,54 @@ static void fill_letters(size_t from, size_t count)
 {
     for (size_t i = 0; i < count; i += LETTERS)
         put_letters(from + i, count - i < LETTERS ? count - i : LETTERS);
+}
+
+/* ---- Messages ------------------------------------------------------------- */
+
+static pawl_message message_of(const char *prefix, size_t number)
+{
+    pawl_message made = {.id             = pawl_arena_printf(arena, "%s-%zu", prefix, number),
+                         .type           = PAWL_TEXT("charge"),
+                         .headers        = PAWL_TEXT("{\"tenant\":\"blue\"}"),
+                         .correlation_id = pawl_arena_printf(arena, "c-%zu", number / 2),
+                         .causation_id   = PAWL_TEXT("order-1")};
+    made.body         = number % 10 == 9
+                            ? PAWL_TEXT("4711-secret")
+                            : pawl_arena_printf(arena,
+                                                "{\"customer_id\":%zu,\"card\":\"4711-secret\","
+                                                        "\"of\":{\"trip\":%zu}}",
+                                                number, number % 10);
+    return made;
+}
+
+static void fill_queue(size_t from, size_t count)
+{
+    pawl_queue_send *sends = pawl_arena_take(arena, count * sizeof *sends);
+    for (size_t i = 0; i < count; i++)
+        sends[i] =
+            (pawl_queue_send){.queue   = i % 2 == 0 ? PAWL_TEXT("billing") : PAWL_TEXT("shipping"),
+                              .message = message_of("q", from + i),
+                              .due     = now - PAWL_HOURS(1) + PAWL_SECONDS((int64_t)i)};
+    pawl_changes changes = {
+        .now = now, .unit_count = 1, .group_count = 1, .queue_send = {sends, count}};
+    must(pawl_store_commit(store, &changes, NULL, &error));
+}
+
+static void fill_collected(size_t count)
+{
+    pawl_aggregator_add *adds = pawl_arena_take(arena, count * sizeof *adds);
+    for (size_t i = 0; i < count; i++) {
+        pawl_message message = message_of("a", i);
+        adds[i]              = (pawl_aggregator_add){.name      = PAWL_TEXT("sums"),
+                                                     .partition = PAWL_TEXT("sums/x"),
+                                                     .key       = message.id,
+                                                     .message   = message,
+                                                     .at        = now,
+                                                     .due       = PAWL_TIME_MAX};
+    }
+    pawl_changes changes = {
+        .now = now, .unit_count = 1, .group_count = 1, .aggregator_add = {adds, count}};
+    must(pawl_store_commit(store, &changes, NULL, &error));
 }
 
 /* ---- Events ---------------------------------------------------------------- */
@@ -231,11 +285,13 @@ static void fill_timeouts(size_t count)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: fill URL outbox | neighbour | dead COUNT | letters COUNT [FROM] | "
+        fprintf(stderr, "usage: fill URL outbox | neighbour | dead COUNT | "
+                        "letters COUNT [FROM [ENDPOINT]] | queue COUNT [FROM] | collected COUNT | "
                         "timeouts COUNT | events [COUNT]\n");
         return 2;
     }
     size_t count = argc > 3 ? (size_t)atoi(argv[3]) : 0;
+    size_t from  = argc > 4 ? (size_t)atoi(argv[4]) : 0;
     arena        = pawl_arena_create(0);
     now          = pawl_clock_now(NULL) - PAWL_MINUTES(3);
     must(pawl_store_open(argv[1], NULL, &store, &error));
@@ -245,8 +301,13 @@ int main(int argc, char **argv)
         fill_neighbour();
     else if (strcmp(argv[2], "dead") == 0)
         fill_dead(count);
-    else if (strcmp(argv[2], "letters") == 0)
-        fill_letters(argc > 4 ? (size_t)atoi(argv[4]) : 0, count);
+    else if (strcmp(argv[2], "letters") == 0) {
+        letter_endpoint = argc > 5 ? argv[5] : letter_endpoint;
+        fill_letters(from, count);
+    } else if (strcmp(argv[2], "queue") == 0)
+        fill_queue(from, count);
+    else if (strcmp(argv[2], "collected") == 0)
+        fill_collected(count);
     else if (strcmp(argv[2], "timeouts") == 0)
         fill_timeouts(count);
     else

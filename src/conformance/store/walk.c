@@ -183,6 +183,14 @@ static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
         EXPECT_TEXT(s, rows[i].name, TEXT("q"));
         EXPECT_TEXT(s, rows[i].code, TEXT("X"));
     }
+    /* A page that ends the letters of one endpoint begins those of the next, up to its count. */
+    const pawl_walk_rows of_one = {.items = rows, .count = 1};
+    pawl_walk_rows       both   = page_of(s, a, PAWL_WALK_DEAD, &of_one, 3);
+    EXPECT_EQ(s, both.count, 2);
+    EXPECT_TEXT(s, both.items[0].message.id, TEXT("m-2"));
+    EXPECT_TEXT(s, both.items[1].belongs_to, TEXT("b"));
+    EXPECT_EQ(s, page_of(s, a, PAWL_WALK_DEAD, &of_one, 2).count, 2);
+    EXPECT_EQ(s, page_of(s, a, PAWL_WALK_DEAD, &of_one, 1).count, 1);
 }
 
 static const suite_case cases[] = {

@@ -232,9 +232,13 @@
       "and (?3 = '' or f.[Name] = ?3) and (?4 = 0 or f.[Dead] = 1) order by f.[Partition] {limit:?5}")                           \
     X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
                        " from {aggregator} where [Id] > ?1 order by [Id] {limit:?2}")                                            \
+    /* As one condition, a page would read the letters of its endpoint from the first one on. */                                 \
     X(DEAD_WALK,                                                                                                                 \
       "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
-      " from {dead} where [Endpoint] > ?1 or ([Endpoint] = ?1 and [MessageId] > ?2) order by [Endpoint], [MessageId] {limit:?3}")
+      " from {dead} where [Endpoint] = ?1 and [MessageId] > ?2 order by [MessageId] {limit:?3}")                                 \
+    X(DEAD_WALK_NEXT,                                                                                                            \
+      "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
+      " from {dead} where [Endpoint] > ?1 order by [Endpoint], [MessageId] {limit:?2}")
 
 #define PAWL__SQL_NAME_OF(name, text) PAWL__SQL_##name,
 typedef enum pawl__sql_statement {

@@ -6,6 +6,8 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/write.h"
 
+#include <string.h>
+
 /* Begins as a pawl__saga_change. */
 typedef struct behind {
     PAWL__CHANGE_BASE
@@ -65,6 +67,29 @@ static const kind_row kinds[PAWL_WALK_KINDS] = {
     [PAWL_WALK_PARTITIONS]  = KIND(PARTITION_WALK, by_partition, partition),
 };
 
+/* Letters of endpoints behind that of `by`, up to its limit, are added to those that were found. */
+static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl__sql_rows *found,
+                          pawl_error *error)
+{
+    static const pawl__field      by_endpoint[] = {BEHIND(belongs_to, TEXT), LIMIT};
+    static const pawl__field_list parameters    = PAWL__FIELD_ARRAY(by_endpoint);
+    const pawl__sql_asked         asked         = {PAWL__SQL_DEAD_WALK_NEXT, &parameters, by,
+                                                   &kinds[PAWL_WALK_DEAD].columns, sizeof(pawl_walk_row)};
+    pawl__sql_rows                next;
+    by->limit -= (int64_t)found->count;
+    pawl_code code = by->limit > 0 ? pawl__sql_read(store, &asked, arena, &next, error) : PAWL_OK;
+    if (code != PAWL_OK || by->limit <= 0 || next.count == 0)
+        return code;
+    pawl_walk_row *all = pawl_arena_take(arena, (found->count + next.count) * sizeof *all);
+    if (all == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a walk");
+    if (found->count > 0)
+        memcpy(all, found->items, found->count * sizeof *all);
+    memcpy(all + found->count, next.items, next.count * sizeof *all);
+    *found = (pawl__sql_rows){.items = all, .count = found->count + next.count};
+    return PAWL_OK;
+}
+
 pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                          pawl_walk_rows *rows, pawl_error *error)
 {
@@ -80,6 +105,8 @@ pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *a
     if (walk->after != NULL)
         by.row = *walk->after;
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
-    *rows          = (pawl_walk_rows){.items = found.items, .count = found.count};
+    if (code == PAWL_OK && walk->kind == PAWL_WALK_DEAD)
+        code = add_next(store, &by, arena, &found, error);
+    *rows = (pawl_walk_rows){.items = found.items, .count = found.count};
     return code;
 }

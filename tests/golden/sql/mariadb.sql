@@ -279,8 +279,11 @@ select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Heade
 
 -- DEAD_WALK
 select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`,
-`Body` from `pawl_dead` where `Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?) order by
-`Endpoint`, `MessageId` limit ?;
+`Body` from `pawl_dead` where `Endpoint` = ? and `MessageId` > ? order by `MessageId` limit ?;
+
+-- DEAD_WALK_NEXT
+select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`,
+`Body` from `pawl_dead` where `Endpoint` > ? order by `Endpoint`, `MessageId` limit ?;
 
 -- WORKER_INSERT
 insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
@@ -954,7 +957,6 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
--- DEAD_WALK: 1 1 2 3
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

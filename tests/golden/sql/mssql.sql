@@ -262,8 +262,13 @@ select [Id], [Name], [MessageId], [Type], [CorrelationId], [CausationId], [Heade
 
 -- DEAD_WALK
 select [Endpoint], [Queue], [Code], [MessageId], [Type], [CorrelationId], [CausationId], [Headers],
-[Body] from [dbo].[pawl_dead] where [Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?) order by
-[Endpoint], [MessageId] offset 0 rows fetch next ? rows only;
+[Body] from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] > ? order by [MessageId] offset 0
+rows fetch next ? rows only;
+
+-- DEAD_WALK_NEXT
+select [Endpoint], [Queue], [Code], [MessageId], [Type], [CorrelationId], [CausationId], [Headers],
+[Body] from [dbo].[pawl_dead] where [Endpoint] > ? order by [Endpoint], [MessageId] offset 0 rows
+fetch next ? rows only;
 
 -- WORKER_INSERT
 insert into [dbo].[pawl_workers] ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], [Seen],
@@ -985,7 +990,6 @@ concat('options of the session: ', @@options), '';
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
--- DEAD_WALK: 1 1 2 3
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

@@ -270,8 +270,13 @@ select "ID", "NAME", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADE
 
 -- DEAD_WALK
 select "ENDPOINT", "QUEUE", "CODE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
-"BODY" from "PAWL_DEAD" where "ENDPOINT" > ? or ("ENDPOINT" = ? and "MESSAGEID" > ?) order by
-"ENDPOINT", "MESSAGEID" fetch first ? rows only;
+"BODY" from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" > ? order by "MESSAGEID" fetch first ?
+rows only;
+
+-- DEAD_WALK_NEXT
+select "ENDPOINT", "QUEUE", "CODE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
+"BODY" from "PAWL_DEAD" where "ENDPOINT" > ? order by "ENDPOINT", "MESSAGEID" fetch first ? rows
+only;
 
 -- WORKER_INSERT
 insert into "PAWL_WORKERS" ("ID", "ENDPOINT", "TYPES", "EPOCH", "PROCESS", "PID", "SEEN",
@@ -1275,7 +1280,6 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
--- DEAD_WALK: 1 1 2 3
 -- WORKER_INSERT: 1 2 3 4 5 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

@@ -257,8 +257,11 @@ select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Heade
 
 -- DEAD_WALK
 select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
-"Body" from "pawl_dead" where "Endpoint" > $1 or ("Endpoint" = $1 and "MessageId" > $2) order by
-"Endpoint", "MessageId" limit $3;
+"Body" from "pawl_dead" where "Endpoint" = $1 and "MessageId" > $2 order by "MessageId" limit $3;
+
+-- DEAD_WALK_NEXT
+select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
+"Body" from "pawl_dead" where "Endpoint" > $1 order by "Endpoint", "MessageId" limit $2;
 
 -- QUEUE_IS_DUE
 select (select true from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Due" >= $3 order by

@@ -247,8 +247,11 @@ select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Heade
 
 -- DEAD_WALK
 select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
-"Body" from "pawl_dead" where "Endpoint" > ?1 or ("Endpoint" = ?1 and "MessageId" > ?2) order by
-"Endpoint", "MessageId" limit ?3;
+"Body" from "pawl_dead" where "Endpoint" = ?1 and "MessageId" > ?2 order by "MessageId" limit ?3;
+
+-- DEAD_WALK_NEXT
+select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
+"Body" from "pawl_dead" where "Endpoint" > ?1 order by "Endpoint", "MessageId" limit ?2;
 
 -- WORKER_INSERT
 insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
