@@ -85,7 +85,7 @@ const pawl__option pawl__find_verb_options[] = {
     FIND_OPTION("queue", TEXT, queue, "NAME",
                 "of this queue, endpoint, destination or aggregator alone"),
     FIND_OPTION("since", TEXT, since, "TIME",
-                "placed, given up, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
+                "placed, dead-lettered, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
 };

@@ -76,7 +76,7 @@ typedef struct pawl__found {
     pawl_text    endpoint; /* or empty */
     pawl_text    state;    /* for people */
     pawl_text    error;    /* the last one */
-    pawl_time    at;       /* placed, given up, sent, settled by an operator; 0: not known */
+    pawl_time    at;       /* placed, dead-lettered, sent, settled by an operator; 0: not known */
     int32_t      attempts;
     int64_t      number; /* of the row; 0: it has none */
     pawl_time    due;    /* of a message in a queue */

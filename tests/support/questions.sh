@@ -27,6 +27,7 @@ answers()
 What is wrong, and how is it fixed?|partition vans/bonn is dead
 Is the store healthy, and how much is in it?|^dead letters now +5
 What is happening right now?| 5 +[0-9]+ degraded$
+Where are the messages of one customer, or with anything else in their body?|^queue +m-3 +charge +billing .*retry 1, 
 Where is a message, and why is it not handled?|queue billing is paused since .* the bank is away tonight
 Why does a saga make no progress?|^waits for +its time, in [0-9.]+ m
 What blocks a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
@@ -221,7 +222,7 @@ as_json()
     command=$(placeholders "$1")
     eval "words=($command)"
     case "${words[1]} ${words[2]:-}" in
-    *' list' | *' show' | *' peek' | *' history' | why* | run*) expect 0 '^\{.*\}$' "${words[@]}" --json ;;
+    *' list' | *' show' | *' peek' | *' history' | why* | run* | find*) expect 0 '^\{.*\}$' "${words[@]}" --json ;;
     esac
 }
 
