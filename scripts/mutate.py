@@ -40,9 +40,10 @@ NOT_SEEN = "no test but the long ones that were left out sees it"
 FILE_BYTES_MAX = 4 << 30  # a defect that writes without end does not fill the disk
 MEMORY_BYTES_MAX = 8 << 30
 FAILED_LINE = re.compile(rb"^(\[  FAILED  \]|FAIL )")
-# The libraries, and the command: a header may be compiled into it, too.
+# The libraries, and the command: a header may be compiled into it, too. The unit tests of the command include its sources.
 LINKED = re.compile(
-    r"^(?:(lib[^/]*\.so[^/:]*): C_(?:SHARED|MODULE)_LIBRARY_LINKER|(pawl): C_EXECUTABLE_LINKER)",
+    r"^(?:(lib[^/]*\.so[^/:]*): C_(?:SHARED|MODULE)_LIBRARY_LINKER"
+    r"|(pawl|tests/unit/test_command_[^/:]*): C_EXECUTABLE_LINKER)",
     re.M,
 )
 TOKEN = "PAWL_MUTATE_JOB"

@@ -129,6 +129,7 @@ static const row members[] = {
     /* All of them. */
     {"header:tenant=acme|a=1|b=2", "{\"a\":1,\"b\":2}", YES},
     {"header:tenant=acme|a=1|b=2", "{\"a\":1,\"b\":3}", NO},
+    {"a=1|b=2", "{\"a\":3,\"b\":2}", NO},
     {"a=1|header:tenant=other", "{\"a\":1}", NO},
     {"correlation=c-1|a=1", "{\"a\":2}", NO},
 };
