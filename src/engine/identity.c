@@ -67,10 +67,13 @@ static bool add(pawl__batch *batch, pawl__entry_key key, pawl__entry *entry)
     return true;
 }
 
+/* A saga that ended in this batch may have left its transitional value to one that began since: that one
+ * is found. */
 static pawl__entry *find(pawl__batch *batch, pawl__entry_key key, const pawl__saga_model *model,
                          const pawl_value *value)
 {
     const pawl__entry_index *index = &batch->indexes[key];
+    pawl__entry             *ended = NULL;
     if (index->capacity == 0 || value->type == PAWL_VALUE_NONE)
         return NULL;
     size_t mask = index->capacity - 1;
@@ -78,10 +81,13 @@ static pawl__entry *find(pawl__batch *batch, pawl__entry_key key, const pawl__sa
          slot        = (slot + 1) & mask) {
         pawl__entry *entry = index->slots[slot];
         pawl_value   other = value_of(entry, key);
-        if (entry->model == model && pawl_value_equal(&other, value))
+        if (entry->model != model || !pawl_value_equal(&other, value))
+            continue;
+        if (entry->exists || key != PAWL__BY_TRANSITIONAL)
             return entry;
+        ended = ended != NULL ? ended : entry;
     }
-    return NULL;
+    return ended;
 }
 
 pawl__entry *pawl__identity_find(pawl__batch *batch, const pawl__saga_model *model,

@@ -258,19 +258,6 @@ static const char *kind_of(const pawl__unit *unit)
     return "message";
 }
 
-static int32_t attempts_of(const pawl__unit *unit)
-{
-    switch (unit->kind) {
-    case PAWL__UNIT_MESSAGE:
-    case PAWL__UNIT_EVENT: return unit->row.attempts;
-    case PAWL__UNIT_FLUSH: return unit->flush.attempts;
-    case PAWL__UNIT_TIMEOUT:
-    case PAWL__UNIT_FORWARD:
-    case PAWL__UNIT_SCHEDULE: return unit->timeout.attempts;
-    }
-    return 0;
-}
-
 static pawl_text cut(pawl_text text)
 {
     if (text.size > PAWL_ERROR_TEXT_SIZE_MAX)
@@ -291,7 +278,7 @@ static pawl_history_add *put_line(pawl__batch *batch, const pawl__unit *unit, ui
                                                                             : unit->message.type,
                                      .kind = pawl_text_of(kind_of(unit)),
                                      .outcome  = pawl_text_of(outcome),
-                                     .attempts = attempts_of(unit),
+                                     .attempts = pawl__unit_attempts(unit),
                                      .at       = batch->engine->machine_now}};
     return add;
 }

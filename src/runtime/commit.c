@@ -247,7 +247,7 @@ static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl_
     return PAWL_OK;
 }
 
-/* Releases the snapshots of refused flushes, whose messages go to the next flush. */
+/* Releases the snapshots of refused flushes, each a group by itself, whose messages go to the next flush. */
 static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
 {
     pawl__batch  *batch   = worker->batch;
@@ -258,8 +258,7 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     if (items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a snapshot");
     for (size_t i = 0; i < batch->unit_count; i++)
-        if (batch->units[i].kind == PAWL__UNIT_FLUSH &&
-            fates[pawl__group_of(batch, (uint32_t)i)].is_refused)
+        if (batch->units[i].kind == PAWL__UNIT_FLUSH && fates[i].is_refused)
             items[changes.snapshot_release.count++] = (pawl_snapshot_release){
                 .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
     changes.snapshot_release.items = items;

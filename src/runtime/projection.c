@@ -435,11 +435,8 @@ static pawl_code keep_leases(pawl__projections *projections, pawl_store *store, 
         pawl__reader *reader = &projections->readers[i];
         bool          was    = reader->lease.is_ours;
         code                 = pawl__lease_keep(&reader->lease, store, now, error);
-        if (was && !reader->lease.is_ours) {
-            pawl_time renewal = reader->lease.renewal;
+        if (was && !reader->lease.is_ours)
             leave(reader);
-            reader->lease.renewal = renewal;
-        }
         *any |= reader->lease.is_ours;
     }
     return code;

@@ -381,6 +381,23 @@ static void e24_what_waited_for_a_row_in_vain_has_failed(const char *url)
     world_close(&it);
 }
 
+/* With its own SQL a flush is set apart like a message: what its commit refuses fails it once, and a shortage
+ * that passes is none of its attempts. */
+static void e24_a_flush_alone_is_given_up_or_tried_at_once(const char *url)
+{
+    for (int i = 0; i < 2; i++) {
+        world it;
+        char  ground[1000];
+        scenario_url_like(url, ground, sizeof ground);
+        fail_the_flush(&it, ground, i == 0 ? PAWL_ELIMIT : PAWL_ENOMEM);
+        assert_string_equal(seen.text, i == 0 ? "Sales/a:2 " : "Sales/a:2 Sales/a:2 ");
+        assert_int_equal(world_aggregated(&it, "Sales/a", "sale").flush_attempts, i == 0 ? 1 : 0);
+        expect_rows(ground, i == 0 ? "" : "1 2");
+        world_close(&it);
+        scenario_forget(ground);
+    }
+}
+
 static void own_sql_is_refused_where_there_is_none(const char *url)
 {
     pawl_error            error    = PAWL_ERROR_INIT;
@@ -412,6 +429,7 @@ int main(void)
         ON_SQL_STORES(a12_own_sql_of_messages_that_went_is_rolled_back),
         ON_SQL_STORES(e24_after_a_deadlock_it_runs_again_at_once),
         ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed),
+        ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once),
         /* Only a store in memory has no SQL. */
         ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
     };

@@ -190,12 +190,11 @@ static void e20_a_period_hands_over_what_was_there_when_it_began(const char *url
 static const pawl_session_id other_session = {{{7}}};
 
 /* By the clock of another worker the lease is over: it leases one of the rows. */
-static void lease_one(world *it)
+static void lease_one_of(world *it, pawl_text partition, pawl_text type)
 {
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_snapshot       piece = {.count = 0};
-    pawl_text           type  = PAWL_TEXT("coin");
-    pawl_snapshot_claim claim = {.partition  = PAWL_TEXT("Coins"),
+    pawl_snapshot_claim claim = {.partition  = partition,
                                  .session    = other_session,
                                  .types      = &type,
                                  .type_count = 1,
@@ -204,6 +203,16 @@ static void lease_one(world *it)
                                  .lease      = PAWL_MINUTES(5)};
     world_ok(pawl_store_snapshot_claim(it->store, &claim, it->arena, &piece, &error), &error);
     assert_int_equal(piece.count, 1);
+}
+
+static void lease_one(world *it)
+{
+    lease_one_of(it, PAWL_TEXT("Coins"), PAWL_TEXT("coin"));
+}
+
+static void lease_one_stamp(world *it)
+{
+    lease_one_of(it, PAWL_TEXT("Stamps"), PAWL_TEXT("stamp"));
 }
 
 /* A refused flush keeps nothing of its lease: rows that the other worker did not take are free at
@@ -226,6 +235,33 @@ static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
     assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,2,3 ");
     assert_int_equal(world_stats(&it).counters.flushes, 1); /* the refused one was taken back */
     world_close(&it);
+}
+
+/* Two partitions are full and flushed by one commit; either of them is refused. */
+static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
+{
+    for (int i = 0; i < 2; i++) {
+        world it;
+        char  ground[1000];
+        scenario_url_like(url, ground, sizeof ground);
+        open_world(&it, ground);
+        add_row(&it, "Coins", "1", "coin", 0);
+        add_row(&it, "Stamps", "3", "stamp", 0);
+        post_coins(&it, 2, 1);
+        world_post(&it, NULL, PAWL_MESSAGE(stamp, .number = 4));
+        meanwhile      = i == 0 ? lease_one : lease_one_stamp;
+        pawl_step step = world_drain(&it);
+        assert_int_equal(step.refused, 1);
+        assert_string_equal(seen.text, "coins@0:2,100,2 stamps@0:2 ");
+        const char *name = i == 0 ? "Coins" : "Stamps", *type = i == 0 ? "coin" : "stamp";
+        assert_int_equal(world_aggregated(&it, name, type).ready, 1);
+        assert_int_equal(world_aggregated(&it, name, type).all, 2);
+        name = i == 0 ? "Stamps" : "Coins";
+        type = i == 0 ? "stamp" : "coin";
+        assert_int_equal(world_aggregated(&it, name, type).all, 0);
+        world_close(&it);
+        scenario_forget(ground);
+    }
 }
 
 /* ---- A flush that gave way ---------------------------------------------------------------- */
@@ -267,6 +303,7 @@ int main(void)
         ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
         ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed),
         ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),
+        ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

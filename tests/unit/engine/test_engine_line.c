@@ -87,14 +87,36 @@ static pawl_code on_told(pawl_context *ctx, const told *message)
 }
 PAWL_MESSAGE_HANDLER(on_told, told);
 
-static const pawl_saga trip_saga = {
-    .name        = "Trip",
-    .state       = PAWL_RECORD_OF(trip_state),
-    .correlation = "trip",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
-                            {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
-                            {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"},
-                            {.handle = NULL}}};
+#define TOLL(F) F(INT32, cents)
+PAWL_RECORD(toll, TOLL);
+
+static pawl_code on_tolls(pawl_context *ctx, const toll *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_tolls, toll);
+
+/* Writes about it before it waits for the others. */
+static pawl_code on_toll(pawl_context *ctx, const toll *message)
+{
+    (void)message;
+    pawl_send(ctx, "out", PAWL_MESSAGE(told, .of = PAWL_TEXT("a toll")));
+    return pawl_send(ctx, "far", PAWL_MESSAGE(told, .of = PAWL_TEXT("a toll")));
+}
+PAWL_MESSAGE_HANDLER(on_toll, toll);
+
+static const pawl_aggregator tolls = {.name = "Tolls", .handle = PAWL_HANDLE(on_tolls), .size = 9};
+static const pawl_saga       trip_saga = {
+          .name        = "Trip",
+          .state       = PAWL_RECORD_OF(trip_state),
+          .correlation = "trip",
+          .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
+                                  {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
+                                  {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"},
+                                  {.handle = NULL}}};
 static const pawl_saga guide_saga = {
     .name        = "Guide",
     .state       = PAWL_RECORD_OF(guide_state),
@@ -105,6 +127,10 @@ static const pawl_endpoint_spec office = {
     .name     = "office",
     .sagas    = (const pawl_saga *const[]){&trip_saga, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_told)}, {.handle = NULL}}};
+static const pawl_endpoint_spec toll_office = {
+    .name        = "office",
+    .aggregators = (const pawl_aggregator *const[]){&tolls, NULL},
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_toll)}, {.handle = NULL}}};
 static const pawl_endpoint_spec both_office = {
     .name = "office", .sagas = (const pawl_saga *const[]){&trip_saga, &guide_saga, NULL}};
 static const pawl_application application = {
@@ -113,6 +139,10 @@ static const pawl_application application = {
 static const pawl_application both = {PAWL_APPLICATION_INIT, .name = "lines",
                                       .endpoints =
                                           (const pawl_endpoint_spec *const[]){&both_office, NULL}};
+
+static const pawl_application with_tolls = {
+    PAWL_APPLICATION_INIT, .name = "lines",
+    .endpoints = (const pawl_endpoint_spec *const[]){&toll_office, NULL}};
 
 /* ---- What is seen ------------------------------------------------------------ */
 
@@ -332,6 +362,21 @@ static void a_message_of_two_sagas_has_two_lines(const char *url)
     world_close(&it);
 }
 
+/* Without a saga, all that a message sends and adds stands in its line. */
+static void what_a_message_adds_to_a_partition_is_told(const char *url)
+{
+    world it;
+    open_kept(&it, url, &with_tolls, (pawl_endpoint_options){.immediate_retries = -1});
+    world_post(&it, "m-1", PAWL_MESSAGE(toll, .cents = 5));
+    world_drain(&it);
+    pawl_history_rows rows = lines(&it);
+    assert_int_equal(rows.count, 1);
+    expect_part(rows.items[0].entry.out, "\"type\":\"told\",\"to\":\"out\"},{\"id\":");
+    expect_part(rows.items[0].entry.out, "\"type\":\"told\",\"to\":\"far\"},{\"id\":");
+    expect_part(rows.items[0].entry.out, "\"type\":\"toll\",\"to\":\"Tolls\"}]}");
+    world_close(&it);
+}
+
 /* Another worker writes the saga, once. */
 static void move_once(void)
 {
@@ -408,6 +453,7 @@ int main(void)
         ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga),
         ON_ALL_STORES(a_missed_saga_is_told_once),
         ON_ALL_STORES(a_message_of_two_sagas_has_two_lines),
+        ON_ALL_STORES(what_a_message_adds_to_a_partition_is_told),
         ON_ALL_STORES(a_lost_conflict_has_a_line),
         ON_ALL_STORES(a_copy_has_a_line),
         ON_ALL_STORES(old_lines_are_swept),

@@ -53,6 +53,10 @@ static pawl_code on_scan(pawl_context *ctx, parcel_state *parcel, const scan *me
     world_note(pawl_user(ctx), "scan(%.*s)", PAWL_TEXT_ARGS(parcel->number));
     if (pawl_text_equal(message->relabel, PAWL_TEXT("look")))
         return PAWL_OK;
+    if (pawl_text_equal(message->relabel, PAWL_TEXT("end"))) {
+        pawl_complete(ctx);
+        return PAWL_OK;
+    }
     parcel->scans++;
     if (message->relabel.size > 0)
         parcel->barcode = message->relabel;
@@ -181,6 +185,36 @@ static void s22_a_starter_continues_what_the_transitional_value_finds(const char
     assert_int_equal(world_saga_count(&it, "Parcel"), 1);
     assert_int_equal(world_dead(&it).count, 0);
     world_close(&it);
+}
+
+/* In one batch, and in one each: a parcel that is over is found by neither value, and the one that begins
+ * with its barcode is another. */
+static void s22_a_saga_that_ended_is_found_by_neither(const char *url)
+{
+    for (int i = 0; i < 2; i++) {
+        world it;
+        char  ground[1000];
+        scenario_url_like(url, ground, sizeof ground);
+        open_world(&it, ground);
+        post_register(&it, "n1", "b1");
+        world_drain(&it);
+        post_scan(&it, "unknown", "b1", "end");
+        if (i == 1)
+            world_drain(&it);
+        post_register(&it, "n3", "b1");
+        if (i == 1)
+            world_drain(&it);
+        post_scan(&it, "unknown", "b1", "");
+        post_scan(&it, "n3", "b1", "");
+        world_drain(&it);
+        assert_string_equal(seen.text, "scan(n1) scan(n3) scan(n3) ");
+        assert_int_equal(world_saga_count(&it, "Parcel"), 1);
+        world_json_equal(&it, world_saga_text(&it, "Parcel", "n3", NULL),
+                         "{\"number\":\"n3\",\"barcode\":\"b1\",\"scans\":2}");
+        assert_int_equal(world_queue(&it, "depot").count, 0);
+        world_close(&it);
+        scenario_forget(ground);
+    }
 }
 
 /* The first scan is refused and runs again. The saga that the second found by the barcode is not
@@ -404,6 +438,7 @@ int main(void)
         ON_ALL_STORES(s22_main_first_then_transitional),
         ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
         ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
+        ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither),
         ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
         ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
         ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other),

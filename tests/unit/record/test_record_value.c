@@ -222,9 +222,12 @@ static void texts_to_find_by_are_limited(void **state)
     value = pawl_value_text(PAWL_TEXT("\xFF"));
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
     assert_string_equal(error.text, "a.b: no UTF-8 at byte 0 of the text");
-    value = pawl_value_text((pawl_text){.size = 3});
-    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "a.b: text of 3 bytes at NULL");
+    for (size_t size = 0; size < 3; size++) {
+        value = pawl_value_text((pawl_text){.size = size});
+        assert_int_equal(pawl_value_check(&value, "a.b", &error),
+                         size == 0 ? PAWL_OK : PAWL_EINVAL);
+    }
+    assert_string_equal(error.text, "a.b: text of 2 bytes at NULL");
     value = pawl_value_integer(0);
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
 }

@@ -68,7 +68,7 @@ static void await_death(const char *url)
 typedef void last_words(pawl_store *store, pawl_arena *arena);
 
 /* A worker of the endpoint says its last words, and dies. */
-static void die(const char *url, last_words *say)
+static inline void die(const char *url, last_words *say)
 {
     bool        is_shared = strncmp(url, "memory:", 7) != 0;
     int         status    = 0;
@@ -88,7 +88,7 @@ static void die(const char *url, last_words *say)
     await_death(url);
 }
 
-static size_t count_died(world *it)
+static inline size_t count_died(world *it)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;

@@ -131,7 +131,7 @@ static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_
 }
 
 /* Stamps the first message, and lets go of it. */
-static void stamp_first(pawl_store *store, pawl_arena *arena)
+static inline void stamp_first(pawl_store *store, pawl_arena *arena)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_row    row   = claim(store, arena, 1).items[0];

@@ -107,7 +107,15 @@ static void bad_names_are_refused(void **state)
     char url[220] = "memory:";
     memset(url + 7, 'x', 200);
     assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "it has 200 bytes, limit"));
+    assert_non_null(strstr(error.text, "it has 200 bytes, limit 151"));
+    /* The longest name keeps its last byte. */
+    url[7 + 151]       = '\0';
+    pawl_store *first  = open_store(url);
+    url[7 + 150]       = 'y';
+    pawl_store *second = open_store(url);
+    assert_string_not_equal(first->identity, second->identity);
+    pawl_store_close(first);
+    pawl_store_close(second);
 }
 
 static void what_a_closed_handle_held_is_free(void **state)

@@ -1,0 +1,238 @@
+/* test_runtime_mark.c - whose a stamp is, and what follows (E26): of a worker that lives, was cut off
+ * and is back, died just now or a while ago, or ended; of what ran alone, and of what ran among others.
+ *
+ * In memory: the stores tell which workers live, and the rest lies in the process.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/mark.h"
+#include "test_deaths_sample.h"
+
+/* ---- Whose ------------------------------------------------------------------ */
+
+typedef enum whose { OWN, LIVING, BACK, REVIVED, DEAD_NOW, DEAD, ENDED, WHOSE_COUNT } whose;
+
+static const char *const names[WHOSE_COUNT] = {"own",      "living", "back", "revived",
+                                               "dead now", "dead",   "ended"};
+
+typedef struct ground {
+    world          it;
+    pawl_store    *kept, *living, *back, *revived;
+    pawl__worker  *worker;
+    pawl__stamp    stamps[WHOSE_COUNT];
+    pawl_store_ops ops;
+} ground;
+
+static int lists; /* of workers */
+
+static const pawl_store_ops *quick;
+
+static pawl_code count_lists(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                             size_t *count, pawl_error *error)
+{
+    lists++;
+    return quick->worker_list(store, arena, items, count, error);
+}
+
+static pawl__stamp stamp_of(pawl_store *store)
+{
+    return (pawl__stamp){.worker = pawl_store_worker(store).uuid,
+                         .epoch  = pawl_store_epoch(store),
+                         .pid    = getpid(),
+                         .at     = WORLD_START};
+}
+
+static pawl_code judge(ground *p, pawl_queue_row *row, pawl__mark_way *way)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl__mark_judge(p->worker, row, way, &error), &error);
+    return PAWL_OK;
+}
+
+static pawl_queue_row row_with(const ground *p, whose of, int64_t among)
+{
+    pawl__stamp stamp = p->stamps[of];
+    stamp.among       = among;
+    return (pawl_queue_row){
+        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("load")},
+        .deaths  = among == 0 ? 1 : 0,
+        .history = pawl__stamp_add(p->it.arena, PAWL_TEXT(""), &stamp),
+    };
+}
+
+/* A worker that this process saw dead lives again, under the next epoch. */
+static void revive(ground *p, const char *url)
+{
+    pawl__mark_way way;
+    pawl_worker_id id  = {p->stamps[REVIVED].worker};
+    pawl_queue_row row = row_with(p, REVIVED, 0);
+    pawl_store_close(p->revived);
+    judge(p, &row, &way);
+    assert_int_equal(way, PAWL__MARK_LATER);
+    p->revived = open_worker_as(url, &id);
+    assert_int_not_equal(pawl_store_epoch(p->revived), p->stamps[REVIVED].epoch);
+}
+
+static void open_ground(ground *p)
+{
+    const char *url   = "memory:marks";
+    pawl_error  error = PAWL_ERROR_INIT;
+    p->kept           = prepare(url);
+    open_world(&p->it, url, 2);
+    world_drain(&p->it);
+    p->worker         = p->it.endpoint->worker;
+    p->stamps[OWN]    = stamp_of(p->worker->store);
+    p->living         = open_worker(url);
+    p->stamps[LIVING] = stamp_of(p->living);
+    p->back           = open_worker(url);
+    p->stamps[BACK]   = stamp_of(p->back);
+    world_ok(pawl_store_worker_open(p->back, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    p->revived         = open_worker(url);
+    p->stamps[REVIVED] = stamp_of(p->revived);
+    revive(p, url);
+    pawl_store *dead[2] = {open_worker(url), open_worker(url)};
+    for (int i = 0; i < 2; i++)
+        p->stamps[DEAD_NOW + i] = stamp_of(dead[i]);
+    pawl_store_close(dead[1]);
+    pawl__mark_way way;
+    pawl_queue_row row = row_with(p, DEAD, 0);
+    judge(p, &row, &way); /* is seen for the first time */
+    p->worker->engine.machine_now += PAWL_SECONDS(2);
+    pawl_clock_set(p->it.machine, p->worker->engine.machine_now);
+    pawl_store_close(dead[0]);
+    pawl_store *ended = open_worker(url);
+    p->stamps[ENDED]  = stamp_of(ended);
+    world_ok(pawl_store_worker_close(ended, WORLD_START, &error), &error);
+    pawl_store_close(ended);
+    quick                 = p->worker->store->ops;
+    p->ops                = *quick;
+    p->ops.worker_list    = count_lists;
+    p->worker->store->ops = &p->ops;
+}
+
+static void close_ground(ground *p)
+{
+    p->worker->store->ops = quick;
+    pawl_store_close(p->living);
+    pawl_store_close(p->back);
+    pawl_store_close(p->revived);
+    finish(&p->it, p->kept);
+}
+
+/* ---- What follows ------------------------------------------------------------- */
+
+static void expect(const char *what, whose of, int64_t among, int64_t actual, int64_t expected)
+{
+    if (actual != expected)
+        fail_msg("%s of %s, %s: %d, expected %d", what, names[of], among > 0 ? "among" : "alone",
+                 (int)actual, (int)expected);
+}
+
+static bool has_stamp(const ground *p, const pawl_queue_row *row)
+{
+    pawl__stamp stamp;
+    return row->history.size > 0 && pawl__stamp_read(p->it.arena, row->history, &stamp);
+}
+
+static void e26_what_a_stamp_alone_means(void **state)
+{
+    static const struct {
+        pawl__mark_way way;
+        pawl__mark     found;
+        int32_t        deaths; /* of the row that is taken; the stamp stays while nobody knows */
+    } means[WHOSE_COUNT] = {
+        [OWN]      = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
+        [LIVING]   = {PAWL__MARK_LATER, PAWL__MARK_IN_HAND, 1},
+        [BACK]     = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
+        [REVIVED]  = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
+        [DEAD_NOW] = {PAWL__MARK_LATER, PAWL__MARK_UNSURE, 1},
+        [DEAD]     = {PAWL__MARK_ALONE, PAWL__MARK_DIED, 1},
+        [ENDED]    = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
+    };
+    ground     p;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    open_ground(&p);
+    for (whose of = OWN; of < WHOSE_COUNT; of++) {
+        pawl__mark_way way;
+        pawl__mark     found;
+        pawl_queue_row row = row_with(&p, of, 0);
+        lists              = 0;
+        judge(&p, &row, &way);
+        expect("way", of, 0, way, means[of].way);
+        expect("stamp, judged,", of, 0, has_stamp(&p, &row), true);
+        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
+        expect("mark", of, 0, found, means[of].found);
+        expect("deaths", of, 0, row.deaths, means[of].deaths);
+        expect("stamp", of, 0, has_stamp(&p, &row),
+               means[of].found == PAWL__MARK_IN_HAND || means[of].found == PAWL__MARK_UNSURE);
+        expect("note", of, 0, world_says(row.history, "died while it ran this message alone"),
+               means[of].found == PAWL__MARK_DIED);
+        if (of == OWN)
+            expect("lists", of, 0, lists, 0); /* nobody else is asked for */
+    }
+    close_ground(&p);
+}
+
+static void e26_what_a_stamp_among_others_means(void **state)
+{
+    static const pawl__mark_way ways[WHOSE_COUNT] = {
+        [DEAD_NOW] = PAWL__MARK_ALONE, [DEAD] = PAWL__MARK_ALONE, [ENDED] = PAWL__MARK_ALONE};
+    ground     p;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    open_ground(&p);
+    for (whose of = OWN; of < WHOSE_COUNT; of++) {
+        pawl__mark_way way;
+        pawl__mark     found;
+        pawl_queue_row row = row_with(&p, of, 2);
+        lists              = 0;
+        judge(&p, &row, &way);
+        expect("way", of, 2, way, ways[of]);
+        expect("stamp, judged,", of, 2, has_stamp(&p, &row), ways[of] == PAWL__MARK_ALONE);
+        if (of == OWN)
+            expect("lists", of, 2, lists, 0);
+        row = row_with(&p, of, 2);
+        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
+        expect("mark", of, 2, found, PAWL__MARK_NONE);
+        expect("deaths", of, 2, row.deaths, 0);
+        expect("stamp", of, 2, has_stamp(&p, &row), false);
+    }
+    close_ground(&p);
+}
+
+static void e26_a_row_without_a_stamp(void **state)
+{
+    ground         p;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl__mark_way way;
+    pawl__mark     found;
+    (void)state;
+    open_ground(&p);
+    for (int32_t deaths = 0; deaths < 2; deaths++) {
+        pawl_queue_row row = {.deaths = deaths, .history = PAWL_TEXT("")};
+        judge(&p, &row, &way);
+        assert_int_equal(way, deaths == 0 ? PAWL__MARK_AMONG : PAWL__MARK_ALONE);
+        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
+        assert_int_equal(found, PAWL__MARK_NONE);
+        assert_int_equal(row.deaths, deaths);
+    }
+    pawl_queue_row row = row_with(&p, DEAD, 0);
+    row.deaths         = 0; /* no death was counted ahead */
+    judge(&p, &row, &way);
+    assert_int_equal(way, PAWL__MARK_AMONG);
+    world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
+    assert_int_equal(found, PAWL__MARK_NONE);
+    close_ground(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(e26_what_a_stamp_alone_means),
+        cmocka_unit_test(e26_what_a_stamp_among_others_means),
+        cmocka_unit_test(e26_a_row_without_a_stamp),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* test_runtime_short.c - a commit without memory: of a message, of several, of a message beside a
+ * timeout where batches are at their smallest, and of a flush. E24, E26.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_store.h"
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING);
+#define COIN(F) F(INT32, number)
+PAWL_RECORD(coin, COIN);
+#define BELL_STATE(F) F(TEXT, name)
+PAWL_RECORD(bell_state, BELL_STATE);
+#define SET_BELL(F) F(TEXT, name)
+PAWL_RECORD(set_bell, SET_BELL);
+
+static world_log seen;
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    world_note(&seen, "ping%d", message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static pawl_code on_set_bell(pawl_context *ctx, bell_state *state, const set_bell *message)
+{
+    (void)state;
+    (void)message;
+    return pawl_timeout(ctx, "ring", PAWL_SECONDS(1));
+}
+PAWL_HANDLER(on_set_bell, bell_state, set_bell);
+
+static pawl_code on_ring(pawl_context *ctx, bell_state *state)
+{
+    (void)ctx;
+    (void)state;
+    world_note(&seen, "ring");
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_ring, bell_state);
+
+static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    world_note(&seen, "coins%zu", count);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_coins, coin);
+
+static const pawl_saga bell = {
+    .name        = "Bell",
+    .state       = PAWL_RECORD_OF(bell_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                            {.handle = NULL}}};
+static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_endpoint_spec hall = {
+    .name        = "hall",
+    .sagas       = (const pawl_saga *const[]){&bell, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&coins, NULL},
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {.handle = NULL}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "short",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&hall, NULL}};
+
+/* ---- A commit without memory ---------------------------------------------------- */
+
+static void open_world(world *it, const char *url, int32_t batch)
+{
+    fault_bind("short", url);
+    world_forget(&seen);
+    world_open(it, "fault:short", &application, NULL,
+               &(pawl_endpoint_options){.batch_messages = batch});
+}
+
+static void post_ping(world *it, int number)
+{
+    world_post(it, NULL, PAWL_MESSAGE(ping, .number = number));
+}
+
+/* Drains, and the n-th commit has no memory. */
+static void drain_short(world *it, long n)
+{
+    const fault_plan fault = {
+        .kind = FAULT_BEFORE, .op = fault_op_commit, .n = n, .code = PAWL_ENOMEM};
+    fault_plan_set(&fault);
+    world_drain(it);
+    assert_true(fault_is_met());
+    fault_plan_set(NULL);
+}
+
+static void e26_a_message_alone_runs_again_at_once(const char *url)
+{
+    world it;
+    open_world(&it, url, 8);
+    post_ping(&it, 1);
+    drain_short(&it, 1);
+    assert_string_equal(seen.text, "ping1 ping1 ");
+    assert_int_equal(it.endpoint->worker->batch_max, 8);
+    assert_int_equal(world_queue(&it, "hall").count, 0);
+    world_close(&it);
+}
+
+static void e26_of_several_there_are_fewer_in_the_next_batch(const char *url)
+{
+    world it;
+    open_world(&it, url, 8);
+    for (int number = 1; number <= 4; number++)
+        post_ping(&it, number);
+    drain_short(&it, 1);
+    assert_string_equal(seen.text, "ping1 ping2 ping3 ping4 ping1 ping2 ping3 ping4 ");
+    assert_int_equal(it.endpoint->worker->batch_max, 2);
+    world_close(&it);
+}
+
+/* Two units in the smallest batch that there is: each runs alone. The message comes behind all timeouts that
+ * are due by then. */
+static void e26_a_message_and_a_timeout_part_in_the_smallest_batch(const char *url)
+{
+    world it;
+    open_world(&it, url, 1);
+    world_post(&it, NULL, PAWL_MESSAGE(set_bell, .name = PAWL_TEXT("b")));
+    world_drain(&it);
+    world_post_at(&it, NULL, world_now(&it) + PAWL_SECONDS(1), PAWL_MESSAGE(ping, .number = 1));
+    pawl_clock_set(it.business, world_now(&it) + PAWL_SECONDS(1));
+    drain_short(&it, 1);
+    assert_string_equal(seen.text, "ring ring ping1 ");
+    assert_int_equal(it.endpoint->worker->batch_max, 1);
+    assert_int_equal(world_queue(&it, "hall").count, 0);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* Its messages stay for the next try, which is later. */
+static void e24_a_flush_has_failed(const char *url)
+{
+    world it;
+    open_world(&it, url, 8);
+    for (int number = 1; number <= 2; number++)
+        world_post(&it, NULL, PAWL_MESSAGE(coin, .number = number));
+    drain_short(&it, 2); /* behind that of the messages */
+    assert_string_equal(seen.text, "coins2 ");
+    assert_int_equal(world_aggregated(&it, "Coins", "coin").flush_attempts, 1);
+    world_go_both(&it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "coins2 coins2 ");
+    assert_int_equal(world_aggregated(&it, "Coins", "coin").all, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* The store is asked for the commit alone, and answers as it is told. */
+        ON_STORES(e26_a_message_alone_runs_again_at_once),
+        ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch),
+        ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch),
+        ON_STORES(e24_a_flush_has_failed),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
