@@ -318,6 +318,37 @@ static void d14_columns_have_the_types_of_the_source(void **state)
     expect_type(p, "shop_Visit", "Correlation_guest", "varchar(38) ascii");
 }
 
+static void d36_uuids_are_texts_of_one_form(void **state)
+{
+    ground          *p       = ground_of(state);
+    pawl_store      *store   = NULL;
+    pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
+                                .saga_type   = PAWL_TEXT("Order"),
+                                .destination = PAWL_TEXT("orders"),
+                                .due         = 1};
+    pawl_changes     changes = {.now = 1, .group_count = 1, .unit_count = 1};
+    assert_int_equal(
+        pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid, NULL),
+        PAWL_OK);
+    assert_int_equal(
+        pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"), &set.saga_id.uuid, NULL),
+        PAWL_OK);
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    apply(p);
+    expect_code(p, open_at(p, p->url, 0, &store), PAWL_OK);
+    expect_code(p,
+                pawl_store_worker_open(store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), 1, &p->error),
+                PAWL_OK);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->raw,
+                                "select count(*) from pawl_timeouts where "
+                                "binary Id = binary 'abcdef01-2345-7789-8bcd-ef0123456789' and "
+                                "binary SagaId = binary '0f1e2d3c-4b5a-7697-8887-a6b5c4d3e2f1'"),
+                     1);
+    pawl_store_close(store);
+}
+
 /* A correlation that is new gets its column, with null in the rows that are there. */
 static void d12_apply_adds_what_is_missing(void **state)
 {
@@ -344,6 +375,7 @@ int main(void)
         ON_BOTH(d12_apply_adds_what_is_missing),
         ON_BOTH(d34_a_plan_makes_what_apply_makes),
         ON_BOTH(d14_columns_have_the_types_of_the_source),
+        ON_BOTH(d36_uuids_are_texts_of_one_form),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_schema", tests, NULL, NULL);

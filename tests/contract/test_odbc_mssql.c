@@ -143,6 +143,29 @@ static pawl_code send_many(scripted *p, size_t count)
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 
+/* In UTF-16 a text has no more than 4000 units unless it is of a long type. */
+static void d36_long_texts_have_a_long_type(void **state)
+{
+    scripted *p = *state;
+    char      headers[4002];
+    memset(headers, 'h', sizeof headers);
+    pawl_queue_send send = {
+        .queue   = PAWL_TEXT("orders"),
+        .due     = SCRIPTED_NOW,
+        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    scripted_open(p, "types\n", DEADLINE_MS);
+    for (size_t size = 4000; size <= 4001; size++) {
+        scripted_mark(p);
+        send.message.headers     = (pawl_text){.data = headers, .size = size};
+        changes.queue_send.items = &send;
+        changes.queue_send.count = 1;
+        scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+        assert_int_equal(scripted_count(p, INSERT " 'hhh*"), 1);
+        assert_int_equal(scripted_count(p, INSERT " long 'hhh*"), size > 4000);
+    }
+}
+
 #define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* 31 */
 
 /* 32 go in one text, with what became of each: a message that is there is left. */
@@ -547,6 +570,7 @@ int main(void)
         SCRIPTED(d37_claims_go_with_the_connection),
         SCRIPTED(a_commit_of_another_transaction_is_none),
         SCRIPTED(a_failure_behind_a_result_is_a_failure),
+        SCRIPTED(d36_long_texts_have_a_long_type),
         SCRIPTED(a_round_is_one_text),
         SCRIPTED(the_answer_of_a_round_is_looked_for),
         SCRIPTED(an_answer_that_is_none_is_a_failure),

@@ -105,7 +105,8 @@ static void a_session_is_rolled_back_before_it_ends(void **state)
     assert_int_equal(scripted_count(p, "1 end rollback"), 1);
 }
 
-static void texts_numbers_and_times_travel_so(void **state)
+/* By position: the values stand in the order of the statement's markers. */
+static void d36_texts_numbers_and_times_travel_so(void **state)
 {
     scripted *p = *state;
     scripted_open(p, "", DEADLINE_MS);
@@ -534,7 +535,7 @@ int main(void)
         SCRIPTED(a_claim_is_a_block),
         SCRIPTED(a_deadline_cancels_a_call),
         SCRIPTED(a_session_is_rolled_back_before_it_ends),
-        SCRIPTED(texts_numbers_and_times_travel_so),
+        SCRIPTED(d36_texts_numbers_and_times_travel_so),
         SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
         SCRIPTED(d37_a_claim_that_another_took_is_gone),
         SCRIPTED(d37_claims_go_with_the_session),

@@ -41,6 +41,7 @@ typedef struct scripted_connection {
 
 typedef struct scripted_parameter {
     SQLSMALLINT   c_type;
+    SQLSMALLINT   sql_type;
     const void   *data; /* NULL: not bound */
     const SQLLEN *indicator;
 } scripted_parameter;

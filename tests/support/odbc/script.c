@@ -208,6 +208,8 @@ static void read_line(script *of, script_rule **rule, script_answer **answer, ch
         read_rule(of, rule, answer, rest);
     else if (strcmp(word, "name") == 0)
         (void)snprintf(of->name, sizeof of->name, "%.99s", rest);
+    else if (strcmp(word, "types") == 0)
+        of->has_types = true;
     else if (*rule == NULL || *answer == NULL)
         fail(of, "an answer without a rule", word);
     else

@@ -1,6 +1,7 @@
 /* script.h - the script of an ODBC driver that has no server: statements, and their answers.
  *
  *     name libmaodbc.so              as the driver calls itself (SQL_DRIVER_NAME)
+ *     types                          parameters of a long type are recorded behind the word "long"
  *     on select version()*           texts that fit, '*' for any characters; the first rule that fits answers
  *       times 1                      ... so often, and is passed over then
  *       row '10.11.6' session null   a row: texts, the connection's number, null, and
@@ -85,6 +86,7 @@ typedef struct script {
     char          *path;
     char           name[100];
     char           failure[300]; /* why it could not be read; "": it was */
+    bool           has_types;
     script_rule   *rules;
     int            connections; /* the number of the last one */
 } script;

@@ -72,14 +72,25 @@ static void record_bound(scripted_statement *statement)
     statement->bound_count = 0;
 }
 
+static bool is_long(const scripted_parameter *one)
+{
+    return one->sql_type == SQL_LONGVARCHAR || one->sql_type == SQL_WLONGVARCHAR ||
+           one->sql_type == SQL_LONGVARBINARY;
+}
+
 static void record_run(const scripted_statement *statement)
 {
+    bool   has_types = statement->connection->script->has_types;
     char   text[CALL_SIZE];
     size_t used = (size_t)snprintf(text, sizeof text, "%.8000s", statement->text);
     if (statement->parameter_count != 0)
         used += (size_t)snprintf(text + used, sizeof text - used, " <-");
-    for (unsigned i = 0; i < statement->parameter_count && used + 2 * SHOWN_MAX < sizeof text; i++)
+    for (unsigned i = 0; i < statement->parameter_count && used + 2 * SHOWN_MAX < sizeof text;
+         i++) {
+        if (has_types && is_long(&statement->parameters[i]))
+            used += (size_t)snprintf(text + used, sizeof text - used, " long");
         used += (size_t)show(text + used, sizeof text - used, &statement->parameters[i]);
+    }
     scripted_record(statement->connection, "run", text);
 }
 
@@ -167,13 +178,12 @@ SQLRETURN SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT number, SQLSMALLINT way, 
 {
     scripted_statement *statement = stmt;
     (void)way;
-    (void)sql_type;
     (void)size;
     (void)digits;
     (void)data_size;
     if (number == 0 || number > SCRIPTED_PARAMETERS_MAX)
         return scripted_fail(&statement->handle, "07009", "no such parameter", statement->text);
-    statement->parameters[number - 1] = (scripted_parameter){c_type, data, indicator};
+    statement->parameters[number - 1] = (scripted_parameter){c_type, sql_type, data, indicator};
     statement->bound_count++;
     if (number > statement->parameter_count)
         statement->parameter_count = number;

@@ -1,0 +1,96 @@
+/* test_odbc_parameters.c - parameters for Oracle behind the scripted ODBC driver: types of long values, and the
+ * form of UUIDs. D36.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEADLINE_MS 20000
+
+static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
+{
+    char *headers = pawl_arena_take(p->arena, headers_size + 1);
+    char *body    = pawl_arena_take(p->arena, body_size + 1);
+    memset(headers, 'h', headers_size);
+    memset(body, 'b', body_size);
+    pawl_queue_send send     = {.queue   = PAWL_TEXT("orders"),
+                                .due     = SCRIPTED_NOW,
+                                .message = {.id      = PAWL_TEXT("m-1"),
+                                            .type    = PAWL_TEXT("t"),
+                                            .headers = {.data = headers, .size = headers_size},
+                                            .body    = {.data = body, .size = body_size}}};
+    pawl_changes    changes  = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+/* A longer one than a column of short texts or bytes can have is refused as such. */
+static void d36_long_values_have_long_types(void **state)
+{
+    scripted *p = *state;
+    scripted_open(p, "types\n", DEADLINE_MS);
+    scripted_code(p, send_sized(p, 4000, 2000), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* run insert* '.' 'hhh*'... 'bbb*'..."), 1);
+    assert_int_equal(scripted_count(p, "* run insert* long *"), 0);
+    scripted_mark(p);
+    scripted_code(p, send_sized(p, 4001, 2001), PAWL_OK);
+    assert_int_equal(scripted_count(p, "* run insert* '.' long 'hhh*'... long 'bbb*'..."), 1);
+}
+
+static void d36_uuids_are_texts_of_one_form(void **state)
+{
+    scripted        *p       = *state;
+    pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
+                                .saga_type   = PAWL_TEXT("Order"),
+                                .destination = PAWL_TEXT("orders"),
+                                .due         = SCRIPTED_NOW};
+    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    assert_true(pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid,
+                                NULL) == PAWL_OK);
+    assert_true(pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"),
+                                &set.saga_id.uuid, NULL) == PAWL_OK);
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    scripted_open(p,
+                  "on update \"PAWL_TIMEOUTS\"*\n count 0\n"
+                  "on insert into \"PAWL_TIMEOUTS\"*\n count 1\n",
+                  DEADLINE_MS);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(
+        scripted_count(p, "* run update * '0f1e2d3c-4b5a-7697-8887-a6b5c4d3e2f1' 'pay'"), 1);
+    assert_int_equal(scripted_count(p, "* run insert * 'abcdef01-2345-7789-8bcd-ef0123456789'*"
+                                       "'0f1e2d3c-4b5a-7697-8887-a6b5c4d3e2f1'*"),
+                     1);
+}
+
+#define SCRIPTED(function)                                                       \
+    {                                                                            \
+#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRIPTED(d36_long_values_have_long_types),
+        SCRIPTED(d36_uuids_are_texts_of_one_form),
+    };
+    return cmocka_run_group_tests_name("odbc_parameters", tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    puts("skipped: built without unixODBC");
+    return 77;
+}
+#endif
