@@ -5,7 +5,8 @@
 #
 # A copy of the tree with a build folder of its own stands in build/mutate/JOB and is
 # kept: a defect costs one compiled file and one linked library. Tests are linked with
-# libpawl as a shared library, so they are built once.
+# libpawl as a shared library, so they are built once; those that an entry names are built
+# with its defect, as they may contain the file.
 #
 # Exit code: 0 enough were caught, 1 too few, or the list is wrong, 2 usage.
 #
@@ -192,6 +193,8 @@ class Tree:
         self.compile_jobs = compile_jobs
         self.changed = {}  # file that holds a defect: its text without
         self.linked = []
+        self.test_targets = set()
+        self.named = set()  # tests of entries so far: once built with a defect, always built
         self.environment = dict(os.environ)
         if shutil.which("ccache"):
             self.environment.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
@@ -218,6 +221,7 @@ class Tree:
             stdout=subprocess.PIPE, text=True, check=True,
         ).stdout
         self.linked = [library or command for library, command in LINKED.findall(listed)]
+        self.test_targets = set(re.findall(r"^(test_\w+): phony$", listed, re.M))
 
     def run_logged(self, *arguments):
         with open(self.log, "ab") as log:
@@ -250,10 +254,14 @@ class Tree:
                 self.changed[path] = file.read()
             self.write(path, text)
 
-    def build_linked(self):
+    def build_linked(self, tests=()):
+        """The libraries, and the tests that an entry names: a header, or a static library, may
+        be part of these."""
+        self.named.update(self.test_targets.intersection(tests))
         open(self.log, "wb").close()
         return self.run_logged(
-            "ninja", "-C", self.build_folder, "-j", str(self.compile_jobs), *self.linked
+            "ninja", "-C", self.build_folder, "-j", str(self.compile_jobs), *self.linked,
+            *sorted(self.named),
         )
 
     def build_error(self):
@@ -398,10 +406,11 @@ class Planter:
     def judge(self, tree, tests, mutant):
         """verdict, test, detail"""
         tree.plant(mutant)
-        if not tree.build_linked():
+        order = self.order(mutant, tests)
+        named = [name for name in order if mutant.tests and re.search(mutant.tests, name)]
+        if not tree.build_linked(named):
             return "does not build", "", tree.build_error()
         ran_any = False
-        order = self.order(mutant, tests)
         short = [name for name in order if not self.is_left_out(name)]
         for name in short:
             if name in self.unsound:

@@ -69,7 +69,8 @@ static const state_case state_cases[] = {
     {"40001", PAWL_EBUSY},        {"40P01", PAWL_EBUSY},    {"55P03", PAWL_EBUSY},
     {"53100", PAWL_EFULL},        {"53200", PAWL_ENOMEM},   {"57014", PAWL_ETIMEOUT},
     {"25006", PAWL_EUNREACHABLE}, {"42501", PAWL_EDENIED},  {"08006", PAWL_ELOST},
-    {"57P01", PAWL_ELOST},        {"XX001", PAWL_EPERSIST}, {"P0001", PAWL_EPERSIST},
+    {"57P01", PAWL_ELOST},        {"57P05", PAWL_ELOST},    {"25P03", PAWL_ELOST},
+    {"XX001", PAWL_EPERSIST},     {"P0001", PAWL_EPERSIST},
 };
 
 static bool costs_the_connection(const state_case *c)
