@@ -13,6 +13,9 @@ int main(void)
 }
 #else
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "contract/mongodb_ground.h"
 
 #define NOW INT64_C(1767225600000000)
@@ -285,6 +288,83 @@ static void after_two_aborts_parts_are_half_as_large(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Adds to one partition --------------------------------------------------- */
+
+/* Adds messages to the partition "bills"; `key` is the last one's. */
+static pawl_code add_bills(pawl_arena *arena, pawl_store *store, const char *own, const char *key,
+                           pawl_error *error)
+{
+    const char         *keys[2] = {own, key};
+    pawl_aggregator_add adds[2];
+    for (size_t i = 0; i < 2; i++)
+        adds[i] = (pawl_aggregator_add){
+            .name      = TEXT("bills"),
+            .partition = TEXT("bills"),
+            .key       = pawl_text_of(keys[i]),
+            .message   = {.id = pawl_text_of(keys[i]), .type = TEXT("t"), .body = TEXT("{}")},
+            .at        = NOW,
+            .due       = NOW};
+    pawl_changes  changes = {.now            = NOW,
+                             .unit_count     = 1,
+                             .group_count    = 1,
+                             .aggregator_add = {.items = adds, .count = 2}};
+    pawl_refusals refused = {.arena = arena};
+    pawl_code     code    = pawl_store_commit(store, &changes, &refused, error);
+    return code == PAWL_OK && refused.count != 0 ? PAWL_ECONFLICT : code;
+}
+
+typedef struct slow_add {
+    pawl_store *store;
+    pawl_arena *arena;
+    pawl_code   code;
+    pawl_error  error;
+    atomic_bool is_done;
+} slow_add;
+
+static void *run_slow_add(void *context)
+{
+    slow_add *slow = context;
+    slow->code     = add_bills(slow->arena, slow->store, "slow", "shared", &slow->error);
+    atomic_store(&slow->is_done, true);
+    return NULL;
+}
+
+#define ADDS_MAX 100
+
+/* An add whose key is there takes a trip more, a slow one here. Other workers add to the partition all the time, and it
+ * is in before they have ended. */
+static void a25_an_add_of_a_known_key_is_not_overtaken_for_ever(void **state)
+{
+    ground            *p       = *state;
+    pawl_store        *quick   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    slow_add           slow    = {.store = open_worker(p), .arena = pawl_arena_create(0)};
+    char               url[500], own[20];
+    pthread_t          thread;
+    ground_url(p->database, "quick", 0, url, sizeof url);
+    if (pawl_store_open(url, &options, &quick, &p->error) != PAWL_OK ||
+        pawl_store_worker_open(quick, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK ||
+        add_bills(p->arena, quick, "first", "shared", &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    fault_on(p, "\"alwaysOn\"",
+             "\"failCommands\": [\"find\"], \"blockConnection\": true, \"blockTimeMS\": 200");
+    assert_int_equal(pthread_create(&thread, NULL, run_slow_add, &slow), 0);
+    int adds = 0;
+    for (; adds < ADDS_MAX && !atomic_load(&slow.is_done); adds++) {
+        snprintf(own, sizeof own, "quick-%d", adds);
+        if (add_bills(p->arena, quick, own, "shared", &p->error) != PAWL_OK)
+            fail_msg("%s", p->error.text);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (slow.code != PAWL_OK)
+        fail_msg("%s", slow.error.text);
+    assert_true(fault_off(p) > 0);
+    assert_true(adds < ADDS_MAX);
+    pawl_arena_destroy(slow.arena);
+    pawl_store_close(slow.store);
+    pawl_store_close(quick);
+}
+
 /* ---- Trips ----------------------------------------------------------------- */
 
 #define EACH                                                                            \
@@ -343,6 +423,7 @@ static void a_batch_is_a_command_for_each_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_SERVER(a25_an_add_of_a_known_key_is_not_overtaken_for_ever),
         ON_SERVER(a_batch_is_a_command_for_each_kind),
         ON_SERVER(a_part_ends_before_its_size_is_too_much),
         ON_SERVER(after_two_aborts_parts_are_half_as_large),

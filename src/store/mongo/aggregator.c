@@ -115,8 +115,11 @@ pawl_code pawl__mongo_flush_list(pawl_store *store, pawl_text name, pawl_time du
 
 /* ---- Changes ------------------------------------------------------------- */
 
-/* Each add writes the flush's document, and so does who finds the partition empty and takes it away: of two that do so
- * at once, one begins again. */
+/* Each add writes the document of its partition's flush, and so does a flush that found the partition empty and removes
+ * that document: when both happen at once, one of the two transactions begins again.
+ *
+ * Adds to one partition conflict on this document as well. A transaction of several trips in which it is written last
+ * loses against shorter ones until these end, so it is written first: the transaction then has it until its commit. */
 static const pawl__mongo_way period = {
     .collection = "aggregator_flush",
     .writes = {"maybe by partition upsert q: {_id: @partition}, u: {$setOnInsert: {name: @name, "
@@ -131,7 +134,7 @@ const pawl__mongo_way pawl__mongo_aggregator_add_way = {
     .match    = "partition=partition,key=key",
     .if_there = pawl__mongo_known,
     .writes   = {"insert _id: @number, @*, lease_expires: 0"},
-    .also     = &period};
+    .before   = &period};
 
 const pawl__mongo_way pawl__mongo_snapshot_release_way = {
     .collection = "aggregator",

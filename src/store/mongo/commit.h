@@ -95,7 +95,8 @@ typedef struct pawl__mongo_way {
     pawl__mongo_judge_fn         *judge;      /* says more */
     pawl__mongo_choose_fn        *choose;     /* NULL: by the conditions of the writes */
     const char                   *writes[PAWL__MONGO_WRITES_MAX];
-    const struct pawl__mongo_way *also;       /* written of the same changes */
+    const struct pawl__mongo_way *before;     /* written of all changes, ahead of the look */
+    const struct pawl__mongo_way *also;       /* written behind it, of those that are not out */
     pawl_code (*apply)(pawl__mongo_run *run); /* instead of all that */
     bool (*is_looked_at)(const void *change); /* even without care */
 } pawl__mongo_way;

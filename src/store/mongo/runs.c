@@ -314,6 +314,18 @@ static bool is_looked_at(const pawl__mongo_run *r)
     return loose != 0 && loose != all;
 }
 
+/* Writes what another kind of document has of the same changes. */
+static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_way *other)
+{
+    const pawl__mongo_way *own = r->way;
+    if (other == NULL)
+        return PAWL_OK;
+    r->way         = other;
+    pawl_code code = write_all(r);
+    r->way         = own;
+    return code;
+}
+
 /* The items of one collection. */
 static pawl_code write_some(pawl__mongo_run *r)
 {
@@ -328,13 +340,12 @@ static pawl_code write_some(pawl__mongo_run *r)
     memset(r->is_out, 0, r->count);
     if (r->way->apply != NULL)
         return r->way->apply(r);
-    pawl_code code = is_looked_at(r) ? look(r) : PAWL_OK;
+    pawl_code code = write_other(r, r->way->before);
+    if (code == PAWL_OK && is_looked_at(r))
+        code = look(r);
     if (code == PAWL_OK)
         code = write_all(r);
-    if (code != PAWL_OK || r->way->also == NULL)
-        return code;
-    r->way = r->way->also;
-    return write_all(r);
+    return code == PAWL_OK ? write_other(r, r->way->also) : code;
 }
 
 /* Changes of sagas table by table: a bulk is of one collection. */
