@@ -1,6 +1,7 @@
-# pawl_driver(NAME PACKAGE pkg-config-name ... FOLDERS folder ...)
+# pawl_driver(NAME PACKAGE pkg-config-name ... [SQL] FOLDERS folder ...)
 #
-# Makes the module libpawl-NAME.so of the sources in the folders, under the
+# Makes the module libpawl-NAME.so of the sources in the folders, with SQL also of
+# the generic SQL store (pawl_sql_objects), under the
 # option PAWL_NAME: ON (the packages must be there), OFF, or AUTO (the default:
 # built when they are there). Says which. Sets UPPER_PACKAGE_FOUND, by the first
 # package's name.
@@ -8,7 +9,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 function(pawl_driver name)
-    cmake_parse_arguments(PARSE_ARGV 1 driver "" "" "PACKAGE;FOLDERS")
+    cmake_parse_arguments(PARSE_ARGV 1 driver "SQL" "" "PACKAGE;FOLDERS")
     string(TOUPPER "PAWL_${name}" option)
     list(GET driver_PACKAGE 0 first_package)
     list(JOIN driver_PACKAGE ", " needed)
@@ -48,6 +49,9 @@ function(pawl_driver name)
         endif()
     endforeach()
     message(STATUS "driver ${name}: built with${versions}")
+    if(driver_SQL)
+        list(APPEND sources $<TARGET_OBJECTS:pawl_sql_objects>)
+    endif()
     add_library(pawl-${name} MODULE ${sources})
     pawl_compile(pawl-${name})
     set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/..")
