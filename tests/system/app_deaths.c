@@ -1,8 +1,8 @@
 /* app_deaths.c - an application whose handler takes its process with it, for the tests of deaths.
  *
- *     bite {n, kills}    handled by "left": kills of 1 abort the process, of 2 are a null pointer,
- *                        of 3 end it with exit code 7;
- *                        else a message goes to the queue "finished"
+ *     bite {n, kills, us}  handled by "left" in so many microseconds: kills of 1 abort the process, of 2 are a null
+ *                          pointer, of 3 end it with exit code 7;
+ *                          else a message goes to the queue "finished"
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +14,16 @@
 
 #define BITE(F)                   \
     F(INT64, n, .required = true) \
-    F(INT64, kills)
+    F(INT64, kills)               \
+    F(INT64, us)
 PAWL_RECORD(bite, BITE);
 #define DONE(F) F(INT64, n)
 PAWL_RECORD(done, DONE);
 
 static pawl_code on_bite(pawl_context *ctx, const bite *message)
 {
+    if (message->us > 0)
+        usleep((useconds_t)message->us);
     if (message->kills == 1)
         abort();
     if (message->kills == 2)
