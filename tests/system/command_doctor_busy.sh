@@ -2,7 +2,7 @@
 # command_doctor_busy.sh - `pawl doctor` beside messages that are sent and handled finds nothing, on every store: a
 # transaction of a worker is no trouble. A transaction that another program holds open is named when it is older than was
 # asked for, and not before. PAWL_TEST_DOCTOR_SECONDS looks for longer than the usual two seconds at each store, beside
-# 32,000 messages as well.
+# 32,000 messages as well (command_doctor_busy_soak.sh).
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -99,5 +99,30 @@ if [ -n "${PAWL_TEST_MONGODB:-}" ]; then
     export PAWL_STORE
     busy MongoDB
     pawl schema drop --yes >/dev/null 2>&1 || die "the collections stay"
+fi
+
+# The servers of MariaDB and PostgreSQL again, by their ODBC drivers.
+# odbc_of URL LIBRARY HOST DIALECT: the same database
+odbc_of()
+{
+    local -a library=(/usr/lib/*/odbc/"$2")
+    [[ $1 =~ ://([^@:/]+)@([^:/]+):([0-9]+)/([^?]+) ]] || die "no URL for ODBC of $1"
+    echo "odbc:Driver=${library[0]};$3=${BASH_REMATCH[2]};Port=${BASH_REMATCH[3]};UID=${BASH_REMATCH[1]};Database=${BASH_REMATCH[4]}?dialect=$4"
+}
+has_odbc() { [ -e "$build_dir/libpawl-odbc.so" ] && compgen -G "/usr/lib/*/odbc/$1" >/dev/null; }
+if [ -n "${PAWL_TEST_MARIADB:-}" ] && has_odbc libmaodbc.so; then
+    echo "== MariaDB by ODBC"
+    mysql_server mariadb
+    own_mysql doctor_odbc
+    PAWL_STORE=$(odbc_of "${PAWL_TEST_MARIADB%/*}/$database" libmaodbc.so Server mysql)
+    busy "MariaDB by ODBC"
+fi
+mysql_finish
+trap finish EXIT
+if [ -n "${PAWL_TEST_POSTGRES:-}" ] && has_odbc psqlodbca.so; then
+    echo "== PostgreSQL by ODBC"
+    own_database doctor_odbc
+    PAWL_STORE=$(odbc_of "$url" psqlodbca.so Servername postgres)
+    busy "PostgreSQL by ODBC"
 fi
 echo "ok"
