@@ -44,7 +44,7 @@ static const pawl_saga order_saga = {
 static const pawl_endpoint_spec bench = {.name  = PAWL__BENCH_QUEUE,
                                          .sagas = PAWL_SAGAS(&order_saga)};
 
-const pawl_application pawl__bench_application = {PAWL_APPLICATION_INIT, .name = "bench",
+const pawl_application pawl__bench_application = {PAWL_APPLICATION_HEAD, .name = "bench",
                                                   .endpoints = PAWL_ENDPOINTS(&bench)};
 
 /* ---- Without a saga -------------------------------------------------------- */
@@ -62,7 +62,7 @@ PAWL_MESSAGE_HANDLER(on_relay, bench_step);
 static const pawl_endpoint_spec relay = {.name     = PAWL__BENCH_QUEUE,
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_relay)})};
 
-static const pawl_application relay_application = {PAWL_APPLICATION_INIT, .name = "bench-relay",
+static const pawl_application relay_application = {PAWL_APPLICATION_HEAD, .name = "bench-relay",
                                                    .endpoints = PAWL_ENDPOINTS(&relay)};
 
 /* The mixing step of splitmix64: one to one, so no two numbers meet. */

@@ -117,7 +117,7 @@ static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 
 static const pawl_endpoint_spec sweeper = {.name = "sweeper"};
 
-static const pawl_application sweeping = {PAWL_APPLICATION_INIT, .name = "sweeping",
+static const pawl_application sweeping = {PAWL_APPLICATION_HEAD, .name = "sweeping",
                                           .endpoints = PAWL_ENDPOINTS(&sweeper)};
 
 static pawl_code start_sweeper(const pawl__bench_job *job, pawl__bench_background *background,

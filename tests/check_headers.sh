@@ -41,6 +41,33 @@ if as_c "$tree" leaning.h 2>/dev/null || as_cxx "$tree" c_only.h 2>/dev/null; th
     exit 1
 fi
 
+# initialisers INCLUDE_DIR: each PAWL_X_INIT is a whole initialiser, braces included, and each
+# PAWL_X_HEAD the first members of one (api.h).
+initialisers()
+{
+    local name body result=0
+    while read -r name; do
+        body=$(printf '#include "pawl/pawl.h"\n#include "pawl/operate.h"\n#include "pawl/driver.h"\n#include "pawl/test.h"\n=%s\n' \
+            "$name" | sed 's/_TEXT_INIT$/&("")/' | "$cc" -std=c17 -E -P -I "$1" -x c - | sed -n '/^=/,$p' | tr -d ' \n')
+        case $name=$body in
+        *_INIT=={*} | *_HEAD==.*) ;;
+        *)
+            echo "$name: an _INIT is whole, with braces, a _HEAD the first members without"
+            result=1
+            ;;
+        esac
+    done < <(sed -nE 's/^#define (PAWL_[A-Z_]+_(INIT|HEAD))\b.*/\1/p' "$1"/pawl/*.h)
+    return $result
+}
+mkdir "$tree/pawl"
+cp "$include"/pawl/*.h "$tree/pawl/"
+printf '#define PAWL_BARE_INIT .size = 1\n' >>"$tree/pawl/api.h"
+initialisers "$tree" >/dev/null && { echo "self-test: an _INIT without braces passed"; exit 1; }
+cp "$include/pawl/api.h" "$tree/pawl/"
+printf '#define PAWL_WHOLE_HEAD {.size = 1}\n' >>"$tree/pawl/api.h"
+initialisers "$tree" >/dev/null && { echo "self-test: a _HEAD with braces passed"; exit 1; }
+rm -r "$tree/pawl"
+
 # The expression makes a message of a record with the text `id` and the number `n`; a record
 # itself is declared in C.
 makes_message()
@@ -100,6 +127,7 @@ if pkg-config --exists sqlite3 && gives_connection sqlite3 sqlite3.h pawl_sqlite
     echo "self-test: a connection of the wrong type passed"
     result=1
 fi
+initialisers "$include" || result=1
 # The version for #if is that of the text, and the project's.
 project=$(sed -n 's/^project(pawl VERSION \([0-9.]*\).*/\1/p' "$include/../CMakeLists.txt")
 version=$(printf '#include "pawl/pawl.h"\nversion %s\n' \

@@ -35,7 +35,7 @@ static const pawl_endpoint_spec billing = {
         PAWL_ON({.handle = PAWL_HANDLE(on_charge_card)}, {.handle = PAWL_HANDLE(on_refund)})};
 static const pawl_endpoint_spec carrier = {
     .name = "carrier", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_shipment)})};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "billing",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "billing",
                                              .endpoints = PAWL_ENDPOINTS(&billing, &carrier)};
 
 PAWL_EXPORT_APPLICATION(application);

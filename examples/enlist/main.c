@@ -54,7 +54,7 @@ static const pawl_endpoint_spec endpoint_spec = {
     .handlers =
         PAWL_ON({.handle = PAWL_HANDLE(on_order_placed)}, {.handle = PAWL_HANDLE(on_order_paid)})};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "enlist",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "enlist",
                                              .endpoints = PAWL_ENDPOINTS(&endpoint_spec)};
 
 /* ---- The caller's own SQL ------------------------------------------------------ */

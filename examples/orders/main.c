@@ -69,7 +69,7 @@ static const pawl_endpoint_spec world = {
         PAWL_ON({.handle = PAWL_HANDLE(on_charge_card)}, {.handle = PAWL_HANDLE(on_shipment)},
                 {.handle = PAWL_HANDLE(on_cancelled)}, {.handle = PAWL_HANDLE(on_shipped)})};
 
-static const pawl_application world_application = {PAWL_APPLICATION_INIT, .name = "world",
+static const pawl_application world_application = {PAWL_APPLICATION_HEAD, .name = "world",
                                                    .endpoints = PAWL_ENDPOINTS(&world)};
 
 /* Where the orders' destinations lead: here, both to the world's queue. */

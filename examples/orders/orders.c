@@ -114,7 +114,7 @@ static const pawl_aggregator shipping = {
 static const pawl_endpoint_spec orders = {
     .name = "orders", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&shipping)};
 
-const pawl_application orders_application = {PAWL_APPLICATION_INIT, .name = "orders",
+const pawl_application orders_application = {PAWL_APPLICATION_HEAD, .name = "orders",
                                              .endpoints = PAWL_ENDPOINTS(&orders)};
 
 PAWL_EXPORT_APPLICATION(orders_application);

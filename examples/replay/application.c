@@ -42,7 +42,7 @@ static pawl_code send_event(pawl_context *ctx, const replay_job *job, const repl
     char              group_key[REPLAY_GROUP_KEY_SIZE];
     snprintf(id, sizeof id, "%s:%" PRIu32, job->run, event->order);
     /* A delay, because a due time of 0 would be none; it is never negative. */
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id,
                                  .delay = event->time - pawl_now(ctx)};
     return pawl_send_with(
         ctx, destination(job), &options,
@@ -57,7 +57,7 @@ static pawl_code send_read_on(pawl_context *ctx, const replay_job *job, size_t p
 {
     char id[REPLAY_MESSAGE_ID_SIZE];
     snprintf(id, sizeof id, "%s:from:%zu", job->run, position);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id};
     if (!job->is_by_broker)
         options.delay = job->log->events[position - 1].time - pawl_now(ctx);
     return pawl_send_with(
@@ -144,7 +144,7 @@ static pawl_code on_quiet(pawl_context *ctx, open_case *open)
                                             .first = open->first, .last = open->last));
     /* Counted when all else is done: a message due at once would have to be
      * handled before the next event, which ends the batch. */
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = COUNTED_AT};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = COUNTED_AT};
     if (code == PAWL_OK)
         code = pawl_send_with(ctx, REPLAY_ENDPOINT, &options,
                               PAWL_MESSAGE(case_quiet, .run = pawl_text_of(job->run)));
@@ -230,7 +230,7 @@ void replay_application_make(int64_t batch, replay_application *made)
     made->endpoints[0] = &made->replay;
     made->endpoints[1] = &archive_endpoint;
     made->application =
-        (pawl_application){PAWL_APPLICATION_INIT, .name = "replay", .endpoints = made->endpoints};
+        (pawl_application){PAWL_APPLICATION_HEAD, .name = "replay", .endpoints = made->endpoints};
 }
 
 pawl_code replay_application_start(const replay_job *job, pawl_sender *sender, pawl_error *error)
@@ -239,7 +239,7 @@ pawl_code replay_application_start(const replay_job *job, pawl_sender *sender, p
     snprintf(id, sizeof id, "%s:from:0", job->run);
     /* Due with the first event; 0 would be no due time. */
     pawl_time         first   = job->log->events[0].time;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id, .due = first != 0 ? first : -1};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .due = first != 0 ? first : -1};
     return pawl_sender_send(sender, REPLAY_ENDPOINT, &options,
                             PAWL_MESSAGE(read_on, .run = pawl_text_of(job->run)), error);
 }

@@ -251,7 +251,7 @@ static pawl_code open_accounts(transfer_supervisor *self, pawl_error *error)
 static pawl_code request(transfer_supervisor *self, size_t place, pawl_error *error)
 {
     char              id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id};
     transfer_plan_id(self->plan, (int64_t)place + 1, id);
     return pawl_sender_send(self->sender, TRANSFER_TRANSFERS, &options,
                             PAWL_RECORD_OF(request_transfer)(), &self->plan->transfers[place],

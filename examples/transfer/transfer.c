@@ -129,7 +129,7 @@ static const pawl_endpoint_spec accounts = {.name     = TRANSFER_ACCOUNTS,
 static const pawl_endpoint_spec transfers = {
     .name = TRANSFER_TRANSFERS, .processes = PAWL_PROCESSES(&transfer_transfer_process)};
 
-const pawl_application transfer_application = {PAWL_APPLICATION_INIT, .name = "bank",
+const pawl_application transfer_application = {PAWL_APPLICATION_HEAD, .name = "bank",
                                                .endpoints = PAWL_ENDPOINTS(&accounts, &transfers)};
 
 const pawl_route transfer_routes[] = {{.name = TRANSFER_ACCOUNTS, .is_outbox = true},

@@ -1,5 +1,13 @@
 /* api.h - which names the library exports, and what printf checks. types.h includes it.
  *
+ * Initialisers have two suffixes. PAWL_X_INIT is the whole value, braces included:
+ *
+ *     pawl_error error = PAWL_ERROR_INIT;
+ *
+ * PAWL_X_HEAD is the first members of a list that the program writes itself, braces and all:
+ *
+ *     pawl_send_options later = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_MINUTES(5)};
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_API_H

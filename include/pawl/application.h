@@ -271,8 +271,8 @@ typedef struct pawl_application {
     uint32_t                         process_size, projection_size, effect_size, schedule_size;
 } pawl_application;
 
-/* First in the initialiser of an application. */
-#define PAWL_APPLICATION_INIT                                                         \
+/* First in the braces of an initialiser. */
+#define PAWL_APPLICATION_HEAD                                                         \
     .abi = PAWL_ABI, .application_size = sizeof(pawl_application),                    \
     .endpoint_size = sizeof(pawl_endpoint_spec), .saga_size = sizeof(pawl_saga),      \
     .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),           \

@@ -32,7 +32,8 @@ typedef struct pawl_send_options {
     const pawl_header *headers;        /* ends with a NULL name */
 } pawl_send_options;
 
-#define PAWL_SEND_OPTIONS_INIT .options_size = sizeof(pawl_send_options)
+/* First in the braces of an initialiser. */
+#define PAWL_SEND_OPTIONS_HEAD .options_size = sizeof(pawl_send_options)
 
 /* ---- Effects. `record, message` is PAWL_MESSAGE(type, .field = value ...) --- */
 

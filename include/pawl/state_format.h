@@ -4,9 +4,9 @@
  *     load:  the row -> read -> the record's upcaster -> the state
  *
  *     static const pawl_state_format sealed = {
- *         PAWL_STATE_FORMAT_INIT, .read = unseal, .write = seal, .context = &keys};
+ *         PAWL_STATE_FORMAT_HEAD, .read = unseal, .write = seal, .context = &keys};
  *     static const pawl_state_format dates_of_1 = {
- *         PAWL_STATE_FORMAT_INIT, .below = 2, .times = PAWL_TIMES_MICROSOFT};
+ *         PAWL_STATE_FORMAT_HEAD, .below = 2, .times = PAWL_TIMES_MICROSOFT};
  *
  *     .format = &sealed, .older_formats = PAWL_FORMATS(&dates_of_1)
  *
@@ -69,7 +69,7 @@ typedef pawl_code pawl_state_write_fn(const pawl_state_about *about, pawl_text j
 
 /* Zero but for the fields that are set. */
 typedef struct pawl_state_format {
-    size_t     format_size; /* PAWL_STATE_FORMAT_INIT */
+    size_t     format_size; /* PAWL_STATE_FORMAT_HEAD */
     int        below; /* in .older_formats: rows of versions below this, and not of one before it */
     pawl_times times; /* of TIME members, read and written */
     bool       stores_defaults;   /* as that of the saga; either is enough (S25) */
@@ -78,7 +78,8 @@ typedef struct pawl_state_format {
     void                *context; /* for both; borrowed */
 } pawl_state_format;
 
-#define PAWL_STATE_FORMAT_INIT .format_size = sizeof(pawl_state_format)
+/* First in the braces of an initialiser. */
+#define PAWL_STATE_FORMAT_HEAD .format_size = sizeof(pawl_state_format)
 
 #ifdef __cplusplus
 }

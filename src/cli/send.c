@@ -290,7 +290,7 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
 {
     pawl__input       input   = {.file = NULL};
     pawl_text         body    = {0};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD};
     pawl_sender      *sender  = NULL;
     /* LOOK: a mistyped path is an error, not a new database that nobody reads. */
     pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);

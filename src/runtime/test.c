@@ -219,11 +219,11 @@ static const char *next_id(pawl_test *test)
 static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
                      pawl_send_options *options, pawl_error *error)
 {
-    *options = (pawl_send_options){PAWL_SEND_OPTIONS_INIT};
+    *options = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
     if (given != NULL && given->options_size > sizeof *options)
         return pawl_error_set(error, PAWL_EINVAL,
                               "options of a send: options_size is %zu; begin with "
-                              "PAWL_SEND_OPTIONS_INIT",
+                              "PAWL_SEND_OPTIONS_HEAD",
                               given->options_size);
     if (given != NULL)
         memcpy(options, given, given->options_size);
@@ -279,7 +279,7 @@ pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
 pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const void *message,
                             pawl_error *error)
 {
-    pawl_send_options own  = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(test->business)};
+    pawl_send_options own  = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(test->business)};
     pawl_code         code = pawl_sender_publish(test->sender, &own, record, message, error);
     return code == PAWL_OK ? commit_and_drain(test, error) : code;
 }

@@ -16,7 +16,7 @@ static pawl_code take(pawl__saga_model *made, const pawl_state_format *from,
     if (from->format_size < SIZE_LEAST)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "saga %s: a format of %zu bytes, at least %zu are needed; it does "
-                              "not begin with PAWL_STATE_FORMAT_INIT",
+                              "not begin with PAWL_STATE_FORMAT_HEAD",
                               saga, from->format_size, SIZE_LEAST);
     pawl__table_row(from, 0, (uint32_t)from->format_size, format, sizeof *format);
     if ((unsigned)format->times > PAWL_TIMES_MICROSOFT)

@@ -72,7 +72,7 @@ static pawl_code check_size(const pawl_application *application, const size_row 
         return PAWL_OK;
     if (said == 0)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "application does not begin with PAWL_APPLICATION_INIT");
+                              "application does not begin with PAWL_APPLICATION_HEAD");
     return pawl_error_set(error, PAWL_ECONFIG,
                           "application says that its pawl_%s has %u bytes, at least %zu are "
                           "needed; build it against this library",

@@ -44,7 +44,7 @@ static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "broker",
+    PAWL_APPLICATION_HEAD, .name = "broker",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 /* ---- The broker -------------------------------------------------------------------------- */

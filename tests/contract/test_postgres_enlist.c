@@ -446,7 +446,7 @@ static void a_sender_writes_at_once(void **state)
     changes.subscription_set.count     = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     for (int i = 0; i < 2; i++) {
-        pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "m-1", .due = NOW};
+        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "m-1", .due = NOW};
         expect_code(p, pawl_enlist(store, p->pg, &sender, &p->error), PAWL_OK);
         raw_run(p->pg, "begin; insert into mine values (1)");
         expect_code(p,

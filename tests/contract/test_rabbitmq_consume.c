@@ -169,7 +169,7 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application reading = {PAWL_APPLICATION_INIT, .name = "reading",
+static const pawl_application reading = {PAWL_APPLICATION_HEAD, .name = "reading",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&desk, NULL}};
 

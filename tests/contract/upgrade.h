@@ -152,7 +152,7 @@ static const pawl_endpoint_spec upgrade_source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_upgrade_note)}, {.handle = NULL}}};
 static const pawl_application upgrade_application = {
-    PAWL_APPLICATION_INIT, .name = "upgrade",
+    PAWL_APPLICATION_HEAD, .name = "upgrade",
     .endpoints = (const pawl_endpoint_spec *const[]){&upgrade_source, NULL}};
 
 static inline pawl_outbox_row one_row(world *it, pawl_outbox_state state)

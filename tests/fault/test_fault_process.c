@@ -30,7 +30,7 @@ static const pawl_endpoint_spec bank = {
     .name      = "bank",
     .processes = (const pawl_process *const[]){&transfer_process, NULL},
     .entities  = (const pawl_entity *const[]){&account_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "bank",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "bank",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&bank, NULL}};
 
@@ -61,7 +61,7 @@ static void send(play *it, const char *id, const pawl_record *record, const void
 {
     pawl_error              error  = PAWL_ERROR_INIT;
     pawl_sender            *sender = NULL;
-    const pawl_send_options with   = {PAWL_SEND_OPTIONS_INIT, .id = id,
+    const pawl_send_options with   = {PAWL_SEND_OPTIONS_HEAD, .id = id,
                                       .due = pawl_clock_now(it->business)};
     world_ok(pawl_sender_open(it->url, NULL, &sender, &error), &error);
     world_ok(pawl_sender_send(sender, "bank", &with, record, message, &error), &error);

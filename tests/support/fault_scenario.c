@@ -215,7 +215,7 @@ static void send_all(run *it)
 static void put(run *it, const char *id, const pawl_record *record, const void *message)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(it->business),
                                  .id = id};
     world_ok(pawl_sender_send(it->sender, "shop", &options, record, message, &error), &error);
 }
@@ -223,7 +223,7 @@ static void put(run *it, const char *id, const pawl_record *record, const void *
 static void put_json(run *it, const char *id, const char *type)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(it->business),
                                  .id = id};
     world_ok(pawl_sender_send_json(it->sender, "shop", &options, type, PAWL_TEXT("{}"), &error),
              &error);

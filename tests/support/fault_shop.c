@@ -108,9 +108,9 @@ static const pawl_endpoint_spec shop_sql = {
         (const pawl_on[]){{.handle = PAWL_HANDLE(on_audit), .own_sql = true}, {.handle = NULL}}};
 
 const pawl_application fault_shop_plain = {
-    PAWL_APPLICATION_INIT, .name = "shop",
+    PAWL_APPLICATION_HEAD, .name = "shop",
     .endpoints = (const pawl_endpoint_spec *const[]){&shop_plain, NULL}};
-const pawl_application fault_shop_sql = {PAWL_APPLICATION_INIT, .name = "shop",
+const pawl_application fault_shop_sql = {PAWL_APPLICATION_HEAD, .name = "shop",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&shop_sql, NULL}};
 
@@ -143,6 +143,6 @@ static const pawl_saga ledger_saga = {
                             {.handle = NULL}}};
 static const pawl_endpoint_spec depot       = {.name  = "depot",
                                                .sagas = (const pawl_saga *const[]){&ledger_saga, NULL}};
-const pawl_application          fault_depot = {PAWL_APPLICATION_INIT, .name = "depot",
+const pawl_application          fault_depot = {PAWL_APPLICATION_HEAD, .name = "depot",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){&depot, NULL}};

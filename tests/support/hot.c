@@ -190,7 +190,7 @@ static const pawl_endpoint_spec desk = {
     .name  = "desk",
     .sagas = (const pawl_saga *const[]){&other_saga, &counter_saga, &safe_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hot",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hot",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
@@ -264,7 +264,7 @@ void hot_answer(world *it, pawl_saga_id id)
 {
     char              address[sizeof "Counter/" + PAWL_UUID_TEXT_SIZE] = "Counter/";
     const pawl_header list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .headers = list};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = list};
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_uuid_format(id.uuid, address + strlen(address));
     world_ok(pawl_sender_send(it->sender, "desk", &options,

@@ -27,7 +27,7 @@ static const pawl_endpoint_spec right = {
     .name     = "right",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
 const pawl_application observed_application = {
-    PAWL_APPLICATION_INIT, .name = "observe",
+    PAWL_APPLICATION_HEAD, .name = "observe",
     .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
 
 int observed_failures;

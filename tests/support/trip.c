@@ -82,7 +82,7 @@ static const pawl_endpoint_spec station          = {.name  = "station",
                                                     .sagas = (const pawl_saga *const[]){&trip_saga, NULL},
                                                     .aggregators =
                                                         (const pawl_aggregator *const[]){&seats, NULL}};
-const pawl_application          trip_application = {PAWL_APPLICATION_INIT, .name = "trip",
+const pawl_application          trip_application = {PAWL_APPLICATION_HEAD, .name = "trip",
                                                     .endpoints =
                                                         (const pawl_endpoint_spec *const[]){&station, NULL}};
 

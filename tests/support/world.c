@@ -248,7 +248,7 @@ void world_post_at(world *it, const char *id, pawl_time due, const pawl_record *
                    const void *message)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = due, .id = id};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = due, .id = id};
     world_ok(pawl_sender_send(it->sender, it->queue, &options, record, message, &error), &error);
     world_ok(pawl_sender_commit(it->sender, &error), &error);
 }
@@ -261,7 +261,7 @@ void world_post(world *it, const char *id, const pawl_record *record, const void
 void world_post_json(world *it, const char *id, const char *type, const char *json)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .id = id};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = id};
     world_ok(
         pawl_sender_send_json(it->sender, it->queue, &options, type, pawl_text_of(json), &error),
         &error);

@@ -32,7 +32,7 @@ static const pawl_aggregator vans = {.name         = "vans",
                                      .attempts_max = 1};
 
 static const pawl_endpoint_spec post = {.name = "post", .aggregators = PAWL_AGGREGATORS(&vans)};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "aggregator",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "aggregator",
                                                .endpoints = PAWL_ENDPOINTS(&post)};
 
 PAWL_EXPORT_APPLICATION(application);

@@ -46,7 +46,7 @@ static const pawl_saga asking = {
                            {.handle = PAWL_HANDLE(on_answered), .key = "n"})};
 static const pawl_endpoint_spec endpoint = {.name  = "asking",
                                             .sagas = (const pawl_saga *const[]){&asking, NULL}};
-static const pawl_application   answers  = {PAWL_APPLICATION_INIT, .name = "answers",
+static const pawl_application   answers  = {PAWL_APPLICATION_HEAD, .name = "answers",
                                             .endpoints =
                                                 (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
 PAWL_EXPORT_APPLICATION(answers);

@@ -60,7 +60,7 @@ static const pawl_endpoint_spec billing     = {.name     = ENDPOINT,
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)},
                                                                    {.handle = PAWL_HANDLE(on_parcel)},
                                                                    {.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "dead",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "dead",
                                                .endpoints = PAWL_ENDPOINTS(&billing)};
 
 PAWL_EXPORT_APPLICATION(application);

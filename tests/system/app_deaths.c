@@ -38,7 +38,7 @@ static const pawl_endpoint_spec left = {
     .name     = "left",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bite)}, {.handle = NULL}}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "deaths",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "deaths",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&left, NULL}};
 

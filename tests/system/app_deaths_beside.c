@@ -66,7 +66,7 @@ static const pawl_endpoint_spec left = {.name        = "left",
                                         .sagas       = (const pawl_saga *const[]){&parks, NULL},
                                         .aggregators = PAWL_AGGREGATORS(&packer)};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "deaths",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "deaths",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&left, NULL}};
 

@@ -122,7 +122,7 @@ static const pawl_endpoint_spec trips       = {.name     = "trips",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_report)},
                                                                    {.handle = PAWL_HANDLE(on_nap)},
                                                                    {.handle = PAWL_HANDLE(on_bite)})};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "idle",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "idle",
                                                .endpoints = PAWL_ENDPOINTS(&trips)};
 
 PAWL_EXPORT_APPLICATION(application);

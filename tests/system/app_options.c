@@ -37,6 +37,6 @@ static const pawl_endpoint_spec works = {
                                              {.name = "copy", .queue = "copies"}))};
 static const pawl_endpoint_spec rests = {.name     = "rests",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
-static const pawl_application   both  = {PAWL_APPLICATION_INIT, .name = "both",
+static const pawl_application   both  = {PAWL_APPLICATION_HEAD, .name = "both",
                                          .endpoints = PAWL_ENDPOINTS(&works, &rests)};
 PAWL_EXPORT_APPLICATION(both);

@@ -69,10 +69,10 @@ static const pawl_endpoint_spec right = {
 #ifdef DATA_EXPORT
 PAWL_API extern const pawl_application pawl_application_export;
 const pawl_application                 pawl_application_export = {
-                    PAWL_APPLICATION_INIT, .name = "pair",
+                    PAWL_APPLICATION_HEAD, .name = "pair",
                     .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
 #elif defined  SMALL
-static pawl_application          pair = {PAWL_APPLICATION_INIT, .name = "pair",
+static pawl_application          pair = {PAWL_APPLICATION_HEAD, .name = "pair",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
 PAWL_API const pawl_application *pawl_application_export(void);
@@ -82,7 +82,7 @@ const pawl_application          *pawl_application_export(void)
     return &pair;
 }
 #elif !defined NO_EXPORT
-static const pawl_application pair = {PAWL_APPLICATION_INIT, .name = "pair",
+static const pawl_application pair = {PAWL_APPLICATION_HEAD, .name = "pair",
                                       .endpoints =
                                           (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
 PAWL_EXPORT_APPLICATION(pair);

@@ -69,7 +69,7 @@ static const pawl_endpoint_spec boxes = {.name        = "boxes",
                                          .entities    = PAWL_ENTITIES(&box_entity),
                                          .projections = PAWL_PROJECTIONS(&names, &all)};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "projection",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "projection",
                                              .endpoints = PAWL_ENDPOINTS(&boxes)};
 
 PAWL_EXPORT_APPLICATION(application);

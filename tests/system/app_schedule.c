@@ -25,6 +25,6 @@ static const pawl_endpoint_spec office = {
          .missed  = PAWL_MISSED_SKIP,
          .message = PAWL_RECORD_OF(tick)},
         {.name = "second", .every = PAWL_SECONDS(1), .message = PAWL_RECORD_OF(tick)})};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "office",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "office",
                                              .endpoints = PAWL_ENDPOINTS(&office)};
 PAWL_EXPORT_APPLICATION(application);

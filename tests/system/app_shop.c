@@ -37,7 +37,7 @@ static const pawl_entity cart_entity = {
     .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_sold))};
 
 static const pawl_endpoint_spec shop = {.name = "shop", .entities = PAWL_ENTITIES(&cart_entity)};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "shop",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "shop",
                                                .endpoints = PAWL_ENDPOINTS(&shop)};
 
 PAWL_EXPORT_APPLICATION(application);

@@ -180,6 +180,6 @@ static const pawl_endpoint_spec office = {
     .entities    = PAWL_ENTITIES(&account),
     .projections = PAWL_PROJECTIONS(&totals)};
 
-static const pawl_application shop = {PAWL_APPLICATION_INIT, .name = "shop",
+static const pawl_application shop = {PAWL_APPLICATION_HEAD, .name = "shop",
                                       .endpoints = PAWL_ENDPOINTS(&orders, &office)};
 PAWL_EXPORT_APPLICATION(shop);

@@ -226,6 +226,6 @@ static const pawl_endpoint_spec shop        = {.name        = "shop",
                                                .processes   = PAWL_PROCESSES(&ledger_process)};
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "upgrade",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
                                                .endpoints = PAWL_ENDPOINTS(&desk, &shop)};
 PAWL_EXPORT_APPLICATION(application);

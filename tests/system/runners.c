@@ -95,7 +95,7 @@ static const pawl_endpoint_spec source_spec = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "runners",
+    PAWL_APPLICATION_HEAD, .name = "runners",
     .endpoints = (const pawl_endpoint_spec *const[]){&source_spec, NULL}};
 
 typedef struct receiver {

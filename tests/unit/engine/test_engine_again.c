@@ -59,7 +59,7 @@ static const pawl_endpoint_spec desk = {
     .name        = "desk",
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_order)}, {.handle = NULL}},
     .aggregators = (const pawl_aggregator *const[]){&parcels, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "again",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "again",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&desk, NULL}};
 

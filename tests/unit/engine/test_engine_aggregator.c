@@ -95,7 +95,7 @@ static const pawl_endpoint_spec yard = {
     .name        = "yard",
     .aggregators = (const pawl_aggregator *const[]){&parcels, &letters, &cards, &crates, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "aggregators",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "aggregators",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&yard, NULL}};
 

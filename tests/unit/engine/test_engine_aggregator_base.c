@@ -64,7 +64,7 @@ static const pawl_endpoint_spec meter = {
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_hot)}, {.handle = NULL}},
     .aggregators = (const pawl_aggregator *const[]){&by_sensor, &by_minute, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "readings",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "readings",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&meter, NULL}};
 
@@ -142,7 +142,7 @@ static void a_derived_message_with_full_headers_is_taken(const char *url)
     const pawl_header headers[] = {{"note", long_value}, {"pawl.base", "reading"}, {NULL, NULL}};
     open_world(&it, url);
     memset(long_value, 'x', sizeof long_value - strlen("{'note':'','pawl.base':'reading'}"));
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .headers = headers};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
     world_ok(pawl_sender_send_json(it.sender, "meter", &options, "warm_reading",
                                    PAWL_TEXT("{\"sensor\":\"s\",\"value\":7}"), &error),
              &error);

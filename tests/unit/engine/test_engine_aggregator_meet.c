@@ -27,7 +27,7 @@ PAWL_BATCH_HANDLER(on_coins, coin);
 static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
 static const pawl_endpoint_spec purse = {
     .name = "purse", .aggregators = (const pawl_aggregator *const[]){&coins, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "coins",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "coins",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&purse, NULL}};
 

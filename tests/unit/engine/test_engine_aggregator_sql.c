@@ -88,7 +88,7 @@ static const pawl_aggregator visitors = {
 
 static const pawl_endpoint_spec ledger      = {.name        = "ledger",
                                                .aggregators = PAWL_AGGREGATORS(&visitors, &sales)};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "sales",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "sales",
                                                .endpoints = PAWL_ENDPOINTS(&ledger)};
 
 /* `url`: what the endpoint is given; `inner`: where the tables are. */

@@ -125,7 +125,7 @@ static const pawl_endpoint_spec hall = {
     .aggregators = (const pawl_aggregator *const[]){&gathered, NULL},
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_other)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "answers",
+    PAWL_APPLICATION_HEAD, .name = "answers",
     .endpoints = (const pawl_endpoint_spec *const[]){&hall, NULL},
     .filters   = (const pawl_filter[]){{.before = before, .after = after}, {.before = NULL}}};
 

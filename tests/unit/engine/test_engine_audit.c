@@ -83,7 +83,7 @@ static const pawl_endpoint_spec desk        = {.name     = "desk",
 static const pawl_endpoint_spec other       = {.name     = "other",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}),
                                                .options  = PAWL_OPTIONS(.audit = "#audits")};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "audited",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "audited",
                                                .endpoints = PAWL_ENDPOINTS(&desk, &other)};
 
 static void open_audited(world *it, const char *url, const char *address)
@@ -103,7 +103,7 @@ static void post(world *it, const char *queue, const char *id, const char *how,
                  const pawl_header *headers)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = id, .headers = headers,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                  .correlation_id = "talk-1", .due = world_now(it)};
     world_ok(pawl_sender_send(it->sender, queue, &options,
                               PAWL_MESSAGE(note, .how = pawl_text_of(how)), &error),

@@ -34,7 +34,7 @@ PAWL_MESSAGE_HANDLER(on_work, work);
 static const pawl_endpoint_spec mill = {
     .name     = "mill",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "batches",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "batches",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&mill, NULL}};
 

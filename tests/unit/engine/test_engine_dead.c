@@ -64,7 +64,7 @@ static const pawl_endpoint_spec billing = {
     .sagas    = (const pawl_saga *const[]){&lamp, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_charge)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "billing",
+    PAWL_APPLICATION_HEAD, .name = "billing",
     .endpoints = (const pawl_endpoint_spec *const[]){&billing, NULL}};
 
 static const pawl_text ENDPOINT = PAWL_TEXT_INIT("billing");

@@ -199,7 +199,7 @@ static const pawl_endpoint_spec table       = {.name        = "table",
                                                .aggregators = PAWL_AGGREGATORS(&loud),
                                                .entities    = PAWL_ENTITIES(&counter),
                                                .projections = PAWL_PROJECTIONS(&said)};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "declared",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "declared",
                                                .endpoints = PAWL_ENDPOINTS(&desk, &table),
                                                .filters   = PAWL_FILTERS({.before = before})};
 
@@ -258,7 +258,7 @@ static void e26_a_reply_is_declared_by_its_type(const char *url)
     pawl_error               error = PAWL_ERROR_INIT;
     world_open(&it, url, &application, "desk", NULL);
     for (size_t i = 0; i < 2; i++) {
-        pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .headers = headers,
+        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .headers = headers,
                                      .due = world_now(&it)};
         world_ok(pawl_sender_send(it.sender, "desk", &options,
                                   PAWL_MESSAGE(held, .how = pawl_text_of(hows[i])), &error),

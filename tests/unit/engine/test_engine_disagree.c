@@ -100,7 +100,7 @@ static const pawl_saga meter_saga = {
                             .not_found = PAWL_NOT_FOUND_DEAD})};
 static const pawl_endpoint_spec till        = {.name  = "till",
                                                .sagas = PAWL_SAGAS(&account_saga, &meter_saga)};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "disagree",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "disagree",
                                                .endpoints = PAWL_ENDPOINTS(&till)};
 
 /* Writes the state as somebody would with SQL: the column stays. */

@@ -27,8 +27,8 @@ static bool is(pawl_text text, const char *what)
 
 static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
 {
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "delivery-7"};
-    const pawl_send_options no_id   = {PAWL_SEND_OPTIONS_INIT, .id = ""};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "delivery-7"};
+    const pawl_send_options no_id   = {PAWL_SEND_OPTIONS_HEAD, .id = ""};
     (void)state;
     if (is(message->how, "own id"))
         return pawl_send_with(ctx, "far", &options, PAWL_MESSAGE(filled, .name = message->name));
@@ -56,7 +56,7 @@ static const pawl_endpoint_spec market = {.name  = "market",
                                           .sagas = (const pawl_saga *const[]){&basket_saga, NULL}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "effects",
+    PAWL_APPLICATION_HEAD, .name = "effects",
     .endpoints = (const pawl_endpoint_spec *const[]){&market, NULL}};
 
 static void open_world(world *it, const char *url)

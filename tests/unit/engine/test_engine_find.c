@@ -130,7 +130,7 @@ static const pawl_endpoint_spec desk = {
     .sagas =
         (const pawl_saga *const[]){&account_saga, &device_saga, &visit_saga, &lonely_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "finding",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "finding",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
@@ -225,7 +225,7 @@ static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *u
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
     world_drain(&it);
     world_forget(&seen);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .headers = headers};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
     world_ok(pawl_sender_send_json(it.sender, "desk", &options, "visit_of_tomorrow",
                                    PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), &error),
              &error);

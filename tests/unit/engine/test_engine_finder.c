@@ -123,7 +123,7 @@ static const pawl_saga book_saga = {
 static const pawl_endpoint_spec library     = {.name  = "library",
                                                .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "finder",
+      PAWL_APPLICATION_HEAD, .name = "finder",
       .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
 
 static void open_world(world *it, const char *url, const pawl_application *the_program)
@@ -275,7 +275,7 @@ static const pawl_saga searched_saga = {
 static const pawl_endpoint_spec searched_library = {
     .name = "library", .sagas = (const pawl_saga *const[]){&searched_saga, NULL}};
 static const pawl_application searched = {
-    PAWL_APPLICATION_INIT, .name = "search",
+    PAWL_APPLICATION_HEAD, .name = "search",
     .endpoints = (const pawl_endpoint_spec *const[]){&searched_library, NULL}};
 
 static void e30_a_condition_over_the_state_finds_the_saga(const char *url)

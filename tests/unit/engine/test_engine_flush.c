@@ -73,7 +73,7 @@ static const pawl_aggregator stamps = {
 
 static const pawl_endpoint_spec yard = {
     .name = "yard", .aggregators = (const pawl_aggregator *const[]){&cards, &coins, &stamps, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "flushes",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "flushes",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&yard, NULL}};
 

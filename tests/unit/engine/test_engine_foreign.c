@@ -82,7 +82,7 @@ static const pawl_endpoint_spec house  = {.name  = "house",
 static const pawl_endpoint_spec notice = {
     .name = "notice", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_remind)}, {0}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "foreign",
+    PAWL_APPLICATION_HEAD, .name = "foreign",
     .endpoints = (const pawl_endpoint_spec *const[]){&plain, &house, &notice, NULL}};
 
 static void open_world(world *it, const char *url, const pawl_endpoint_options *options)
@@ -313,7 +313,7 @@ static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
     pawl_endpoint *other = open_endpoint(&it, "house", NULL);
     world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
     world_ok(pawl_sender_send(it.sender, "house", &options,
                               PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")), &error),
              &error);

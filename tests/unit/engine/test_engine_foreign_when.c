@@ -25,7 +25,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 
 static const pawl_endpoint_spec plain = {
     .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "foreign",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "foreign",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&plain, NULL}};
 

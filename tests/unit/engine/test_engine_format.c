@@ -127,20 +127,20 @@ static pawl_code unseal(const pawl_state_about *about, pawl_text stored, pawl_ar
 
 /* ---- Programs, one after another on one store ---------------------------------------------- */
 
-static const pawl_state_format sealed = {PAWL_STATE_FORMAT_INIT, .read = unseal, .write = seal,
+static const pawl_state_format sealed = {PAWL_STATE_FORMAT_HEAD, .read = unseal, .write = seal,
                                          .context = &keys};
-static const pawl_state_format sealed_dates = {PAWL_STATE_FORMAT_INIT,
+static const pawl_state_format sealed_dates = {PAWL_STATE_FORMAT_HEAD,
                                                .times = PAWL_TIMES_MICROSOFT, .read = unseal,
                                                .write = seal, .context = &keys};
-static const pawl_state_format dates      = {PAWL_STATE_FORMAT_INIT, .times = PAWL_TIMES_MICROSOFT};
-static const pawl_state_format numbers    = {PAWL_STATE_FORMAT_INIT, .times = PAWL_TIMES_UNIX_US,
+static const pawl_state_format dates      = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_MICROSOFT};
+static const pawl_state_format numbers    = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_US,
                                              .stores_defaults = true};
-static const pawl_state_format dates_of_1 = {PAWL_STATE_FORMAT_INIT, .below = 2,
+static const pawl_state_format dates_of_1 = {PAWL_STATE_FORMAT_HEAD, .below = 2,
                                              .times = PAWL_TIMES_MICROSOFT};
-static const pawl_state_format sealed_of_1 = {PAWL_STATE_FORMAT_INIT, .below = 2,
+static const pawl_state_format sealed_of_1 = {PAWL_STATE_FORMAT_HEAD, .below = 2,
                                               .times = PAWL_TIMES_MICROSOFT, .read = unseal,
                                               .context = &keys};
-static const pawl_state_format plain_of_2  = {PAWL_STATE_FORMAT_INIT, .below = 3};
+static const pawl_state_format plain_of_2  = {PAWL_STATE_FORMAT_HEAD, .below = 3};
 
 #define PROGRAM(program, of_state, of_endpoint, ...)                                   \
     static const pawl_saga program##_saga = {                                          \
@@ -157,7 +157,7 @@ static const pawl_state_format plain_of_2  = {PAWL_STATE_FORMAT_INIT, .below = 3
         .sagas  = (const pawl_saga *const[]){&program##_saga, NULL},                   \
         .format = (of_endpoint)};                                                      \
     static const pawl_application program = {                                          \
-        PAWL_APPLICATION_INIT, .name = "deals",                                        \
+        PAWL_APPLICATION_HEAD, .name = "deals",                                        \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 #define OLDER(...)                                      \
     .older_formats = (const pawl_state_format *const[]) \

@@ -128,7 +128,7 @@ static const pawl_endpoint_spec hands = {
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_far)}, {.handle = NULL}},
     .aggregators = (const pawl_aggregator *const[]){&bulks, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "groups",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "groups",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&hands, NULL}};
 

@@ -40,14 +40,14 @@ PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
 static const pawl_endpoint_spec office = {
     .name = "office", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_job)}, {0}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "history",
+    PAWL_APPLICATION_HEAD, .name = "history",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
 
 static const pawl_endpoint_spec sql_office = {
     .name     = "office",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sql_job), .own_sql = true}, {0}}};
 static const pawl_application sql_application = {
-    PAWL_APPLICATION_INIT, .name = "history",
+    PAWL_APPLICATION_HEAD, .name = "history",
     .endpoints = (const pawl_endpoint_spec *const[]){&sql_office, NULL}};
 
 static void open_world(world *it, const char *url, const pawl_application *used,

@@ -55,7 +55,7 @@ static const pawl_entity box_entity = {
     .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_filled), NULL}};
 static const pawl_endpoint_spec boxes = {
     .name = "boxes", .entities = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "boxes",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "boxes",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&boxes, NULL}};
 

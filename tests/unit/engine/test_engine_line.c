@@ -134,14 +134,14 @@ static const pawl_endpoint_spec toll_office = {
 static const pawl_endpoint_spec both_office = {
     .name = "office", .sagas = (const pawl_saga *const[]){&trip_saga, &guide_saga, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "lines",
+    PAWL_APPLICATION_HEAD, .name = "lines",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
-static const pawl_application both = {PAWL_APPLICATION_INIT, .name = "lines",
+static const pawl_application both = {PAWL_APPLICATION_HEAD, .name = "lines",
                                       .endpoints =
                                           (const pawl_endpoint_spec *const[]){&both_office, NULL}};
 
 static const pawl_application with_tolls = {
-    PAWL_APPLICATION_INIT, .name = "lines",
+    PAWL_APPLICATION_HEAD, .name = "lines",
     .endpoints = (const pawl_endpoint_spec *const[]){&toll_office, NULL}};
 
 /* ---- What is seen ------------------------------------------------------------ */

@@ -105,7 +105,7 @@ static const pawl_endpoint_spec library = {
     .sagas    = (const pawl_saga *const[]){&safes, &books, &cards, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "locked",
+    PAWL_APPLICATION_HEAD, .name = "locked",
     .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
 
 static void open_world(world *it, const char *url, pawl_endpoint_options options)

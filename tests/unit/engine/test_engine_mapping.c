@@ -66,7 +66,7 @@ static const pawl_saga place_saga = {
 
 static const pawl_endpoint_spec map         = {.name  = "map",
                                                .sagas = (const pawl_saga *const[]){&place_saga, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "mapping",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "mapping",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){&map, NULL}};
 
@@ -99,7 +99,7 @@ static void e8_a_type_without_a_row_is_found_by_its_bases_mapping(const char *ur
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.base", "move"}, {NULL, NULL}};
     open_world(&it, url);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .headers = headers};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
     world_ok(pawl_sender_send(
                  it.sender, "map", &options,
                  PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")), &error),

@@ -197,7 +197,7 @@ static const pawl_endpoint_spec mill = {
     .handlers    = (const pawl_on[]){
            {.handle = PAWL_HANDLE(on_work)}, {.handle = PAWL_HANDLE(on_numbers)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "memory", .endpoints = PAWL_ENDPOINTS(&mill),
+    PAWL_APPLICATION_HEAD, .name = "memory", .endpoints = PAWL_ENDPOINTS(&mill),
     .filters = PAWL_FILTERS({.before = filter_before, .after = filter_after})};
 
 static void open_world(world *it, const char *url, pawl_endpoint_options options)

@@ -69,7 +69,7 @@ static bool is_refused;
         .name     = "parcels",                                                                   \
         .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(program##_on)}, {.handle = NULL}}}; \
     static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_INIT, .name = "parcels",                                                \
+        PAWL_APPLICATION_HEAD, .name = "parcels",                                                \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(old, old_parcel, dozens);
 PROGRAM(new, parcel, pieces);
@@ -230,7 +230,7 @@ static void send_with_version(world *it, const char *version)
 {
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.version", version}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .headers = headers, .due = world_now(it)};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .headers = headers, .due = world_now(it)};
     world_ok(pawl_sender_send_json(it->sender, "parcels", &options, "parcel",
                                    PAWL_TEXT("{\"name\":\"d\",\"pieces\":7,\"more\":1}"), &error),
              &error);
@@ -363,7 +363,7 @@ static const pawl_endpoint_spec sender_endpoint = {
     .options  = PAWL_OPTIONS(.routes = PAWL_ROUTES(
                                  {.name = "far", .queue = "parcels", .is_outbox = true}))};
 static const pawl_application sender = {
-    PAWL_APPLICATION_INIT, .name = "sender",
+    PAWL_APPLICATION_HEAD, .name = "sender",
     .endpoints = (const pawl_endpoint_spec *const[]){&sender_endpoint, NULL}};
 
 static void an_outbox_row_carries_its_version(const char *url)
@@ -426,7 +426,7 @@ static void e13_a_timeout_has_no_version_of_another_body(const char *url)
         .name        = "parcels",                                                                \
         .aggregators = (const pawl_aggregator *const[]){&program##_pile, NULL}};                 \
     static const pawl_application program##_collecting = {                                       \
-        PAWL_APPLICATION_INIT, .name = "parcels",                                                \
+        PAWL_APPLICATION_HEAD, .name = "parcels",                                                \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_collectors, NULL}}
 COLLECTOR(old, old_parcel, dozens);
 COLLECTOR(new, parcel, pieces);
@@ -452,7 +452,7 @@ static const pawl_endpoint_spec box_collectors = {
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_box)}, {.handle = NULL}},
     .aggregators = (const pawl_aggregator *const[]){&new_pile, NULL}};
 static const pawl_application box_collecting = {
-    PAWL_APPLICATION_INIT, .name = "parcels",
+    PAWL_APPLICATION_HEAD, .name = "parcels",
     .endpoints = (const pawl_endpoint_spec *const[]){&box_collectors, NULL}};
 
 /* The version of the box is not that of the parcel, which the message says nothing of. */
@@ -461,7 +461,7 @@ static void a_row_has_the_version_of_its_own_type(const char *url)
     world             it;
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.version", "3"}, {NULL, NULL}};
-    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .headers = headers};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
     begin(url);
     open_with(&it, url, &box_collecting);
     options.due = world_now(&it);

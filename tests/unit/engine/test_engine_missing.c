@@ -102,7 +102,7 @@ static const pawl_saga case_saga = {
 static const pawl_endpoint_spec court = {.name  = "court",
                                          .sagas = (const pawl_saga *const[]){&case_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "missing",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "missing",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&court, NULL}};
 

@@ -74,7 +74,7 @@ static const pawl_endpoint_spec office = {
                                   {.handle = PAWL_HANDLE(on_plain)},
                                   {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "now",
+    PAWL_APPLICATION_HEAD, .name = "now",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
 
 static const pawl_route routes[] = {{.name = other_name, .is_outbox = true}, {.name = NULL}};

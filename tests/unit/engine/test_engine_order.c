@@ -77,7 +77,7 @@ static const pawl_endpoint_spec desk = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
     .options  = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
                              .delayed_retries = 2, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 static void open_as(world *it, const char *url, const char *ordered)
@@ -452,7 +452,7 @@ static const pawl_endpoint_spec slow_desk = {
     .name     = "desk",
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line_slowly)}),
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1)};
-static const pawl_application slow_application = {PAWL_APPLICATION_INIT, .name = "order",
+static const pawl_application slow_application = {PAWL_APPLICATION_HEAD, .name = "order",
                                                   .endpoints = PAWL_ENDPOINTS(&slow_desk)};
 
 static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)

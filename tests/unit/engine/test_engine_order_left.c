@@ -85,7 +85,7 @@ static const pawl_endpoint_spec desk = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
                              .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 static void open_world(world *it, const char *url, int batch_messages, int fails)

@@ -91,7 +91,7 @@ static const pawl_endpoint_spec desk = {
     .sagas   = PAWL_SAGAS(&track_saga),
     .options = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
                             .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10))};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 /* ---- A play ------------------------------------------------------------------ */

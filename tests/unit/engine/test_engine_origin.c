@@ -122,7 +122,7 @@ static const pawl_endpoint_spec orders = {
     .sagas    = (const pawl_saga *const[]){&order_saga, &full_saga, NULL},
     .entities = (const pawl_entity *const[]){&tally_entity, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "orders",
+    PAWL_APPLICATION_HEAD, .name = "orders",
     .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
 
 static void open_world(world *it, const char *url)
@@ -136,7 +136,7 @@ static void post_place(world *it, const char *id, const char *queue)
 {
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.reply_to", queue}, {NULL, NULL}};
-    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .id = id, .due = world_now(it)};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .due = world_now(it)};
     options.headers             = queue != NULL ? headers : NULL;
     world_ok(pawl_sender_send(it->sender, "orders", &options,
                               PAWL_MESSAGE(place, .name = PAWL_TEXT("a")), &error),

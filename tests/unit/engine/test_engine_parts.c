@@ -62,7 +62,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 static void try_out(const char *url, const pawl_endpoint_spec *spec, const pawl_route *routes,
                     const char *expected)
 {
-    const pawl_application      application = {PAWL_APPLICATION_INIT, .name = "parts",
+    const pawl_application      application = {PAWL_APPLICATION_HEAD, .name = "parts",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){spec, NULL}};
     const pawl_endpoint_options options     = {.routes = routes, .no_service = true};

@@ -55,7 +55,7 @@ static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .period = PAWL_MINUTES(30), .max = 50};
 static const pawl_endpoint_spec desk = {
     .name = "desk", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&parts)};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "pause",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "pause",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 #define LOOK PAWL__PAUSE_PERIOD

@@ -25,7 +25,7 @@ static const pawl_endpoint_spec bank = {
     .processes = (const pawl_process *const[]){&transfer_process, NULL},
     .entities  = (const pawl_entity *const[]){&account_entity, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "bank",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "bank",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&bank, NULL}};
 

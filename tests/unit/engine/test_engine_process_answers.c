@@ -190,12 +190,12 @@ static const pawl_endpoint_spec three_kinds = {
     .entities  = (const pawl_entity *const[]){&desk_entity, NULL},
     .processes = (const pawl_process *const[]){&case_process, &cases_process, NULL}};
 static const pawl_application apart = {
-    PAWL_APPLICATION_INIT, .name = "apart",
+    PAWL_APPLICATION_HEAD, .name = "apart",
     .endpoints = (const pawl_endpoint_spec *const[]){&cases, &desks, NULL}};
 static const pawl_application together = {
-    PAWL_APPLICATION_INIT, .name = "together",
+    PAWL_APPLICATION_HEAD, .name = "together",
     .endpoints = (const pawl_endpoint_spec *const[]){&both_kinds, NULL}};
-static const pawl_application alike = {PAWL_APPLICATION_INIT, .name = "alike",
+static const pawl_application alike = {PAWL_APPLICATION_HEAD, .name = "alike",
                                        .endpoints =
                                            (const pawl_endpoint_spec *const[]){&three_kinds, NULL}};
 
@@ -203,7 +203,7 @@ static const pawl_endpoint_spec two_desks = {
     .name      = "desks",
     .entities  = (const pawl_entity *const[]){&desk_entity, &board_entity, NULL},
     .processes = (const pawl_process *const[]){&case_process, NULL}};
-static const pawl_application doubled = {PAWL_APPLICATION_INIT, .name = "doubled",
+static const pawl_application doubled = {PAWL_APPLICATION_HEAD, .name = "doubled",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&two_desks, NULL}};
 
@@ -302,7 +302,7 @@ static void an_entity_can_reply(const char *url)
     world             it;
     pawl_error        error   = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     open_world(&it, url, &together);
     world_ok(pawl_sender_send(it.sender, "desks", &options,
                               PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
@@ -359,7 +359,7 @@ static void a_trace_goes_through_events_and_answers(const char *url)
     world                    it;
     pawl_error               error = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     open_world(&it, url, &together);
     world_ok(pawl_sender_send(it.sender, "desks", &options,
                               PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")), &error),
@@ -451,7 +451,7 @@ static void redeliver(world *at, const char *from)
                                        {PAWL_HEADER_PROCESS, "Case/7"},
                                        {PAWL_HEADER_ANSWER, "accepted,rejected"},
                                        {NULL, NULL}};
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .id = id,
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .id = id,
                                        .headers = list};
     pawl_uuid_format(pawl_dispatch_id_make(pawl_text_of(from), PAWL_TEXT("Case/7"), 1, 0).uuid, id);
     assert_true(world_is_marked(at, id));
@@ -516,7 +516,7 @@ static const pawl_entity sql_desk = {
 static const pawl_endpoint_spec sql_desks = {
     .name = "desks", .entities = (const pawl_entity *const[]){&sql_desk, NULL}};
 static const pawl_application with_sql = {
-    PAWL_APPLICATION_INIT, .name = "sql",
+    PAWL_APPLICATION_HEAD, .name = "sql",
     .endpoints = (const pawl_endpoint_spec *const[]){&sql_desks, NULL}};
 
 static void post_sql(world *it, const char *how)
@@ -526,7 +526,7 @@ static void post_sql(world *it, const char *how)
                                  {PAWL_HEADER_ANSWER, "rejected"},
                                  {NULL, NULL}};
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     world_ok(pawl_sender_send(
                  it->sender, "desks", &options,
                  PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)), &error),

@@ -53,7 +53,7 @@ PAWL_APPLY(apply_advanced, meter, advanced);
     static const pawl_endpoint_spec program##_endpoint = {                                   \
         .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}}; \
     static const pawl_application program = {                                                \
-        PAWL_APPLICATION_INIT, .name = "meters",                                             \
+        PAWL_APPLICATION_HEAD, .name = "meters",                                             \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(three, 2, 3);
 PROGRAM(ten, 2, 10);
@@ -249,7 +249,7 @@ static const pawl_entity cart_entity = {
 static const pawl_endpoint_spec carts_endpoint = {
     .name = "carts", .entities = (const pawl_entity *const[]){&cart_entity, NULL}};
 static const pawl_application carts = {
-    PAWL_APPLICATION_INIT, .name = "carts",
+    PAWL_APPLICATION_HEAD, .name = "carts",
     .endpoints = (const pawl_endpoint_spec *const[]){&carts_endpoint, NULL}};
 
 static void post_line(world *it, int64_t count)

@@ -99,7 +99,7 @@ static const pawl_endpoint_spec things = {
     .entities  = (const pawl_entity *const[]){&thing_entity, NULL},
     .processes = (const pawl_process *const[]){&watch_process, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "things",
+    PAWL_APPLICATION_HEAD, .name = "things",
     .endpoints = (const pawl_endpoint_spec *const[]){&things, NULL}};
 
 static void open_world(world *it, const char *url)

@@ -216,7 +216,7 @@ static const pawl_entity today_tally = {
     static const pawl_endpoint_spec program##_endpoint = {                             \
         .name = "tallies", .entities = (const pawl_entity *const[]){&(entity), NULL}}; \
     static const pawl_application program = {                                          \
-        PAWL_APPLICATION_INIT, .name = "tallies",                                      \
+        PAWL_APPLICATION_HEAD, .name = "tallies",                                      \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(old, old_tally);
 PROGRAM(folding, old_tally_with_folds);

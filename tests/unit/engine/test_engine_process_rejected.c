@@ -96,7 +96,7 @@ static const pawl_endpoint_spec office = {
     .entities  = (const pawl_entity *const[]){&clerk_entity, NULL},
     .processes = (const pawl_process *const[]){&wish_process, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "office",
+    PAWL_APPLICATION_HEAD, .name = "office",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
 
 static void open_world(world *it, const char *url)

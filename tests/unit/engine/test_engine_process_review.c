@@ -71,7 +71,7 @@ PAWL_RECORD(stepped, STEPPED);
 /* To two queues under one id of the application's own. */
 static pawl_code send_twice(pawl_context *ctx)
 {
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "order-7"};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "order-7"};
     (void)pawl_send_with(ctx, "north", &options, PAWL_MESSAGE(put, .shelf = PAWL_TEXT("a")));
     return pawl_send_with(ctx, "south", &options, PAWL_MESSAGE(put, .shelf = PAWL_TEXT("a")));
 }
@@ -146,7 +146,7 @@ static const pawl_endpoint_spec south = {
     .entities = (const pawl_entity *const[]){&south_entity, NULL},
 };
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "yard",
+    PAWL_APPLICATION_HEAD, .name = "yard",
     .endpoints = (const pawl_endpoint_spec *const[]){&jobs, &north, &south, NULL}};
 
 #define JOB_ID "0b9c3d1e-2f4a-4c6e-8d7b-1a2b3c4d5e6f"
@@ -163,7 +163,7 @@ static void post_go(world *it, const char *id, const char *how, const pawl_heade
 {
     pawl_error        error   = PAWL_ERROR_INIT;
     go                message = {.how = pawl_text_of(how)};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .id = id,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = id,
                                  .headers = headers};
     world_ok(pawl_uuid_parse(PAWL_TEXT(JOB_ID), &message.id, &error), &error);
     world_ok(pawl_sender_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message, &error),
@@ -291,7 +291,7 @@ static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const
     world                    it;
     pawl_error               error = PAWL_ERROR_INIT;
     open_world(&it, url);
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it),
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it),
                                        .headers = headers};
     world_ok(pawl_sender_send(it.sender, "jobs", &options,
                               PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), &error),

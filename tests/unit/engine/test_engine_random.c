@@ -413,7 +413,7 @@ static void post_one(play *p, size_t number, const post *one)
     snprintf(id, sizeof id, "m-%zu", number);
     snprintf(badges[0], sizeof badges[0], "badge-%d", (int)one->what.number);
     snprintf(badges[1], sizeof badges[1], "badge-%d", (int)one->sought);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = one->due, .id = id};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = one->due, .id = id};
     begin             what    = one->what;
     const seek        sought  = {.badge      = pawl_text_of(badges[1]),
                                  .next_badge = pawl_text_of(badges[0]),

@@ -184,7 +184,7 @@ static const pawl_endpoint_spec desk = {
     .aggregators = (const pawl_aggregator *const[]){&collected, NULL},
     .options =
         PAWL_OPTIONS(.recovery = PAWL_RECOVERY({.code = PAWL_ELIMIT, .then = PAWL_THEN_DISCARD}))};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "random",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "random",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&desk, NULL}};
 

@@ -111,7 +111,7 @@ static const pawl_endpoint_spec office = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_attempt)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "recoverability",
+    PAWL_APPLICATION_HEAD, .name = "recoverability",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
 
 /* The endpoint as a newer program has it. */
@@ -120,7 +120,7 @@ static const pawl_endpoint_spec office_of_tomorrow = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_other)}, {.handle = NULL}}};
 
 static const pawl_application tomorrow = {
-    PAWL_APPLICATION_INIT, .name = "recoverability",
+    PAWL_APPLICATION_HEAD, .name = "recoverability",
     .endpoints = (const pawl_endpoint_spec *const[]){&office_of_tomorrow, NULL}};
 
 static void open_world(world *it, const char *url, pawl_endpoint_options options)
@@ -223,7 +223,7 @@ static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
     const pawl_header headers[] = {{"colour", "red"}, {NULL, NULL}};
     open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
     always(PAWL_REJECT);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .id = "m",
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .id = "m",
                                  .headers = headers, .correlation_id = "talk"};
     world_ok(pawl_sender_send(it.sender, "office", &options,
                               PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), &error),

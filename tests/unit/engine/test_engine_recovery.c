@@ -85,11 +85,11 @@ static const pawl_endpoint_spec office = {
     .name     = "office",
     .sagas    = PAWL_SAGAS(&visit_saga),
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}, {.handle = PAWL_HANDLE(on_probe)})};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "recovery",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "recovery",
                                                .endpoints = PAWL_ENDPOINTS(&office)};
 static const pawl_endpoint_spec sql_office  = {
      .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
-static const pawl_application sql_application = {PAWL_APPLICATION_INIT, .name = "recovery",
+static const pawl_application sql_application = {PAWL_APPLICATION_HEAD, .name = "recovery",
                                                  .endpoints = PAWL_ENDPOINTS(&sql_office)};
 
 static void keep_line(pawl_log_level level, const char *text, void *context)

@@ -94,7 +94,7 @@ static const pawl_endpoint_spec depot_b  = {.name = "depot", .sagas = PAWL_SAGAS
 
 #define PROGRAM(depot)                                                                 \
     {                                                                                  \
-        PAWL_APPLICATION_INIT, .name = "rename", .endpoints = PAWL_ENDPOINTS(&(depot)) \
+        PAWL_APPLICATION_HEAD, .name = "rename", .endpoints = PAWL_ENDPOINTS(&(depot)) \
     }
 static const pawl_application program_a = PROGRAM(depot_a), program_ab = PROGRAM(depot_ab),
                               program_b = PROGRAM(depot_b);

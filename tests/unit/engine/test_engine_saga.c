@@ -131,7 +131,7 @@ static const pawl_saga order_saga = {
 static const pawl_endpoint_spec shop = {.name  = "shop",
                                         .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "sagas",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sagas",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&shop, NULL}};
 

@@ -188,14 +188,14 @@ static const pawl_endpoint_spec single   = {.name  = "desks",
                                             .sagas = PAWL_SAGAS(&trip_saga),
                                             .entities =
                                                 (const pawl_entity *const[]){&desk_entity, NULL}};
-static const pawl_application   together = {PAWL_APPLICATION_INIT, .name = "together",
+static const pawl_application   together = {PAWL_APPLICATION_HEAD, .name = "together",
                                             .endpoints =
                                                 (const pawl_endpoint_spec *const[]){&all, NULL}};
-static const pawl_application   alone    = {PAWL_APPLICATION_INIT, .name = "alone",
+static const pawl_application   alone    = {PAWL_APPLICATION_HEAD, .name = "alone",
                                             .endpoints =
                                                 (const pawl_endpoint_spec *const[]){&single, NULL}};
 static const pawl_application   apart    = {
-         PAWL_APPLICATION_INIT, .name = "apart",
+         PAWL_APPLICATION_HEAD, .name = "apart",
          .endpoints = (const pawl_endpoint_spec *const[]){&trips, &desks, NULL}};
 
 static void count_line(pawl_log_level level, const char *text, void *context)
@@ -331,7 +331,7 @@ static void e14_a_saga_begun_again_does_not_hear_of_the_one_before(const char *u
 static void post_answer(world *it, const char *address)
 {
     const pawl_header       list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     pawl_error              error   = PAWL_ERROR_INIT;
     world_ok(pawl_sender_send(it->sender, "desks", &options,
                               PAWL_MESSAGE(pawl_rejected, .type = PAWL_TEXT("work"),

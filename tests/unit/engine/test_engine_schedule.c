@@ -43,7 +43,7 @@ static const report fourth = {.number = 4, .kind = PAWL_TEXT_INIT("r")};
         .name      = "office",                                                        \
         .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_task)}),                       \
         .schedules = __VA_ARGS__};                                                    \
-    static const pawl_application variable = {PAWL_APPLICATION_INIT, .name = "diary", \
+    static const pawl_application variable = {PAWL_APPLICATION_HEAD, .name = "diary", \
                                               .endpoints = PAWL_ENDPOINTS(&variable##_office)}
 
 PROGRAM(nightly,

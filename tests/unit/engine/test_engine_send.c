@@ -47,7 +47,7 @@ static bool is(pawl_text text, const char *what)
 static pawl_code send_with(pawl_context *ctx, pawl_text how)
 {
     static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
-    pawl_send_options        options   = {PAWL_SEND_OPTIONS_INIT, .headers = headers};
+    pawl_send_options        options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
     if (is(how, "delay"))
         options.delay = PAWL_SECONDS(90);
     if (is(how, "due"))
@@ -63,7 +63,7 @@ static pawl_code send_with(pawl_context *ctx, pawl_text how)
 static pawl_code answer_with(pawl_context *ctx, pawl_text how)
 {
     static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .delay = PAWL_SECONDS(90), .id = "my-id",
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_SECONDS(90), .id = "my-id",
                                  .correlation_id = "my-conversation", .headers = headers};
     if (is(how, "publish with"))
         return pawl_publish_with(ctx, &options, PAWL_MESSAGE(news, .text = PAWL_TEXT("hello")));
@@ -76,7 +76,7 @@ static pawl_code send_long(pawl_context *ctx, size_t size)
     char id[PAWL_MESSAGE_ID_SIZE_MAX + 2];
     memset(id, 'i', sizeof id);
     id[size] = '\0';
-    return pawl_send_with(ctx, "out", &(pawl_send_options){PAWL_SEND_OPTIONS_INIT, .id = id},
+    return pawl_send_with(ctx, "out", &(pawl_send_options){PAWL_SEND_OPTIONS_HEAD, .id = id},
                           PAWL_MESSAGE(answer, .text = PAWL_TEXT("long")));
 }
 
@@ -84,7 +84,7 @@ static pawl_code refused_effect(pawl_context *ctx, pawl_text how)
 {
     static char long_name[300];
     memset(long_name, 'n', sizeof long_name - 1);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .correlation_id = long_name};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .correlation_id = long_name};
     pawl_record_fn   *record  = PAWL_RECORD_OF(answer);
     answer            body    = {.text = PAWL_TEXT("x")};
     if (is(how, "bad destination"))
@@ -213,7 +213,7 @@ static const pawl_endpoint_spec fan = {
         {.handle = PAWL_HANDLE(on_sport)}, {.handle = PAWL_HANDLE(on_news)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "sending",
+    PAWL_APPLICATION_HEAD, .name = "sending",
     .endpoints = (const pawl_endpoint_spec *const[]){&desk, &client, &reader, &fan, NULL},
     .filters   = filters};
 

@@ -133,7 +133,7 @@ static const pawl_endpoint_spec library = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "alone",
+    PAWL_APPLICATION_HEAD, .name = "alone",
     .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
 
 static void open_world(world *it, const char *url, const pawl_application *the_application)
@@ -289,7 +289,7 @@ static const pawl_endpoint_spec ledger = {
                                   {.handle = PAWL_HANDLE(on_no_sql)},
                                   {.handle = NULL}}};
 
-static const pawl_application with_sql = {PAWL_APPLICATION_INIT, .name = "sql",
+static const pawl_application with_sql = {PAWL_APPLICATION_HEAD, .name = "sql",
                                           .endpoints =
                                               (const pawl_endpoint_spec *const[]){&ledger, NULL}};
 

@@ -117,7 +117,7 @@ static const pawl_process tour = {
 
 static const pawl_endpoint_spec house = {
     .name = "house", .sagas = PAWL_SAGAS(&room_saga), .processes = PAWL_PROCESSES(&tour)};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "starters",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "starters",
                                              .endpoints = PAWL_ENDPOINTS(&house)};
 
 static void open_world(world *it, const char *url, int count)

@@ -117,7 +117,7 @@ static const pawl_saga lamp_saga = {
 static const pawl_endpoint_spec house = {.name  = "house",
                                          .sagas = (const pawl_saga *const[]){&lamp_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "timeouts",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "timeouts",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&house, NULL}};
 
@@ -178,7 +178,7 @@ static void e12_a_timeout_carries_what_set_it(const char *url)
 {
     world             it;
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
                                  .correlation_id = "talk"};
     open_world(&it, url);
     world_ok(pawl_sender_send(

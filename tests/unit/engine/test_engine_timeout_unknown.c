@@ -60,7 +60,7 @@ static const pawl_endpoint_spec new_house = HOUSE(&new_lamp), old_house = HOUSE(
 
 #define APPLICATION(endpoint)                                                   \
     {                                                                           \
-        PAWL_APPLICATION_INIT, .name = "timeouts",                              \
+        PAWL_APPLICATION_HEAD, .name = "timeouts",                              \
                                .endpoints = (const pawl_endpoint_spec *const[]) \
         {                                                                       \
             endpoint, NULL                                                      \

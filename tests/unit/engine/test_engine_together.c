@@ -81,7 +81,7 @@ static pawl_code on_visit(pawl_context *ctx, house *it, const visit *message)
         pawl_timeout(ctx, "ring", PAWL_SECONDS(message->ring_after));
     if (message->go_on_after <= 0)
         return PAWL_OK;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD,
                                  .due = pawl_now(ctx) + PAWL_SECONDS(message->go_on_after)};
     return pawl_send_with(ctx, "street", &options, PAWL_MESSAGE(walk, .name = message->name));
 }
@@ -163,7 +163,7 @@ static pawl_code count_unit(pawl_context *ctx, const pawl_message *message, void
 }
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "together",
+    PAWL_APPLICATION_HEAD, .name = "together",
     .endpoints = (const pawl_endpoint_spec *const[]){&street, NULL},
     .filters   = (const pawl_filter[]){{.after = count_unit}, {.after = NULL}}};
 

@@ -92,7 +92,7 @@ static const pawl_saga parcel_saga = {
 static const pawl_endpoint_spec depot = {.name  = "depot",
                                          .sagas = (const pawl_saga *const[]){&parcel_saga, NULL}};
 
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "transitional",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "transitional",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&depot, NULL}};
 

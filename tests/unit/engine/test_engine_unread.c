@@ -53,7 +53,7 @@ PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .up
     static const pawl_endpoint_spec program##_endpoint = {                                       \
         .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}};     \
     static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_INIT, .name = "meters",                                                 \
+        PAWL_APPLICATION_HEAD, .name = "meters",                                                 \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(yesterday, advanced);
 PROGRAM(today, advanced_today);

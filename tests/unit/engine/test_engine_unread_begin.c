@@ -53,7 +53,7 @@ PAWL_RECORD(stamp, STAMP);
     static const pawl_endpoint_spec program##_trackers = {                                        \
         .name = "parcels", .sagas = (const pawl_saga *const[]){&program##_tracker, NULL}};        \
     static const pawl_application program##_tracking = {                                          \
-        PAWL_APPLICATION_INIT, .name = "parcels",                                                 \
+        PAWL_APPLICATION_HEAD, .name = "parcels",                                                 \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_trackers, NULL}}
 TRACKER(old, old_state, old_parcel);
 TRACKER(new, new_state, parcel);

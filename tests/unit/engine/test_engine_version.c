@@ -105,7 +105,7 @@ PAWL_TIMEOUT_HANDLER(on_squeak_lost, lost_wheel);
     static const pawl_endpoint_spec program##_endpoint = {                                       \
         .name = "wheels", .sagas = (const pawl_saga *const[]){&program##_saga, NULL}};           \
     static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_INIT, .name = "wheels",                                                 \
+        PAWL_APPLICATION_HEAD, .name = "wheels",                                                 \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(yesterday, old_wheel, on_turn_old, on_squeak_old);
 PROGRAM(today, wheel, on_turn, on_squeak);

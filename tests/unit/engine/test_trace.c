@@ -115,7 +115,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 static const pawl_endpoint_spec pings = {
     .name     = "pings",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "trace",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "trace",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&pings, NULL}};
 
@@ -132,7 +132,7 @@ static pawl_queue_rows sent_after(world *it, const char *traceparent, const char
 {
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_header       list[]  = {{"traceparent", traceparent}, {"tracestate", tracestate}, {0}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .headers = list,
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = list,
                                  .id = "m1"};
     world_ok(
         pawl_sender_send(it->sender, it->queue, &options, PAWL_MESSAGE(ping, .number = 1), &error),

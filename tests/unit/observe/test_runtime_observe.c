@@ -176,7 +176,7 @@ static void o23_queues_beyond_the_limit_are_one(const char *url)
 {
     observed          p;
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
     for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++) {
         char name[20];

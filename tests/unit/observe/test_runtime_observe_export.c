@@ -22,7 +22,7 @@ static void post_traced(observed *p, const char *traceparent)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_header       list[]  = {{"traceparent", traceparent}, {NULL, NULL}};
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&p->it), .headers = list};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&p->it), .headers = list};
     world_ok(
         pawl_sender_send(p->it.sender, "left", &options, PAWL_MESSAGE(call, .number = 1), &error),
         &error);

@@ -43,7 +43,7 @@ static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
 static const pawl_endpoint_spec source      = {.name  = "source",
                                                .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "failures",
+      PAWL_APPLICATION_HEAD, .name = "failures",
       .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
 
 /* ---- The receiver: answers as it is told, or is another store ----------------------- */

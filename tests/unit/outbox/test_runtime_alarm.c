@@ -14,7 +14,7 @@ static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "alarm",
+    PAWL_APPLICATION_HEAD, .name = "alarm",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 /* ---- Two runners, two receivers ---------------------------------------------------- */

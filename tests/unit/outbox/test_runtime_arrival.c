@@ -45,7 +45,7 @@ static int64_t asked_delay; /* of what is sent */
 
 static pawl_code on_call(pawl_context *ctx, flow_state *state, const call *message)
 {
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .delay = asked_delay};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .delay = asked_delay};
     state->name               = message->name;
     state->steps++;
     return pawl_send_with(ctx, "far", &options, PAWL_MESSAGE(note, .number = message->number));
@@ -56,7 +56,7 @@ static const pawl_saga          flow        = FLOW_SAGA(on_call);
 static const pawl_endpoint_spec source      = {.name  = "source",
                                                .sagas = (const pawl_saga *const[]){&flow, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "arrival",
+      PAWL_APPLICATION_HEAD, .name = "arrival",
       .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
 
 /* ---- Machines ------------------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static void close_machines(machines *it)
 /* Due by any clock, so that it is handled at once whichever worker is next. */
 static void post(machines *it, int number)
 {
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = number + 1};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = number + 1};
     pawl_sender      *sender  = NULL;
     pawl_error        error   = PAWL_ERROR_INIT;
     char              name[20];

@@ -35,7 +35,7 @@ static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
 static const pawl_endpoint_spec source      = {.name  = "source",
                                                .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "away",
+      PAWL_APPLICATION_HEAD, .name = "away",
       .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 /* ---- Receivers that are away, or not ------------------------------------------------ */

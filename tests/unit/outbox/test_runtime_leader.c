@@ -22,7 +22,7 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 static const pawl_endpoint_spec source = {
     .name = "source", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {0}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "leading",
+    PAWL_APPLICATION_HEAD, .name = "leading",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 /* ---- Two sinks -------------------------------------------------------------- */

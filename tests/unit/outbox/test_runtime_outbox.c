@@ -53,7 +53,7 @@ static const pawl_endpoint_spec source = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "outbox",
+    PAWL_APPLICATION_HEAD, .name = "outbox",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
 
 /* ---- Two stores ------------------------------------------------------------------ */

@@ -25,7 +25,7 @@ static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "pause",
+    PAWL_APPLICATION_HEAD, .name = "pause",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
 
 /* ---- What the receiver answers -------------------------------------------------------- */

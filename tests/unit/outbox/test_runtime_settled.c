@@ -36,7 +36,7 @@ static const pawl_endpoint_spec source    = {
        .sagas    = (const pawl_saga *const[]){&flow_saga, NULL},
        .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tell)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "settling",
+    PAWL_APPLICATION_HEAD, .name = "settling",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
 
 /* ---- A sink, and somebody who settles rows meanwhile -------------------------- */

@@ -19,7 +19,7 @@ static const pawl_endpoint_spec source = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "takeover",
+    PAWL_APPLICATION_HEAD, .name = "takeover",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 static const pawl_route routes[] = {{.name = "far", .queue = "notes", .is_outbox = true},

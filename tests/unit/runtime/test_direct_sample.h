@@ -82,7 +82,7 @@ static const pawl_endpoint_spec direct_reader = {
     .sagas    = (const pawl_saga *const[]){&talk, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sent)}, {.handle = NULL}}};
 static const pawl_application direct_application = {
-    PAWL_APPLICATION_INIT, .name = "direct",
+    PAWL_APPLICATION_HEAD, .name = "direct",
     .endpoints = (const pawl_endpoint_spec *const[]){&direct_reader, NULL}};
 
 static inline void put_note(int number)

@@ -41,7 +41,7 @@ static const pawl_endpoint_spec reader = {
     .name     = "reader",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "intake",
+    PAWL_APPLICATION_HEAD, .name = "intake",
     .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
 
 /* ---- A broker ------------------------------------------------------------------------ */

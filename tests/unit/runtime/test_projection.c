@@ -195,7 +195,7 @@ static void a_name_must_leave_room_for_its_prefix(const char *url)
         const pawl_projection    projection = {.name = name, .on = names.on};
         const pawl_endpoint_spec spec       = {
                   .name = "plain", .projections = (const pawl_projection *const[]){&projection, NULL}};
-        const pawl_application long_names = {PAWL_APPLICATION_INIT, .name = "long",
+        const pawl_application long_names = {PAWL_APPLICATION_HEAD, .name = "long",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&spec, NULL}};
         pawl_code code = pawl_endpoint_create(&long_names, NULL, &options, &endpoint, &error);

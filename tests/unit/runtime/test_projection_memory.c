@@ -93,13 +93,13 @@ static const pawl_endpoint_spec depot       = {.name     = "depot",
                                                .entities = (const pawl_entity *const[]){&tanks, NULL},
                                                .projections =
                                                    (const pawl_projection *const[]){&view, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "memory",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "memory",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){&depot, NULL}};
 
 static const pawl_endpoint_spec shelf = {
     .name = "shelf", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
-static const pawl_application shelves = {PAWL_APPLICATION_INIT, .name = "shelves",
+static const pawl_application shelves = {PAWL_APPLICATION_HEAD, .name = "shelves",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&shelf, NULL}};
 
@@ -156,9 +156,9 @@ static const pawl_endpoint_spec old_bench = {.name  = "bench",
 static const pawl_endpoint_spec bench     = {.name  = "bench",
                                              .sagas = (const pawl_saga *const[]){&jobs, NULL}};
 static const pawl_application   yesterday = {
-      PAWL_APPLICATION_INIT, .name = "jobs",
+      PAWL_APPLICATION_HEAD, .name = "jobs",
       .endpoints = (const pawl_endpoint_spec *const[]){&old_bench, NULL}};
-static const pawl_application today = {PAWL_APPLICATION_INIT, .name = "jobs",
+static const pawl_application today = {PAWL_APPLICATION_HEAD, .name = "jobs",
                                        .endpoints =
                                            (const pawl_endpoint_spec *const[]){&bench, NULL}};
 

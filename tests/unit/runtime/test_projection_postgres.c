@@ -69,7 +69,7 @@ static const pawl_endpoint_spec plain  = {
 static const pawl_endpoint_spec counting = {
     .name = "counting", .projections = (const pawl_projection *const[]){&counts, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "projecting",
+    PAWL_APPLICATION_HEAD, .name = "projecting",
     .endpoints = (const pawl_endpoint_spec *const[]){&plain, &counting, NULL}};
 
 /* ---- Appending ------------------------------------------------------------------ */

@@ -150,7 +150,7 @@ static const pawl_entity box_entity = {
     }
 #define APPLICATION(variable, ...)                   \
     static const pawl_application variable = {       \
-        PAWL_APPLICATION_INIT, .name = "projecting", \
+        PAWL_APPLICATION_HEAD, .name = "projecting", \
         .endpoints = (const pawl_endpoint_spec *const[]){__VA_ARGS__, NULL}}
 
 ENDPOINT(plain, "plain", &names);

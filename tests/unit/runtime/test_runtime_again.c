@@ -109,7 +109,7 @@ static const pawl_saga visits = {
                             {.handle = NULL}}};
 static const pawl_endpoint_spec house = {.name  = "house",
                                          .sagas = (const pawl_saga *const[]){&visits, NULL}};
-static const pawl_application   again = {PAWL_APPLICATION_INIT, .name = "again",
+static const pawl_application   again = {PAWL_APPLICATION_HEAD, .name = "again",
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&house, NULL}};
 

@@ -86,7 +86,7 @@ static const pawl_endpoint_spec boxes = {
     .name     = "boxes",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bad)}, {.handle = NULL}},
     .entities = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "boxes",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "boxes",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&boxes, NULL}};
 
@@ -95,7 +95,7 @@ static const pawl_endpoint_spec single = {
     .handlers =
         (const pawl_on[]){{.handle = PAWL_HANDLE(on_alone), .own_sql = true}, {.handle = NULL}}};
 static const pawl_application own_application = {
-    PAWL_APPLICATION_INIT, .name = "single",
+    PAWL_APPLICATION_HEAD, .name = "single",
     .endpoints = (const pawl_endpoint_spec *const[]){&single, NULL}};
 
 /* ---- Tests ---------------------------------------------------------------------------- */

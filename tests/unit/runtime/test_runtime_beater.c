@@ -30,7 +30,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 static const pawl_endpoint_spec pinging = {
     .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "beater",
+    PAWL_APPLICATION_HEAD, .name = "beater",
     .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
 
 /* ---- The store --------------------------------------------------------------- */

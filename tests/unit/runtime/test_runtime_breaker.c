@@ -94,7 +94,7 @@ static const pawl_endpoint_spec working = {
     .aggregators = (const pawl_aggregator *const[]){&pieces, NULL},
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "breaker",
+    PAWL_APPLICATION_HEAD, .name = "breaker",
     .endpoints = (const pawl_endpoint_spec *const[]){&working, NULL}};
 
 /* ---- Words ------------------------------------------------------------------- */

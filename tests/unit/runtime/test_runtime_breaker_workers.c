@@ -49,7 +49,7 @@ static const pawl_endpoint_spec working = {
     .name     = "working",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "breakers",
+    PAWL_APPLICATION_HEAD, .name = "breakers",
     .endpoints = (const pawl_endpoint_spec *const[]){&working, NULL}};
 
 /* A failure opens it, and what failed comes back long after. */

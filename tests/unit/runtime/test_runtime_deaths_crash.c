@@ -75,7 +75,7 @@ static const pawl_endpoint_spec dock = {
     .name     = "dock",
     .sagas    = (const pawl_saga *const[]){&ships, NULL},
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_load)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "dock",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "dock",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&dock, NULL}};
 

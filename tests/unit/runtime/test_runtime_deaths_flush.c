@@ -54,7 +54,7 @@ static const pawl_endpoint_spec dock = {
     .name        = "dock",
     .aggregators = PAWL_AGGREGATORS(&crates),
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "dock",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "dock",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&dock, NULL}};
 

@@ -21,7 +21,7 @@ PAWL_MESSAGE_HANDLER(on_news, news);
 
 static const pawl_endpoint_spec desk = {
     .name = "desk", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_news)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "expired",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "expired",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 /* A message that may be handled `after` a time, and until then. */
@@ -29,7 +29,7 @@ static void post(world *it, const char *id, int32_t number, const char *expires,
 {
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, expires}, {NULL, NULL}};
-    pawl_send_options options   = {PAWL_SEND_OPTIONS_INIT, .id = id, .headers = headers,
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                    .due = pawl_time_add(world_now(it), after)};
     world_ok(pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number),
                               &error),

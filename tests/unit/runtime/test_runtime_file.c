@@ -27,7 +27,7 @@ static const pawl_endpoint_spec reader = {
     .name     = "reader",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "file",
+    PAWL_APPLICATION_HEAD, .name = "file",
     .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
 
 static void expect_step(pawl_endpoint *endpoint, pawl_code expected)

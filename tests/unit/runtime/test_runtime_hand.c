@@ -26,7 +26,7 @@ PAWL_MESSAGE_HANDLER(on_tick, tick);
 
 static const pawl_endpoint_spec plain = {
     .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tick)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hands",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hands",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&plain, NULL}};
 

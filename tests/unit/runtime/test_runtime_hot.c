@@ -52,7 +52,7 @@ static const pawl_saga counter_saga = {
 static const pawl_endpoint_spec counting = {
     .name = "counting", .sagas = (const pawl_saga *const[]){&counter_saga, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "hot_threads",
+    PAWL_APPLICATION_HEAD, .name = "hot_threads",
     .endpoints = (const pawl_endpoint_spec *const[]){&counting, NULL}};
 
 /* Another worker saves the counter "a" as it is. */

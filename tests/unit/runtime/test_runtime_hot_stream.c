@@ -112,7 +112,7 @@ static const pawl_endpoint_spec shop = {
     .name      = "shop",
     .processes = (const pawl_process *const[]){&asker_process, NULL},
     .entities  = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hot_streams",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hot_streams",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&shop, NULL}};
 

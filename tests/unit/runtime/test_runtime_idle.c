@@ -112,7 +112,7 @@ static const pawl_endpoint_spec everything = {
     .aggregators = (const pawl_aggregator *const[]){&parts, &lines_of, NULL},
     .projections = (const pawl_projection *const[]){&pings, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "idle",
+    PAWL_APPLICATION_HEAD, .name = "idle",
     .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, &packing, &reading,
                                                      &everything, NULL}};
 

@@ -227,9 +227,9 @@ static const pawl_endpoint_spec named[] = {
      .queue    = "reader.in",
      .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}}};
 static const pawl_application names[] = {
-    {PAWL_APPLICATION_INIT, .name = "named",
+    {PAWL_APPLICATION_HEAD, .name = "named",
      .endpoints = (const pawl_endpoint_spec *const[]){&named[0], NULL}},
-    {PAWL_APPLICATION_INIT, .name = "renamed",
+    {PAWL_APPLICATION_HEAD, .name = "renamed",
      .endpoints = (const pawl_endpoint_spec *const[]){&named[1], NULL}}};
 
 /* An operator takes m-1 out for good, and makes a letter of m-2; copies of both come from the broker afterwards. */

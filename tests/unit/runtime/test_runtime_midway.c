@@ -31,7 +31,7 @@ static const pawl_endpoint_spec mill        = {.name = "mill",
                                                    (const pawl_on[]){{.handle = PAWL_HANDLE(on_slow_work)},
                                                                      {.handle = PAWL_HANDLE(on_abroad)},
                                                                      {.handle = NULL}}};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "midway",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "midway",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){&mill, NULL}};
 

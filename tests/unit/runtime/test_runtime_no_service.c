@@ -24,7 +24,7 @@ static const pawl_endpoint_spec caller = {
     .name     = "caller",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "no_service",
+    PAWL_APPLICATION_HEAD, .name = "no_service",
     .endpoints = (const pawl_endpoint_spec *const[]){&caller, NULL}};
 
 static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_target"},

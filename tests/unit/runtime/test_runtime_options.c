@@ -39,7 +39,7 @@ static pawl_application   factory;
 static const pawl_application *with(const pawl_endpoint_options *options)
 {
     static const pawl_endpoint_spec *endpoints[] = {&works, NULL};
-    factory = (pawl_application){PAWL_APPLICATION_INIT, .name = "factory", .endpoints = endpoints};
+    factory = (pawl_application){PAWL_APPLICATION_HEAD, .name = "factory", .endpoints = endpoints};
     works.options = options;
     runs          = 0;
     user_seen     = NULL;

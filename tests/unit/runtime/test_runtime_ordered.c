@@ -56,7 +56,7 @@ static const pawl_endpoint_spec desk = {
     .options =
         PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1, .delayed_retries = 9,
                      .retry_delay = PAWL_MILLISECONDS(5), .batch_messages = 16)};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "order",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
 static void send_some(const char *url, int first, int count)

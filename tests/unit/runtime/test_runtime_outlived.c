@@ -100,7 +100,7 @@ static const pawl_endpoint_spec works       = {.name  = "works",
                                                .aggregators =
                                                    (const pawl_aggregator *const[]){&items, NULL},
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "outlived",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "outlived",
                                                .endpoints = PAWL_ENDPOINTS(&works)};
 
 static void begin(const char *url, const pawl_endpoint_options *options)

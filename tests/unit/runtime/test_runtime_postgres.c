@@ -66,7 +66,7 @@ static const pawl_endpoint_spec plain = {
 static const pawl_endpoint_spec orders      = {.name  = "orders",
                                                .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "waking",
+      PAWL_APPLICATION_HEAD, .name = "waking",
       .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, NULL}};
 
 /* ---- Waking ------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 
 static const pawl_endpoint_spec plain = {
     .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "paused",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "paused",
                                              .endpoints = PAWL_ENDPOINTS(&plain)};
 
 static void send_some(const char *url, int count)

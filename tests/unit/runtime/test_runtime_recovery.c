@@ -36,7 +36,7 @@ static pawl_code open_test(const pawl_recovery *table, const pawl_recovery *over
     static pawl_endpoint_options     own;
     pawl_endpoint_options            given   = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_test_options                options = PAWL_TEST_OPTIONS_INIT;
-    factory = (pawl_application){PAWL_APPLICATION_INIT, .name = "factory", .endpoints = endpoints};
+    factory = (pawl_application){PAWL_APPLICATION_HEAD, .name = "factory", .endpoints = endpoints};
     own     = *PAWL_OPTIONS(.recovery = table);
     given.recovery   = over;
     works.options    = &own;

@@ -74,7 +74,7 @@ static const pawl_endpoint_spec audit = {
     .handlers = (const pawl_on[]){
         {.handle = PAWL_HANDLE(on_happened)}, {.handle = PAWL_HANDLE(on_job)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "senders",
+    PAWL_APPLICATION_HEAD, .name = "senders",
     .endpoints = (const pawl_endpoint_spec *const[]){&shop, &audit, NULL}};
 
 static void open_world(world *it, const char *url, const char *name)
@@ -83,7 +83,7 @@ static void open_world(world *it, const char *url, const char *name)
     world_open(it, url, &application, name, NULL);
 }
 
-static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
 
 static void all_or_none(const char *url)
 {

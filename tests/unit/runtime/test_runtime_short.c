@@ -68,7 +68,7 @@ static const pawl_endpoint_spec hall = {
     .sagas       = (const pawl_saga *const[]){&bell, NULL},
     .aggregators = (const pawl_aggregator *const[]){&coins, NULL},
     .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "short",
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "short",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&hall, NULL}};
 

@@ -70,7 +70,7 @@ static const pawl_saga book_saga = {
 static const pawl_endpoint_spec reader      = {.name  = "reader",
                                                .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .name = "books",
+      PAWL_APPLICATION_HEAD, .name = "books",
       .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
 
 static void open_world(world *it, const char *url)

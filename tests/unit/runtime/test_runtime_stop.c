@@ -159,7 +159,7 @@ static const pawl_endpoint_spec holding = {
                                      {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "stopping",
+    PAWL_APPLICATION_HEAD, .name = "stopping",
     .endpoints = (const pawl_endpoint_spec *const[]){&holding, NULL},
     .filters   = (const pawl_filter[]){{.before = before, .after = after}, {.before = NULL}}};
 
@@ -169,7 +169,7 @@ static const pawl_endpoint_spec owning = {
         (const pawl_on[]){{.handle = PAWL_HANDLE(on_own), .own_sql = true}, {.handle = NULL}}};
 
 static const pawl_application own_application = {
-    PAWL_APPLICATION_INIT, .name = "own",
+    PAWL_APPLICATION_HEAD, .name = "own",
     .endpoints = (const pawl_endpoint_spec *const[]){&owning, NULL}};
 
 /* ---- A ground ------------------------------------------------------------------------ */
@@ -208,7 +208,7 @@ static void post_json(ground *p, const char *id, const char *type)
 {
     pawl_error        error  = PAWL_ERROR_INIT;
     pawl_sender      *sender = NULL;
-    pawl_send_options send   = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    pawl_send_options send   = {PAWL_SEND_OPTIONS_HEAD, .id = id};
     world_ok(pawl_sender_open(p->url, NULL, &sender, &error), &error);
     world_ok(pawl_sender_send_json(sender, p->application->endpoints[0]->name, &send, type,
                                    PAWL_TEXT("{\"number\":1}"), &error),
@@ -557,7 +557,7 @@ static const pawl_endpoint_spec stepping = {
     .name     = "stepping",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(step_slowly)}, {.handle = NULL}}};
 static const pawl_application step_application = {
-    PAWL_APPLICATION_INIT, .name = "steps",
+    PAWL_APPLICATION_HEAD, .name = "steps",
     .endpoints = (const pawl_endpoint_spec *const[]){&stepping, NULL}};
 
 /* Where nobody watches it is said afterwards. */

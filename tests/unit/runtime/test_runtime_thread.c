@@ -115,7 +115,7 @@ static const pawl_endpoint_spec second = {
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_forward)}, {.handle = NULL}}};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "threads",
+    PAWL_APPLICATION_HEAD, .name = "threads",
     .endpoints = (const pawl_endpoint_spec *const[]){&counting, &packing, &second, NULL}};
 
 /* ---- Running ---------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 static const pawl_endpoint_spec pinging = {
     .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "trouble",
+    PAWL_APPLICATION_HEAD, .name = "trouble",
     .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
 
 /* ---- A server that can be away ------------------------------------------------ */

@@ -33,7 +33,7 @@ PAWL_MESSAGE_HANDLER(on_task, task);
 
 static const pawl_endpoint_spec office = {.name     = "office",
                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   plain  = {PAWL_APPLICATION_INIT, .name = "plain",
+static const pawl_application   plain  = {PAWL_APPLICATION_HEAD, .name = "plain",
                                           .endpoints = PAWL_ENDPOINTS(&office)};
 
 static const pawl_endpoint_spec office_with = {
@@ -43,7 +43,7 @@ static const pawl_endpoint_spec office_with = {
                                  .cron    = "0 3 * * *",
                                  .zone    = "Europe/Berlin",
                                  .message = PAWL_RECORD_OF(task)})};
-static const pawl_application with_own = {PAWL_APPLICATION_INIT, .name = "plain",
+static const pawl_application with_own = {PAWL_APPLICATION_HEAD, .name = "plain",
                                           .endpoints = PAWL_ENDPOINTS(&office_with)};
 
 #define MESSAGE                                                        \

@@ -38,7 +38,7 @@ static const pawl_endpoint_spec shop  = {.name     = "shop",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
 static const pawl_endpoint_spec bank  = {.name     = "bank",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
-static const pawl_application   bills = {PAWL_APPLICATION_INIT, .name = "bills",
+static const pawl_application   bills = {PAWL_APPLICATION_HEAD, .name = "bills",
                                          .endpoints = PAWL_ENDPOINTS(&shop, &bank)};
 
 static pawl_test *open_bills(void)
@@ -54,7 +54,7 @@ static pawl_test *open_bills(void)
 
 static void deliver(pawl_test *test, const char *queue, const char *id, int cents)
 {
-    pawl_send_options as = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    pawl_send_options as = {PAWL_SEND_OPTIONS_HEAD, .id = id};
     assert_int_equal(
         pawl_test_deliver_with(test, queue, &as, PAWL_MESSAGE(bill, .cents = cents), NULL),
         PAWL_OK);

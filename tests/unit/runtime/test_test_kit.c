@@ -79,7 +79,7 @@ static const pawl_saga game_saga = {
 
 static pawl_code on_return(pawl_context *ctx, const ball *message)
 {
-    pawl_send_options later = {PAWL_SEND_OPTIONS_INIT, .delay = PAWL_MINUTES(1)};
+    pawl_send_options later = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_MINUTES(1)};
     note(ctx, "pong", message->hits);
     return pawl_send_with(ctx, "ping", &later,
                           PAWL_MESSAGE(ball, .game = message->game, .hits = message->hits));
@@ -100,7 +100,7 @@ static const pawl_endpoint_spec pong = {
     .handlers = (const pawl_on[]){
         {.handle = PAWL_HANDLE(on_return)}, {.handle = PAWL_HANDLE(on_over)}, {.handle = NULL}}};
 
-static const pawl_application games = {PAWL_APPLICATION_INIT, .name = "games",
+static const pawl_application games = {PAWL_APPLICATION_HEAD, .name = "games",
                                        .endpoints =
                                            (const pawl_endpoint_spec *const[]){&ping, &pong, NULL}};
 
@@ -114,7 +114,7 @@ PAWL_MESSAGE_HANDLER(on_echo, ball);
 static const pawl_endpoint_spec echo = {
     .name     = "echo",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_echo)}, {.handle = NULL}}};
-static const pawl_application echoes = {PAWL_APPLICATION_INIT, .name = "echoes",
+static const pawl_application echoes = {PAWL_APPLICATION_HEAD, .name = "echoes",
                                         .endpoints =
                                             (const pawl_endpoint_spec *const[]){&echo, NULL}};
 
@@ -166,7 +166,7 @@ static const pawl_endpoint_spec shop     = {.name  = "shop",
                                             .sagas = (const pawl_saga *const[]){&game_saga, NULL},
                                             .processes =
                                                 (const pawl_process *const[]){&basket_process, NULL}};
-static const pawl_application   shopping = {PAWL_APPLICATION_INIT, .name = "shopping",
+static const pawl_application   shopping = {PAWL_APPLICATION_HEAD, .name = "shopping",
                                             .endpoints =
                                                 (const pawl_endpoint_spec *const[]){&shop, NULL}};
 
@@ -285,7 +285,7 @@ static void a_message_of_another_type_is_refused(void **state)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_rows   rows;
     game_over         over;
-    pawl_send_options as = {PAWL_SEND_OPTIONS_INIT, .id = "b-1"};
+    pawl_send_options as = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
     assert_int_equal(
         pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), NULL), PAWL_OK);
     assert_int_equal(pawl_test_sent(test, "outside", &rows, NULL), PAWL_OK);
@@ -330,7 +330,7 @@ static void an_id_delivered_twice_is_handled_once(void **state)
 {
     (void)state;
     pawl_test        *test = open_games();
-    pawl_send_options as   = {PAWL_SEND_OPTIONS_INIT, .id = "b-1"};
+    pawl_send_options as   = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
     for (int i = 0; i < 2; i++)
         assert_int_equal(
             pawl_test_deliver_with(test, "pong", &as, PAWL_MESSAGE(ball, .game = 7), NULL),

@@ -59,7 +59,7 @@ static const pawl_saga jobs = {
 
 static const pawl_endpoint_spec desk        = {.name  = "desk",
                                                .sagas = (const pawl_saga *const[]){&jobs, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "desk",
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "desk",
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){&desk, NULL}};
 

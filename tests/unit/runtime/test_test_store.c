@@ -57,7 +57,7 @@ static const pawl_saga room_saga = {
     .on = PAWL_ON({.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
                   {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
 static const pawl_endpoint_spec hotel_endpoint = {.name = "hotel", .sagas = PAWL_SAGAS(&room_saga)};
-static const pawl_application   hotel          = {PAWL_APPLICATION_INIT, .name = "hotel",
+static const pawl_application   hotel          = {PAWL_APPLICATION_HEAD, .name = "hotel",
                                                   .endpoints = PAWL_ENDPOINTS(&hotel_endpoint)};
 
 /* The same sagas without SQL, for any store. */
@@ -74,7 +74,7 @@ static const pawl_saga plain_saga = {
     .correlation = "room",
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plain_stay), .key = "room", .starts = true})};
 static const pawl_endpoint_spec inn_endpoint = {.name = "inn", .sagas = PAWL_SAGAS(&plain_saga)};
-static const pawl_application   inn          = {PAWL_APPLICATION_INIT, .name = "inn",
+static const pawl_application   inn          = {PAWL_APPLICATION_HEAD, .name = "inn",
                                                 .endpoints = PAWL_ENDPOINTS(&inn_endpoint)};
 
 static pawl_test *open_test(const pawl_application *application, const pawl_test_options *options)
@@ -463,7 +463,7 @@ static const pawl_endpoint_spec inn_with_sql = {
     .name     = "inn",
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bell)},
                         {.handle = PAWL_HANDLE(on_bill), .own_sql = true})};
-static const pawl_application mixed = {PAWL_APPLICATION_INIT, .name = "mixed",
+static const pawl_application mixed = {PAWL_APPLICATION_HEAD, .name = "mixed",
                                        .endpoints = PAWL_ENDPOINTS(&inn_with_sql)};
 
 /* A message whose handler asks is a dead letter that says why, whatever it answers; all else of the

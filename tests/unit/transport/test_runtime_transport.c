@@ -26,7 +26,7 @@ static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "transport",
+    PAWL_APPLICATION_HEAD, .name = "transport",
     .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
 
 /* ---- The sink: writes down what it gets, answers as it is told ------------------ */

@@ -233,7 +233,7 @@ static void d32_all_other_ways_are_accepted(void **state)
         const pawl_endpoint_spec spec  = {.name  = "e",
                                           .sagas = (const pawl_saga *const[]){&sagas[i], NULL}};
         const pawl_application   built = {
-              PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+              PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
         pawl__model *model = NULL;
         pawl_error   error = PAWL_ERROR_INIT;
         world_ok(pawl__model_create(&built, NULL, NULL, &model, &error), &error);
@@ -292,7 +292,7 @@ static const pawl_endpoint_spec endpoint    = {.name  = "my.shop",
                                                .aggregators =
                                                    (const pawl_aggregator *const[]){&batch, NULL}};
 static const pawl_application   application = {
-      PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
+      PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
 
 static void a_good_table_is_found_again(void **state)
 {
@@ -393,7 +393,7 @@ static void the_first_version_of_a_row_is_enough(void **state)
     assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
     other.on_size = 0;
     assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
-    assert_string_equal(error.text, "application does not begin with PAWL_APPLICATION_INIT");
+    assert_string_equal(error.text, "application does not begin with PAWL_APPLICATION_HEAD");
 }
 
 /* Rows of an older, smaller layout: what it did not know reads as zero. */

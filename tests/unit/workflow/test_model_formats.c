@@ -33,18 +33,18 @@ static pawl_code on_open_first(pawl_context *ctx, first_deal *state, const open_
 }
 PAWL_HANDLER(on_open_first, first_deal, open_deal);
 
-static const pawl_state_format plain   = {PAWL_STATE_FORMAT_INIT, .below = 0};
-static const pawl_state_format below_1 = {PAWL_STATE_FORMAT_INIT, .below = 1};
-static const pawl_state_format below_2 = {PAWL_STATE_FORMAT_INIT, .below = 2};
-static const pawl_state_format below_3 = {PAWL_STATE_FORMAT_INIT, .below = 3};
-static const pawl_state_format below_4 = {PAWL_STATE_FORMAT_INIT, .below = 4};
+static const pawl_state_format plain   = {PAWL_STATE_FORMAT_HEAD, .below = 0};
+static const pawl_state_format below_1 = {PAWL_STATE_FORMAT_HEAD, .below = 1};
+static const pawl_state_format below_2 = {PAWL_STATE_FORMAT_HEAD, .below = 2};
+static const pawl_state_format below_3 = {PAWL_STATE_FORMAT_HEAD, .below = 3};
+static const pawl_state_format below_4 = {PAWL_STATE_FORMAT_HEAD, .below = 4};
 static const pawl_state_format unsized = {.below = 2};
 static const pawl_state_format cut     = {.format_size = offsetof(pawl_state_format, context) + 7};
-static const pawl_state_format in_ms   = {PAWL_STATE_FORMAT_INIT, .times = PAWL_TIMES_UNIX_MS};
-static const pawl_state_format in_us   = {PAWL_STATE_FORMAT_INIT, .times = PAWL_TIMES_UNIX_US};
-static const pawl_state_format microsoft = {PAWL_STATE_FORMAT_INIT, .below = 2,
+static const pawl_state_format in_ms   = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_MS};
+static const pawl_state_format in_us   = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_US};
+static const pawl_state_format microsoft = {PAWL_STATE_FORMAT_HEAD, .below = 2,
                                             .times = PAWL_TIMES_MICROSOFT};
-static const pawl_state_format unknown   = {PAWL_STATE_FORMAT_INIT, .times = (pawl_times)4};
+static const pawl_state_format unknown   = {PAWL_STATE_FORMAT_HEAD, .times = (pawl_times)4};
 
 #define SAGA(property)                                                        \
     .name = "Deal", .state = PAWL_RECORD_OF(deal), .correlation = (property), \
@@ -58,7 +58,7 @@ static const pawl_state_format unknown   = {PAWL_STATE_FORMAT_INIT, .times = (pa
 static const mistake mistakes[] = {
     {.says = "saga Deal: a format of 0 bytes, at least ",
      .saga = {SAGA("name"), .format = &unsized}},
-    {.says = "does not begin with PAWL_STATE_FORMAT_INIT", .saga = {SAGA("name"), .format = &cut}},
+    {.says = "does not begin with PAWL_STATE_FORMAT_HEAD", .saga = {SAGA("name"), .format = &cut}},
     {.says = "saga Deal: a format of 0 bytes", .saga = {SAGA("name"), OLDER(&unsized)}},
     {.says = "saga Deal: times in form 4,", .saga = {SAGA("name"), .format = &unknown}},
     {.says = "saga Deal: format 1 of .older_formats is for versions below 0; it can be for those "
@@ -91,7 +91,7 @@ static pawl__model *build(const pawl_saga *saga, const pawl_state_format *of_end
     const pawl_saga *const          sagas[] = {saga, NULL};
     const pawl_endpoint_spec        spec = {.name = "deals", .sagas = sagas, .format = of_endpoint};
     const pawl_endpoint_spec *const specs[]     = {&spec, NULL};
-    pawl_application                application = {PAWL_APPLICATION_INIT, .endpoints = specs};
+    pawl_application                application = {PAWL_APPLICATION_HEAD, .endpoints = specs};
     pawl_error                      error       = PAWL_ERROR_INIT;
     pawl__model                    *model       = NULL;
     application.saga_size                       = saga_size;

@@ -106,7 +106,7 @@ static pawl__model *create(const pawl_endpoint_spec *spec, const pawl_filter *fi
     pawl_error             error       = PAWL_ERROR_INIT;
     pawl__model           *model       = NULL;
     const pawl_application application = {
-        PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){spec, NULL},
+        PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){spec, NULL},
         .filters = filters};
     world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
     return model;
@@ -434,7 +434,7 @@ static void there_are_16_filters_at_most(void **state)
     filters[16].before                 = filter;
     pawl_error             error       = PAWL_ERROR_INIT;
     const pawl_application application = {
-        PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL},
+        PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL},
         .filters = filters};
     assert_int_equal(pawl__model_create(&application, NULL, NULL, &model, &error), PAWL_ECONFIG);
     assert_non_null(strstr(error.text, "16"));
@@ -447,7 +447,7 @@ static void one_of_several_endpoints_has_to_be_said(void **state)
     const pawl_endpoint_spec first     = {.name = "e", .handlers = plain},
                              second    = {.name = "f", .handlers = plain};
     const pawl_application application = {
-        PAWL_APPLICATION_INIT,
+        PAWL_APPLICATION_HEAD,
         .endpoints = (const pawl_endpoint_spec *const[]){&first, &second, NULL}};
     pawl_error   error = PAWL_ERROR_INIT;
     pawl__model *model = NULL;

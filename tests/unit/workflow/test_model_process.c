@@ -260,7 +260,7 @@ static const pawl_endpoint_spec good            = {
                .processes   = (const pawl_process *const[]){&good_process, NULL},
                .projections = (const pawl_projection *const[]){&good_projection, NULL}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&good, NULL}};
+    PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&good, NULL}};
 
 static void a_good_table_is_found_again(void **state)
 {
@@ -315,7 +315,7 @@ static void the_rows_of_a_saga_say_which_answers_it_asks_for(void **state)
         const pawl_endpoint_spec desk = {
             .name = "desk", .sagas = (const pawl_saga *const[]){&asking_sagas[i], NULL}};
         const pawl_application given = {
-            PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
+            PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
         world_ok(pawl__model_create(&given, NULL, NULL, &model, &error), &error);

@@ -54,7 +54,7 @@ static inline pawl_code create_with(const mistake *row, pawl__model **model, paw
                                                   .entities    = entities,
                                                   .projections = projections};
     const pawl_application       application   = {
-                PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+                PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
     return pawl__model_create(&application, NULL, NULL, model, error);
 }
 

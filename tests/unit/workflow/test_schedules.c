@@ -30,7 +30,7 @@ static pawl_code create_with(const pawl_schedule *schedules, uint32_t size, pawl
     const pawl_endpoint_spec spec = {.name      = "office",
                                      .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_task)}),
                                      .schedules = schedules};
-    pawl_application application  = {PAWL_APPLICATION_INIT, .endpoints = PAWL_ENDPOINTS(&spec)};
+    pawl_application application  = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&spec)};
     application.schedule_size     = size;
     return pawl__model_create(&application, NULL, NULL, model, error);
 }
