@@ -67,31 +67,31 @@ typedef struct pawl_endpoint_options {
     int64_t           batch_time_max;    /* of handlers in one batch [50 ms] */
     int64_t           deadline;          /* of one store call [30 s] */
     int64_t           timeout_lease;     /* [5 min] */
-    int32_t           immediate_retries; /* in memory [3]; -1: none */
-    int32_t           delayed_retries;   /* [5]; -1: none */
-    int64_t           retry_delay;       /* the first delayed one, doubling, with jitter [10 s] */
-    int64_t           retry_delay_max;   /* [1 h] */
-    int32_t           conflict_retries;  /* reloads before a conflict counts as a failure [20] */
-    int64_t           not_found_wait;    /* [30 s] of machine time */
-    int64_t           inbox_retention;   /* [7 days] */
-    int64_t           outbox_retention;  /* dispatched rows [30 days] */
-    int32_t           outbox_batch;      /* [32] */
-    int32_t           outbox_attempts;   /* [10] */
-    int64_t           outbox_delay;      /* back-off of the runner, doubling [1 s] */
-    int64_t           outbox_delay_max;  /* [5 min] */
-    pawl_clock       *business;          /* NULL: the system's */
-    pawl_clock       *machine;           /* NULL: the system's */
-    uint64_t          seed;              /* of ids and jitter; 0: from the system */
-    void             *user;              /* pawl_user(ctx) */
-    bool              no_service;        /* another process delivers the outbox, sweeps and reaps */
-    size_t            route_size;        /* sizeof(pawl_route); the INIT below says it */
-    int64_t           outbox_idle;       /* most between checks of an empty outbox [30 s] */
-    pawl_critical_fn *critical;          /* NULL: an error in the log */
-    void             *critical_context;
+    int32_t           immediate_retries; /* in memory [3]; PAWL_NONE */
+    int32_t           delayed_retries;   /* [5]; PAWL_NONE */
+    int64_t     retry_delay;      /* the first delayed one, doubling, each +/- 10 % jitter [10 s] */
+    int64_t     retry_delay_max;  /* [1 h] */
+    int32_t     conflict_retries; /* reloads before a conflict counts as a failure [20] */
+    int64_t     not_found_wait;   /* [30 s] of machine time */
+    int64_t     inbox_retention;  /* [7 days] */
+    int64_t     outbox_retention; /* dispatched rows [30 days] */
+    int32_t     outbox_batch;     /* [32] */
+    int32_t     outbox_attempts;  /* [10] */
+    int64_t     outbox_delay;     /* back-off of the runner, doubling, each +/- 10 % jitter [1 s] */
+    int64_t     outbox_delay_max; /* [5 min] */
+    pawl_clock *business;         /* NULL: the system's */
+    pawl_clock *machine;          /* NULL: the system's */
+    uint64_t    seed;             /* of ids and jitter; 0: from the system */
+    void       *user;             /* pawl_user(ctx) */
+    bool        no_service;       /* another process delivers the outbox, sweeps and reaps */
+    size_t      route_size;       /* sizeof(pawl_route); the INIT below says it */
+    int64_t     outbox_idle;      /* most between checks of an empty outbox [30 s] */
+    pawl_critical_fn           *critical; /* NULL: an error in the log */
+    void                       *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
     int64_t stop_wait;     /* after stop, for what is in the application's code still [30 s] */
     int64_t version_delay; /* between two looks at what is of a version that this program does not
-                              read, give or take a tenth [10 s] */
+                              read, +/- 10 % jitter [10 s] */
     const pawl_recovery *recovery; /* PAWL_RECOVERY(...), looked at before the table's; or NULL */
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
     int32_t

@@ -38,7 +38,7 @@ typedef struct pawl_recovery {
     const char *type;      /* of the message, or the name of a timeout; NULL: any */
     int32_t     immediate; /* at once, in memory */
     int32_t     delayed;   /* after those, each one later */
-    int64_t     delay;     /* before the first delayed one, doubling, give or take a tenth */
+    int64_t     delay;     /* before the first delayed one, doubling, each +/- 10 % jitter */
     int64_t     delay_max; /* longest; 0 beside a longer `delay`: each time the delay */
     pawl_then   then;
 } pawl_recovery;

@@ -20,6 +20,7 @@
 #ifndef PAWL_ENGINE_BATCH_H
 #define PAWL_ENGINE_BATCH_H
 
+#include "base/delay.h"
 #include "engine/entry.h"
 #include "engine/headers.h"
 #include "engine/noted.h"
@@ -288,7 +289,6 @@ int32_t pawl__unit_attempts(const pawl__unit *unit);
 bool    pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
 /* How often the unit may run again at once, in memory, when it failed with `code`. */
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
-int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit); /* delay * 2^times */
 void    pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* history.c: notes a run that failed. */
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);

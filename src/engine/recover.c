@@ -15,7 +15,6 @@
 
 #define WAIT_FIRST PAWL_MILLISECONDS(50)
 #define WAIT_LAST PAWL_SECONDS(1)
-#define DOUBLINGS_MAX 30
 /* All events behind one that failed wait for it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
@@ -85,21 +84,13 @@ int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit
 
 /* ---- Later --------------------------------------------------------------------- */
 
-int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
-{
-    for (int32_t i = 0; i < times && i < DOUBLINGS_MAX && delay < limit; i++)
-        delay *= 2;
-    return delay < limit ? delay : limit;
-}
-
-/* The delay doubles with each attempt, give or take a tenth. */
+/* The delay doubles with each attempt, with jitter. */
 static int64_t back_off(pawl__engine *engine, const pawl_recovery *row, int32_t attempts)
 {
-    int64_t first  = row->delay != 0 ? row->delay : engine->retry_delay;
-    int64_t last   = row->delay_max != 0 ? row->delay_max : engine->retry_delay_max;
-    int64_t delay  = pawl__doubled(first, attempts, last > first ? last : first);
-    int64_t jitter = delay / 5;
-    return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
+    int64_t first = row->delay != 0 ? row->delay : engine->retry_delay;
+    int64_t last  = row->delay_max != 0 ? row->delay_max : engine->retry_delay_max;
+    return pawl__jittered(pawl__doubled(first, attempts, last > first ? last : first),
+                          engine->random);
 }
 
 bool pawl__unit_is_done(const pawl__unit *unit)
@@ -179,14 +170,11 @@ static bool is_news(pawl__engine *engine, pawl_text type)
 static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
 {
     pawl__engine *engine = batch->engine;
-    pawl_text type   = unit->kind == PAWL__UNIT_FLUSH ? unit->flush.partition : unit->message.type;
-    int64_t   jitter = engine->version_delay / 5;
-    unit->end        = PAWL__END_UNREAD;
-    unit->code       = PAWL_EVERSION;
-    unit->error      = error;
-    unit->due        = pawl_time_add(unit->now,
-                                     engine->version_delay - jitter / 2 +
-                                         (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1));
+    pawl_text type = unit->kind == PAWL__UNIT_FLUSH ? unit->flush.partition : unit->message.type;
+    unit->end      = PAWL__END_UNREAD;
+    unit->code     = PAWL_EVERSION;
+    unit->error    = error;
+    unit->due = pawl_time_add(unit->now, pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
     if (is_news(engine, type))
         pawl_log(PAWL_LOG_WARNING,

@@ -262,8 +262,7 @@ void pawl__intake_lose(pawl__intake *it)
 
 int64_t pawl__intake_pause(pawl__intake *it, int retries)
 {
-    int64_t pause = pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
-    return pause / 2 + (int64_t)pawl_random_below(&it->random, (uint64_t)pause / 2);
+    return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), &it->random);
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------- */

@@ -123,13 +123,13 @@ static pawl_code read_defaults(const pawl_application *application, const char *
 
 /* ---- What numbers say together ------------------------------------------------- */
 
-/* The sum of the delays of so many tries, with the jitter at its most: a fifth of each. */
+/* The sum of the delays of so many tries, each with the most jitter. */
 static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < tries; i++) {
         int64_t next = pawl__doubled(delay, i, delay_max);
-        sum          = pawl_time_add(sum, pawl_time_add(next, next / 5));
+        sum          = pawl_time_add(sum, pawl__jittered_max(next));
     }
     return sum;
 }

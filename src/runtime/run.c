@@ -76,9 +76,9 @@ bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
     return retries < RETRIES_MAX || (is_away(code) && has_worked);
 }
 
-int64_t pawl__run_pause(int retries)
+int64_t pawl__run_pause(int retries, pawl_random *random)
 {
-    return pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
+    return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), random);
 }
 
 /* Are both codes one outage? A server that is away is told of in several ways, one after the other
@@ -160,7 +160,8 @@ static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
         fail_all(self->endpoint, code, error);
         return false;
     }
-    int64_t pause = pawl__run_pause(self->retries);
+    int64_t pause = pawl__run_pause(self->retries, self->worker != NULL ? &self->worker->random
+                                                                        : &self->service->random);
     say_trouble(self, code, error);
     self->retries += self->retries < RETRIES_MAX;
     rest(self->endpoint, pause);

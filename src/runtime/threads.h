@@ -36,7 +36,7 @@ void pawl__thread_receive(pawl__thread *self);
 /* run.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
  * counted from 0, and after what pause? */
 bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
-int64_t pawl__run_pause(int retries);
+int64_t pawl__run_pause(int retries, pawl_random *random);
 
 /* store.c: ends workers whose threads were given up, on a handle of its own: their claims are free,
  * and their commits refused from now on. A worker that cannot be ended is logged. */

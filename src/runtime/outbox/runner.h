@@ -83,11 +83,11 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
 bool      pawl__leader_is_waiting(const pawl__service *service, pawl_text source);
 pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting);
 
-/* The outbox's delay, doubled so many times, and up to a fifth more: not all runners come back at once. */
+/* The outbox's delay, doubled so many times, with jitter. */
 static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, int64_t limit)
 {
     int64_t pause = pawl__doubled(service->endpoint->settings.outbox_delay, times, limit);
-    return pause + (int64_t)pawl_random_below(&service->random, (uint64_t)pause / 5 + 1);
+    return pawl__jittered(pause, &service->random);
 }
 
 /* ---- Routes that are away ------------------------------------------------------------ */

@@ -149,7 +149,7 @@ static void pass(world *it, int minutes)
 
 /* ---- It waits ------------------------------------------------------------------ */
 
-/* Ten, twenty and forty minutes, each give or take a tenth; without the starter 30 s would end the
+/* Ten, twenty and forty minutes, each +/- 10 % jitter; without the starter 30 s would end the
  * wait. */
 static void e3_waits_as_long_as_its_starter_is_retried(const char *url)
 {

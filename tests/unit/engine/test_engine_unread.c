@@ -111,7 +111,7 @@ static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(con
 {
     world it;
     meet(&it, url, PAWL_REJECT, 1);
-    world_go_both(&it, PAWL_SECONDS(15)); /* 10 s, then 20, each with a tenth more or less */
+    world_go_both(&it, PAWL_SECONDS(15)); /* 10 s, then 20, each +/- 10 % jitter */
     assert_int_equal(world_dead(&it).count, 0);
     assert_int_equal(world_queue(&it, "meters").items[0].attempts, 2);
     world_go_both(&it, PAWL_SECONDS(30));

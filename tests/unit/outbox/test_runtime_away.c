@@ -176,7 +176,7 @@ static void o12_an_outage_of_a_day_costs_no_attempt(const char *url)
     world_close(&it);
 }
 
-/* A second at first, half a minute at last, and a fifth more at most. */
+/* A second at first, half a minute at last, each +/- 10 % jitter. */
 static void a_route_that_is_away_is_tried_now_and_then(const char *url)
 {
     world   it;

@@ -384,7 +384,7 @@ static void the_queue_of_the_broker_may_have_another_name(const char *url)
     close_reading(&r);
 }
 
-static void the_pause_grows_and_half_of_it_is_chance(const char *url)
+static void the_pause_grows_with_jitter(const char *url)
 {
     reading r;
     int64_t last      = 0;
@@ -469,7 +469,7 @@ int main(void)
         ON_STORES(a_program_that_steps_takes_in_by_itself),
         ON_STORES(who_has_no_transport_receives_nothing),
         ON_STORES(the_queue_of_the_broker_may_have_another_name),
-        ON_STORES(the_pause_grows_and_half_of_it_is_chance),
+        ON_STORES(the_pause_grows_with_jitter),
         cmocka_unit_test(a_transport_that_nobody_knows_is_refused),
         cmocka_unit_test(tables_of_intakes_are_checked),
     };

@@ -206,7 +206,7 @@ static void a_number_out_of_range_is_named(void **state)
     refuse(with(&unsized), "endpoint works: options do not begin with PAWL_ENDPOINT_OPTIONS_INIT");
 }
 
-/* Three delays of 10 s, each with a fifth of jitter at most: between the first try and the last. */
+/* Three delays of 10 s, each with a tenth of jitter at most: between the first try and the last. */
 static void marks_outlast_every_delay_between_two_tries(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void marks_outlast_every_delay_between_two_tries(void **state)
         *PAWL_OPTIONS(.delayed_retries = 3, .retry_delay = PAWL_SECONDS(10),
                       .retry_delay_max = PAWL_SECONDS(10), .outbox_attempts = 4,
                       .outbox_delay = PAWL_SECONDS(10), .outbox_delay_max = PAWL_SECONDS(10),
-                      .inbox_retention = PAWL_SECONDS(36));
+                      .inbox_retention = PAWL_SECONDS(33));
     pawl_test_destroy(open_test(with(&options), NULL));
     options.inbox_retention--;
     refuse(with(&options), "and delayed retries go on for up to 36 s");

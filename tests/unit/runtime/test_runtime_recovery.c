@@ -135,7 +135,7 @@ static void e37_rows_of_the_program_are_checked_too(void **state)
         runs_until_dead(PAWL_RECOVERY({.type = "job"}), PAWL_RECOVERY({.immediate = -1})), 6);
 }
 
-/* Ten delays of a day, each with a fifth of jitter at most. */
+/* Ten delays of a day, each with a tenth of jitter at most. */
 static void e37_marks_outlast_the_delays_of_each_row(void **state)
 {
     (void)state;

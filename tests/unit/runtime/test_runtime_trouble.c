@@ -5,6 +5,7 @@
  */
 #include "support/gate.h"
 
+#include "base/delay.h"
 #include "runtime/threads.h"
 
 #include <stdio.h>
@@ -317,7 +318,9 @@ static void what_does_not_pass_ends_it(void **state)
 static void patience_has_no_end(void **state)
 {
     static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN, PAWL_EDENIED};
+    pawl_random            random;
     (void)state;
+    pawl_random_seed(&random, 1);
     for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
         for (int retries = 0; retries < 50; retries++)
             assert_true(pawl__run_goes_on(away[i], true, retries));
@@ -330,11 +333,13 @@ static void patience_has_no_end(void **state)
         assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
         assert_int_equal(pawl__run_goes_on(PAWL_EBUSY, true, retries), retries < 10);
         assert_int_equal(pawl__run_goes_on(PAWL_EFENCED, true, retries), retries < 10);
-        assert_true(pawl__run_pause(retries) <= PAWL_SECONDS(5));
-        assert_true(retries == 0 || pawl__run_pause(retries) >= pawl__run_pause(retries - 1));
+        assert_in_range(pawl__run_pause(retries, &random), PAWL_MILLISECONDS(45),
+                        pawl__jittered_max(PAWL_SECONDS(5)));
     }
-    assert_int_equal(pawl__run_pause(0), PAWL_MILLISECONDS(50));
-    assert_int_equal(pawl__run_pause(49), PAWL_SECONDS(5));
+    assert_in_range(pawl__run_pause(0, &random), PAWL_MILLISECONDS(45), PAWL_MILLISECONDS(55));
+    assert_in_range(pawl__run_pause(1, &random), PAWL_MILLISECONDS(90), PAWL_MILLISECONDS(110));
+    assert_in_range(pawl__run_pause(49, &random), PAWL_MILLISECONDS(4500), PAWL_MILLISECONDS(5500));
+    assert_int_not_equal(pawl__run_pause(49, &random), pawl__run_pause(49, &random));
 }
 
 /* ---- Settings ----------------------------------------------------------------- */
@@ -353,9 +358,9 @@ static void marks_outlive_the_last_retry(void **state)
 {
     pawl_error error = PAWL_ERROR_INIT;
     (void)state;
-    /* 10 + 20 + 40 s, and a fifth of each. */
+    /* 10 + 20 + 40 s, each with the most jitter. */
     pawl_endpoint_options delayed = {
-        .delayed_retries = 3, .outbox_attempts = 1, .inbox_retention = PAWL_SECONDS(84)};
+        .delayed_retries = 3, .outbox_attempts = 1, .inbox_retention = PAWL_SECONDS(77)};
     world_ok(create(delayed, &error), &error);
     delayed.inbox_retention--;
     assert_int_equal(create(delayed, &error), PAWL_ECONFIG);
@@ -367,7 +372,7 @@ static void marks_outlive_the_last_retry(void **state)
     pawl_endpoint_options outbox = {.outbox_attempts  = 3,
                                     .outbox_delay     = PAWL_HOURS(1),
                                     .outbox_delay_max = PAWL_HOURS(1),
-                                    .inbox_retention  = PAWL_SECONDS(8640)};
+                                    .inbox_retention  = PAWL_SECONDS(7920)};
     world_ok(create(outbox, &error), &error);
     outbox.inbox_retention = PAWL_HOURS(1);
     assert_int_equal(create(outbox, &error), PAWL_ECONFIG);

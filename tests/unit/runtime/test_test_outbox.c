@@ -80,12 +80,12 @@ static const pawl_transport_ops partner = PAWL_SINK(receive);
 static void open_desk(int failed, int32_t attempts)
 {
     static const pawl_route routes[] = {{.name = "partner", .sink = &partner}, {.name = NULL}};
-    /* With up to a fifth added at random two of them are less than 5 s. */
+    /* With jitter two of them are less than 5 s. */
     const pawl_endpoint_options options = {.options_size     = sizeof options,
                                            .routes           = routes,
                                            .outbox_attempts  = attempts,
-                                           .outbox_delay     = PAWL_MILLISECONDS(2050),
-                                           .outbox_delay_max = PAWL_MILLISECONDS(2050)};
+                                           .outbox_delay     = PAWL_MILLISECONDS(2250),
+                                           .outbox_delay_max = PAWL_MILLISECONDS(2250)};
     const pawl_test_options     kit     = {.options_size = sizeof kit, .endpoint = &options};
     pawl_error                  error   = PAWL_ERROR_INIT;
     seen[0]                             = '\0';

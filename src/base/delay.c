@@ -1,0 +1,30 @@
+/* delay.c - see delay.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/delay.h"
+
+#define DOUBLINGS_MAX 30
+
+int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
+{
+    for (int32_t i = 0; i < times && i < DOUBLINGS_MAX && delay < limit; i++)
+        delay *= 2;
+    return delay < limit ? delay : limit;
+}
+
+static int64_t spread_of(int64_t delay)
+{
+    return delay / 100 * PAWL__JITTER_PERCENT + delay % 100 * PAWL__JITTER_PERCENT / 100;
+}
+
+int64_t pawl__jittered(int64_t delay, pawl_random *random)
+{
+    int64_t spread = spread_of(delay);
+    return delay - spread + (int64_t)pawl_random_below(random, 2 * (uint64_t)spread + 1);
+}
+
+int64_t pawl__jittered_max(int64_t delay)
+{
+    return pawl_time_add(delay, spread_of(delay));
+}

@@ -1,0 +1,28 @@
+/* delay.h - pauses before a next attempt: they double, and differ a little at random, so that what
+ * failed together does not come back together.
+ *
+ * PAWL__JITTER_PERCENT is the only figure of jitter: delayed retries, waits for another version,
+ * attempts of the outbox and new connections have it. A pause after a conflict on a stream has
+ * another purpose and a spread of its own (runtime/hot.c).
+ *
+ * Tests: tests/unit/base/test_base_delay.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_BASE_DELAY_H
+#define PAWL_BASE_DELAY_H
+
+#include "pawl/base.h"
+
+#define PAWL__JITTER_PERCENT 10
+/* The figure as help texts show it. */
+#define PAWL__JITTER_TEXT "+/- 10 % jitter"
+
+/* delay * 2^times, `limit` at most. */
+int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
+/* Up to PAWL__JITTER_PERCENT less or more than the delay. */
+int64_t pawl__jittered(int64_t delay, pawl_random *random);
+/* The longest that pawl__jittered makes of a delay. */
+int64_t pawl__jittered_max(int64_t delay);
+
+#endif
