@@ -32,6 +32,7 @@ typedef enum pawl_retry {
     PAWL_RETRY_LATER,        /* nothing was applied; try again after a while */
     PAWL_RETRY_RELOAD,       /* nothing was applied; load again, then try again */
     PAWL_RETRY_RESOLVE,      /* outcome unknown; pawl_store_resolve answers it */
+    PAWL_RETRY_BOUNDED, /* nothing was applied, the cause is unknown: try a few times, not for ever */
 } pawl_retry;
 
 /* One row per code: symbol, number, retry class, exit code of the command,
@@ -58,7 +59,7 @@ typedef enum pawl_retry {
     X(EBUSY, 41, LATER, 5, "the store is busy; nothing was applied")                    \
     X(ETIMEOUT, 42, LATER, 5, "the deadline passed; nothing was applied")               \
     X(EINTERRUPTED, 43, LATER, 5, "interrupted; nothing was applied")                   \
-    X(EPERSIST, 44, NEVER, 5, "the store failed")                                       \
+    X(EPERSIST, 44, BOUNDED, 5, "the store failed")                                     \
     X(ELOST, 45, LATER, 5, "connection lost; nothing was applied")                      \
     X(EUNKNOWN, 46, RESOLVE, 5, "connection lost during the commit; outcome unknown")   \
     X(EDIED, 47, NEVER, 5, "the process died while it ran the message")                 \

@@ -45,10 +45,10 @@ pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *fo
  * that it comes to that line; other numbers have retries. */
 static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
 {
-    static const char *const names[] = {"NEVER", "LATER", "RELOAD", "RESOLVE"};
+    static const char *const names[] = {"NEVER", "LATER", "RELOAD", "RESOLVE", "BOUNDED"};
     char                     said[sizeof ctx->error.text];
     int                      number = (int)answer;
-    bool        is_class = number >= (int)PAWL_RETRY_NEVER && number <= (int)PAWL_RETRY_RESOLVE;
+    bool        is_class = number >= (int)PAWL_RETRY_NEVER && number <= (int)PAWL_RETRY_BOUNDED;
     const char *colon    = ctx->error.text[0] != '\0' ? ": " : "";
     pawl_code   code     = is_class ? PAWL_EINVAL : answer;
     memcpy(said, ctx->error.text, sizeof said);

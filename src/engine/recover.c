@@ -38,10 +38,8 @@ bool pawl__code_is_hopeless(pawl_code code)
 /* May the unit succeed when it runs again at once, in memory? */
 static bool is_worth_again(pawl_code code)
 {
-    return code == PAWL_RETRY ||
-           (code != PAWL_REJECT && code != PAWL_RETRY_AFTER &&
-            pawl_code_retry(code) != PAWL_RETRY_NEVER) ||
-           code == PAWL_EPERSIST;
+    return code == PAWL_RETRY || (code != PAWL_REJECT && code != PAWL_RETRY_AFTER &&
+                                  pawl_code_retry(code) != PAWL_RETRY_NEVER);
 }
 
 /* ---- Declared ------------------------------------------------------------------ */

@@ -158,7 +158,8 @@ static void a_retry_class_is_no_answer(const char *url)
     } classes[] = {{PAWL_RETRY_NEVER, "PAWL_RETRY_NEVER is a retry class"},
                    {PAWL_RETRY_LATER, "PAWL_RETRY_LATER is a retry class"},
                    {PAWL_RETRY_RELOAD, "PAWL_RETRY_RELOAD is a retry class"},
-                   {PAWL_RETRY_RESOLVE, "PAWL_RETRY_RESOLVE is a retry class"}};
+                   {PAWL_RETRY_RESOLVE, "PAWL_RETRY_RESOLVE is a retry class"},
+                   {PAWL_RETRY_BOUNDED, "PAWL_RETRY_BOUNDED is a retry class"}};
     world  it;
     size_t dead = 0;
     world_open(&it, url, &application, NULL, NULL);

@@ -269,6 +269,21 @@ static void retry_after_discard_and_errors(const char *url)
     world_close(&it);
 }
 
+/* PAWL_EPERSIST has immediate and delayed retries, and an end. */
+static void a_failed_store_is_tried_again_for_a_while(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
+    always(PAWL_EPERSIST);
+    post_attempt(&it, "m");
+    world_drain(&it);
+    assert_int_equal(runs, 3);
+    world_go(&it, PAWL_SECONDS(11));
+    assert_int_equal(runs, 6);
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
 static void a_failing_handler_loses_only_its_own_unit(const char *url)
 {
     world it;
@@ -563,6 +578,7 @@ int main(void)
         ON_ALL_STORES(e26_delays_stay_below_their_limit),
         ON_ALL_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id),
         ON_ALL_STORES(retry_after_discard_and_errors),
+        ON_ALL_STORES(a_failed_store_is_tried_again_for_a_while),
         ON_ALL_STORES(a_failing_handler_loses_only_its_own_unit),
         ON_ALL_STORES(a_known_id_is_not_handled_again),
         ON_ALL_STORES(an_undecodable_body_is_dead),

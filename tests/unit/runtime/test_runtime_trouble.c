@@ -330,6 +330,7 @@ static void patience_has_no_end(void **state)
         assert_true(pawl__run_goes_on(PAWL_EFULL, true, retries));
         assert_true(pawl__run_goes_on(PAWL_EFULL, false, retries));
         assert_false(pawl__run_goes_on(PAWL_ESCHEMA, true, retries));
+        assert_false(pawl__run_goes_on(PAWL_EPERSIST, true, retries));
         assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
         assert_int_equal(pawl__run_goes_on(PAWL_EBUSY, true, retries), retries < 10);
         assert_int_equal(pawl__run_goes_on(PAWL_EFENCED, true, retries), retries < 10);
