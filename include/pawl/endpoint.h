@@ -96,11 +96,11 @@ typedef struct pawl_endpoint_options {
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
     int32_t
         deaths_max; /* processes that die while they run one message alone, then it is a dead letter,
-                              or one partition, then it is dead [3]; -1: however many */
+                              or one partition, then it is dead [3]; PAWL_NONE: no limit */
     /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
      * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
      * (docs/failures.md). Of a window that is not full the rest counts as handled. */
-    int32_t breaker_rate;      /* 1 to 100 [-1: no breaker] */
+    int32_t breaker_rate;      /* 1 to 100 [PAWL_NONE: no breaker] */
     int32_t breaker_window;    /* [100], 1024 at most */
     int64_t breaker_pause;     /* before the first probe, doubling with each that fails [10 s] */
     int64_t breaker_pause_max; /* [5 min] */
@@ -109,7 +109,7 @@ typedef struct pawl_endpoint_options {
      * each once. No QUEUE: it has the name of the endpoint's. docs/INTEROP.md */
     const char *transport;
     int64_t     history; /* how long lines of history are kept, which each message leaves in its
-                              commit (store_history.h) [0: none are written]; -1: none */
+                              commit (store_history.h) [0: none are written]; PAWL_NONE */
     /* Messages of one key are handled in the order in which they were sent, whatever becomes of the
      * earlier ones: PAWL_ORDERED_BY_SAGA, "header:NAME" or "property:NAME" (of the message; "a.b"
      * nests). NULL: no order is kept, and neither with "none". One worker of all processes claims
@@ -135,7 +135,7 @@ typedef struct pawl_endpoint_options {
  * them, the saga that sent it, or its conversation. */
 #define PAWL_ORDERED_BY_SAGA "saga"
 
-/* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = -1, .retry_delay =
+/* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = PAWL_NONE, .retry_delay =
  * PAWL_SECONDS(30), .routes = PAWL_ROUTES({.name = "audit", .is_outbox = true})). */
 #define PAWL_OPTIONS(...)                                                           \
     (&(const pawl_endpoint_options){.options_size  = sizeof(pawl_endpoint_options), \

@@ -21,46 +21,46 @@ extern "C" {
 #endif
 
 /* At or above a limit a check is no longer healthy. Zero means the default in
- * brackets, -1 that the limit is never reached. Durations are microseconds. */
+ * brackets, PAWL_NONE that the limit is never reached. Durations are microseconds. */
 typedef struct pawl_health_options {
     int64_t lag_degraded;         /* age of the oldest pending outbox row [1 min] */
     int64_t lag_unhealthy;        /* [5 min] */
     int64_t dead_degraded;        /* dead outbox rows [1] */
     int64_t dead_unhealthy;       /* [100] */
     int64_t held_degraded;        /* outbox rows held behind another of their source [1000] */
-    int64_t held_unhealthy;       /* [-1] */
+    int64_t held_unhealthy;       /* [PAWL_NONE] */
     int64_t queue_age_degraded;   /* how long a message of a queue has been ready [1 min] */
-    int64_t queue_age_unhealthy;  /* [-1] */
+    int64_t queue_age_unhealthy;  /* [PAWL_NONE] */
     int64_t unread_degraded;      /* the same of a queue that no worker reads [1 min] */
-    int64_t unread_unhealthy;     /* [-1] */
+    int64_t unread_unhealthy;     /* [PAWL_NONE] */
     int64_t retried_degraded;     /* how long a message in delayed retry is overdue [5 min] */
-    int64_t retried_unhealthy;    /* [-1] */
+    int64_t retried_unhealthy;    /* [PAWL_NONE] */
     int64_t late_degraded;        /* how late the earliest timeout is [1 min] */
-    int64_t late_unhealthy;       /* [-1] */
+    int64_t late_unhealthy;       /* [PAWL_NONE] */
     int64_t partitions_degraded;  /* dead aggregator partitions [1] */
-    int64_t partitions_unhealthy; /* [-1] */
+    int64_t partitions_unhealthy; /* [PAWL_NONE] */
     int64_t letters_degraded;     /* dead letters [1] */
-    int64_t letters_unhealthy;    /* [-1] */
+    int64_t letters_unhealthy;    /* [PAWL_NONE] */
     int64_t behind_degraded;      /* events that a projection has not read yet [10,000] */
-    int64_t behind_unhealthy;     /* [-1] */
+    int64_t behind_unhealthy;     /* [PAWL_NONE] */
     int64_t failing_degraded;     /* how long a projection has failed at one event [10 s] */
-    int64_t failing_unhealthy;    /* [-1] */
+    int64_t failing_unhealthy;    /* [PAWL_NONE] */
     int64_t clock_degraded;       /* difference of the server's clock and this machine's [1 s] */
-    int64_t clock_unhealthy;      /* [-1] */
+    int64_t clock_unhealthy;      /* [PAWL_NONE] */
     int64_t open_degraded;        /* how long a transaction of the database is open [10 min] */
-    int64_t open_unhealthy;       /* [-1] */
+    int64_t open_unhealthy;       /* [PAWL_NONE] */
     int64_t paused_degraded;      /* how long a queue with messages is paused [10 min] */
-    int64_t paused_unhealthy;     /* [-1] */
+    int64_t paused_unhealthy;     /* [PAWL_NONE] */
     int64_t breaker_degraded;     /* how long an endpoint's breaker has been open [1 s] */
-    int64_t breaker_unhealthy;    /* [-1] */
+    int64_t breaker_unhealthy;    /* [PAWL_NONE] */
     int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
-    int64_t cleaning_unhealthy;   /* [-1] */
+    int64_t cleaning_unhealthy;   /* [PAWL_NONE] */
     int64_t route_degraded;       /* how long a receiver of the outbox has been away [10 s] */
-    int64_t route_unhealthy;      /* [-1] */
+    int64_t route_unhealthy;      /* [PAWL_NONE] */
     int64_t idle_degraded;        /* how long something is due while no worker is alive [1 s] */
-    int64_t idle_unhealthy;       /* [-1] */
+    int64_t idle_unhealthy;       /* [PAWL_NONE] */
     int64_t version_degraded;     /* how long a message waits for a program that reads it [10 s] */
-    int64_t version_unhealthy;    /* [-1] */
+    int64_t version_unhealthy;    /* [PAWL_NONE] */
 } pawl_health_options;
 
 #define PAWL_OBSERVE_PORT_ANY (-1) /* a free port; pawl_endpoint_observe_port says which */

@@ -2,10 +2,10 @@
  * error and by its type.
  *
  *     .options = PAWL_OPTIONS(.recovery = PAWL_RECOVERY(
- *         {.code = PAWL_EUNREACHABLE, .type = "charge", .immediate = -1, .delayed = 10,
+ *         {.code = PAWL_EUNREACHABLE, .type = "charge", .immediate = PAWL_NONE, .delayed = 10,
  *          .delay = PAWL_MINUTES(1), .delay_max = PAWL_HOURS(2)},
  *         {.code = PAWL_EINVAL, .then = PAWL_THEN_DISCARD},
- *         {.type = "probe", .immediate = -1, .delayed = -1}))
+ *         {.type = "probe", .immediate = PAWL_NONE, .delayed = PAWL_NONE}))
  *
  * The first row counts whose code and type are the failure's. A field that is left out is as without the
  * row: docs/failures.md has the table of all codes. Rows are for messages and timeouts; an
@@ -31,7 +31,7 @@ typedef enum pawl_then {
     PAWL_THEN_DISCARD, /* consumed, with a warning in the log, and no letter */
 } pawl_then;
 
-/* Zero in a field: as without the row; -1 in a number of retries: none. Both none: its end comes at
+/* Zero in a field: as without the row; PAWL_NONE in a number of retries: none. Both none: its end comes at
  * once. At most PAWL_RECOVERY_ROWS_MAX rows are in force for an endpoint. */
 typedef struct pawl_recovery {
     pawl_code   code;      /* PAWL_OK: any */

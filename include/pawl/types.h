@@ -140,6 +140,9 @@ typedef int64_t pawl_time;
 #define PAWL_TIME_MAX INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
 #define PAWL_TIME_MIN INT64_C(-62135596800000000) /* 0001-01-01T00:00:00Z */
 
+/* In an option whose zero means the default: none. The command has the word "none". */
+#define PAWL_NONE (-1)
+
 /* Durations are microseconds too. */
 #define PAWL_MILLISECONDS(n) ((int64_t)(n)*INT64_C(1000))
 #define PAWL_SECONDS(n) ((int64_t)(n)*INT64_C(1000000))

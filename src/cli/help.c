@@ -225,7 +225,15 @@ static const char *value_of(const pawl__option *option)
     return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
 }
 
-/* "; 1s to 1h, default 1m", "; default text" */
+/* The least number that an option takes; 0 has the word "none" where that is another thing. */
+static int64_t least_of(const pawl__option *option)
+{
+    if (!option->has_none || option->min != 0)
+        return option->min;
+    return option->kind == PAWL__OPTION_DURATION ? PAWL_MILLISECONDS(1) : 1;
+}
+
+/* "; 1s to 1h, default 1m", "; none or 1 to 3, default none", "; default text" */
 static const char *limits_of(const pawl__option *option, char *text, size_t size)
 {
     char        low[40], high[40], is[40];
@@ -234,8 +242,8 @@ static const char *limits_of(const pawl__option *option, char *text, size_t size
     if (option->has_default)
         value = pawl__option_text(option, option->value_default, is, sizeof is);
     if (option->has_default && option->max != 0)
-        snprintf(text, size, "; %s to %s, default %s",
-                 pawl__option_text(option, option->min, low, sizeof low),
+        snprintf(text, size, "; %s%s to %s, default %s", option->has_none ? "none or " : "",
+                 pawl__option_text(option, least_of(option), low, sizeof low),
                  pawl__option_text(option, option->max, high, sizeof high), value);
     else if (value != NULL)
         snprintf(text, size, "; default %s", value);

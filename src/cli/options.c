@@ -172,8 +172,9 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
         return pawl_error_set(error, PAWL_EINVAL, "'%s' is no whole number",
                               pawl__shown(text, word));
     if (errno != 0 || value < option->min || value > option->max)
-        return pawl_error_set(error, PAWL_EINVAL, "%s is not within %" PRId64 " and %" PRId64, text,
-                              option->min, option->max);
+        return pawl_error_set(error, PAWL_EINVAL, "%s is not within %" PRId64 " and %" PRId64 "%s",
+                              text, option->min, option->max,
+                              option->has_none ? ", nor the word none" : "");
     *count = value;
     return PAWL_OK;
 }
@@ -181,6 +182,8 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
 const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size)
 {
     size_t i = sizeof duration_units / sizeof duration_units[0];
+    if (option->has_none && value == 0)
+        return "none";
     if (option->kind == PAWL__OPTION_YES_NO)
         return value != 0 ? "yes" : "no";
     if (option->kind != PAWL__OPTION_DURATION) {
@@ -216,6 +219,10 @@ static pawl_code parse_duration(const pawl__option *option, const char *text, in
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
                               pawl_error *error)
 {
+    if (option->has_none && strcmp(text, "none") == 0) {
+        *number = 0;
+        return PAWL_OK;
+    }
     return option->kind == PAWL__OPTION_DURATION ? parse_duration(option, text, number, error)
                                                  : parse_count(option, text, number, error);
 }

@@ -43,6 +43,7 @@ typedef struct pawl__option {
     const char       *value; /* a word for the value, in the help */
     const char       *help;
     int64_t           min, max; /* COUNT; DURATION with a max */
+    bool has_none; /* the value 0 has the word "none"; below `min` only the word is taken */
     /* The default of a COUNT, a DURATION or a YES_NO, and that of a TEXT: parsing puts it into the
      * field, and the help shows it, with the limits. */
     bool        has_default;

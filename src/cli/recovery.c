@@ -9,8 +9,14 @@
 
 /* Words with numbers, and their limits. */
 static const pawl__option numbers[] = {
-    {.name = "immediate", .kind = PAWL__OPTION_COUNT, .max = PAWL__RECOVERY_IMMEDIATE_MAX},
-    {.name = "delayed", .kind = PAWL__OPTION_COUNT, .max = PAWL__RECOVERY_DELAYED_MAX},
+    {.name     = "immediate",
+     .kind     = PAWL__OPTION_COUNT,
+     .max      = PAWL__RECOVERY_IMMEDIATE_MAX,
+     .has_none = true},
+    {.name     = "delayed",
+     .kind     = PAWL__OPTION_COUNT,
+     .max      = PAWL__RECOVERY_DELAYED_MAX,
+     .has_none = true},
     {.name = "delay",
      .kind = PAWL__OPTION_DURATION,
      .min  = PAWL_MILLISECONDS(1),

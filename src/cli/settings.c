@@ -464,7 +464,7 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
     pawl_text     json = pawl_arena_printf(settings->arena, "%lld", (long long)number.value);
     if (json.data == NULL)
         return no_memory(error);
-    *(row->kind == PAWL__NUMBER_COUNT ? &made.count : &made.microseconds) = json;
+    *(row->kind == PAWL__NUMBER_DURATION ? &made.microseconds : &made.count) = json;
     return pawl__setting_add(list, made, pawl__option_text(option, number.value, text, sizeof text),
                              number.line, from, error);
 }

@@ -41,14 +41,20 @@ typedef struct pawl__settings_words {
     {                                                                                              \
         .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
         .min = (low_) < 0 ? 0 : (low_), .max = high_, .has_default = true, .is_layered = true,     \
-        .value_default = (default_) < 0 ? 0 : (default_)                                           \
+        .value_default = (default_) < 0 ? 0 : (default_), .has_none = (low_) < 0                   \
+    }
+#define PAWL__SETTINGS_OPTION_LIMIT(name_, help_, offset_, default_, low_, high_)                  \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
+        .min = 1, .max = high_, .has_default = true, .is_layered = true,                           \
+        .value_default = (default_) < 0 ? 0 : (default_), .has_none = true                         \
     }
 /* Durations are at least 1 ms, the smallest unit that can be written, or none. */
-#define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)      \
-    {                                                                                     \
-        .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME", \
-        .help = help_, .min = (low_) < 0 ? 0 : PAWL_MILLISECONDS(1), .max = high_,        \
-        .has_default = true, .is_layered = true, .value_default = default_                \
+#define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)               \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME",          \
+        .help = help_, .min = (low_) < 0 ? 0 : PAWL_MILLISECONDS(1), .max = high_,                 \
+        .has_default = true, .is_layered = true, .value_default = default_, .has_none = (low_) < 0 \
     }
 #define PAWL__SETTINGS_OPTION_MILLISECONDS(name_, help_, offset_, default_, low_, high_)     \
     PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, PAWL_MILLISECONDS(default_), low_, \

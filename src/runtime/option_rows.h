@@ -5,7 +5,8 @@
  *
  *     X(field, kind, value_default, low, high, name, help)
  *
- * A low of -1: "none" can be said, by -1 in C, where 0 means the default, and by 0 on the command line and in files.
+ * A low of -1: "none" can be said, by PAWL_NONE in C, where 0 means the default, and by the word none on the
+ * command line and in files. There 0 is none, too, but for a LIMIT.
  *
  * Tests: tests/unit/runtime/test_runtime_options.c, tests/system/command_options.sh
  *
@@ -14,13 +15,14 @@
 #ifndef PAWL_RUNTIME_OPTION_ROWS_H
 #define PAWL_RUNTIME_OPTION_ROWS_H
 
-#include "pawl/endpoint.h"
 #include "base/delay.h"
+#include "pawl/endpoint.h"
 #include "runtime/breaker.h"
 
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
     PAWL__NUMBER_DURATION, /* microseconds */
+    PAWL__NUMBER_LIMIT, /* a count of which none is "no limit": a 0 would be misread, and is refused */
 } pawl__number_kind;
 
 typedef struct pawl__number_row {

@@ -29,7 +29,7 @@ echo "== built in, and the application's table"
 show
 holds works workers 1 "built in"
 holds works immediate-retries 1 "application"
-holds works delayed-retries 0 "application"
+holds works delayed-retries none "application"
 holds works retry-delay 45s "application"
 holds works deadline 20s "application"
 holds works inbox-retention 7d "built in"
@@ -56,9 +56,23 @@ order()
 show
 rows works
 order "code=EINVAL then=discard application" \
-    "code=EFULL type=job immediate=0 delayed=7 delay=90s delay-max=2h application"
+    "code=EFULL type=job immediate=none delayed=7 delay=90s delay-max=2h application"
 rows rests
 [ ! -s "$work/rows" ] || die "rests has rows of recovery"
+
+echo "== none: printed, and read where a number may be none"
+show --immediate-retries none --delayed-retries 0 --conflict-retries none --deaths-max none --breaker-rate none --history none
+for option in immediate-retries delayed-retries conflict-retries deaths-max breaker-rate history; do
+    holds rests $option none "command line"
+done
+show --recovery "type=job immediate=none delayed=none" --endpoint rests
+rows rests
+order "type=job immediate=none delayed=none command line"
+show --json --breaker-rate none --endpoint rests
+grep -q '"option":"breaker-rate","value":"none","from":"command line","count":0,' "$work/shown" || die "none has no count"
+show
+holds rests breaker-rate none "built in"
+holds rests history none "built in"
 
 echo "== the file over it: for all, and for one endpoint; the command line over both"
 cat >"$file" <<END
@@ -75,12 +89,12 @@ stop-wait = 1h
 route = audit=postgres://u:secret@host/db?x=1#audits
 END
 show --config "$file"
-holds works immediate-retries 0 "$file:2"
+holds works immediate-retries none "$file:2"
 holds works retry-delay 90s "$file:9"
 holds works deadline 1500ms "$file:4"
 holds works stop-wait 1h "$file:10"
-holds works delayed-retries 0 "application"
-holds rests immediate-retries 0 "$file:2"
+holds works delayed-retries none "application"
+holds rests immediate-retries none "$file:2"
 holds rests retry-delay 2m "$file:3"
 holds rests stop-wait 30s "built in"
 grep -qE "^works +route +audit=postgres://.*#audits +$file:11$" "$work/shown" || die "no route of [works]"
@@ -102,11 +116,11 @@ recovery = code=EFULL  type=other   delayed=0
 END
 show --config "$work/rows.conf" --recovery "code=EUNREACHABLE then=discard" --recovery "type=probe immediate=0 delay-max=1500ms"
 rows works
-order "code=EUNREACHABLE then=discard command line" "type=probe immediate=0 delay-max=1500ms command line" \
-    "code=EFULL type=other delayed=0 $work/rows.conf:4" "code=EFULL delayed=3 delay=1m $work/rows.conf:1" \
+order "code=EUNREACHABLE then=discard command line" "type=probe immediate=none delay-max=1500ms command line" \
+    "code=EFULL type=other delayed=none $work/rows.conf:4" "code=EFULL delayed=3 delay=1m $work/rows.conf:1" \
     "code=EINVAL then=discard application"
 rows rests
-order "code=EUNREACHABLE then=discard command line" "type=probe immediate=0 delay-max=1500ms command line" \
+order "code=EUNREACHABLE then=discard command line" "type=probe immediate=none delay-max=1500ms command line" \
     "code=EFULL delayed=3 delay=1m $work/rows.conf:1"
 show --config "$work/rows.conf" --recovery "immediate=1" --endpoint works
 rows works
@@ -150,7 +164,7 @@ object()
     grep -qF "{\"endpoint\":\"works\",\"option\":$1}" "$work/shown" || die "no object $1"
 }
 object '"workers","value":"1","from":"built in","count":1,"microseconds":null,"file":null,"line":null'
-object '"immediate-retries","value":"0","from":"'"$file:2"'","count":0,"microseconds":null,"file":"'"$file"'","line":2'
+object '"immediate-retries","value":"none","from":"'"$file:2"'","count":0,"microseconds":null,"file":"'"$file"'","line":2'
 object '"retry-delay","value":"1s","from":"command line","count":null,"microseconds":1000000,"file":null,"line":null'
 object '"deadline","value":"1500ms","from":"'"$file:4"'","count":null,"microseconds":1500000,"file":"'"$file"'","line":4'
 object '"route","value":"copy=#others","from":"'"$file:6"'","count":null,"microseconds":null,"file":"'"$file"'","line":6'
@@ -194,10 +208,14 @@ refuse()
 refuse "1: there is no option 'retry-dealy'; did you mean retry-delay" 'retry-dealy = 10s'
 refuse "2: retry-delay: '10x' is no duration: expected a number and ms, s, m, h or d" '# x' 'retry-delay = 10x'
 refuse "1: retry-delay: 0s is not within 1ms and 365d" 'retry-delay = 0s'
+refuse "1: workers: 'none' is no whole number$" 'workers = none'
+refuse "1: retry-delay: 'none' is no duration" 'retry-delay = none'
+refuse "1: deaths-max: 0 is not within 1 and 1000, nor the word none$" 'deaths-max = 0'
+refuse "1: breaker-rate: 0 is not within 1 and 100, nor the word none$" 'breaker-rate = 0'
 refuse "1: retry-delay: 366d is not within 1ms and 365d" 'retry-delay = 366d'
 refuse "1: workers: 0 is not within 1 and [0-9]+$" 'workers = 0'
 refuse "1: workers: 100000 is not within 1 and [0-9]+$" 'workers = 100000'
-refuse "1: immediate-retries: -1 is not within 0 and 100$" 'immediate-retries = -1'
+refuse "1: immediate-retries: -1 is not within 0 and 100, nor the word none$" 'immediate-retries = -1'
 refuse "1: workers: '' is no whole number" 'workers ='
 refuse "1: workers: '2 # two' is no whole number" 'workers = 2 # two'
 refuse "3: workers is given twice, first on line 1$" 'workers = 1' '' 'workers = 1'
@@ -216,8 +234,8 @@ refuse "1: recovery: there is no 'delays'; did you mean delay" 'recovery = delay
 refuse "1: recovery: there is no code 'EUNREACHABEL' of a failure; did you mean EUNREACHABLE" 'recovery = code=EUNREACHABEL'
 refuse "1: recovery: there is no code 'OK' of a failure" 'recovery = code=OK delayed=1'
 refuse "1: recovery: code DISCARD is no failure$" 'recovery = code=DISCARD delayed=1'
-refuse "1: recovery: immediate: 101 is not within 0 and 100$" 'recovery = immediate=101'
-refuse "1: recovery: delayed: '-1' is no whole number|1: recovery: delayed: -1 is not within 0 and 1000$" 'recovery = delayed=-1'
+refuse "1: recovery: immediate: 101 is not within 0 and 100, nor the word none$" 'recovery = immediate=101'
+refuse "1: recovery: delayed: '-1' is no whole number|1: recovery: delayed: -1 is not within 0 and 1000, nor the word none$" 'recovery = delayed=-1'
 refuse "1: recovery: delay: 0s is not within 1ms and 365d$" 'recovery = delay=0s'
 refuse "1: recovery: delay-max: 366d is not within 1ms and 365d$" 'recovery = delay-max=366d'
 refuse "1: recovery: delay is longer than delay_max$" 'recovery = delay=2s delay-max=1s'

@@ -217,11 +217,11 @@ static void marks_outlast_every_delay_between_two_tries(void **state)
                       .inbox_retention = PAWL_SECONDS(33));
     pawl_test_destroy(open_test(with(&options), NULL));
     options.inbox_retention--;
-    refuse(with(&options), "and delayed retries go on for up to 36 s");
+    refuse(with(&options), "and delayed retries go on for up to 33 s");
     options.retry_delay_max = 1; /* the first delay is the longest then */
-    refuse(with(&options), "and delayed retries go on for up to 36 s");
+    refuse(with(&options), "and delayed retries go on for up to 33 s");
     options.delayed_retries = 1;
-    refuse(with(&options), "and tries of the outbox go on for up to 36 s");
+    refuse(with(&options), "and tries of the outbox go on for up to 33 s");
 }
 
 static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items, size_t count,
