@@ -19,6 +19,7 @@ int main(void)
 
 #include "pawl/store_calls.h"
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 
 #define LEASE PAWL_SECONDS(30)
@@ -150,11 +151,104 @@ static void a_handle_beats_for_workers_of_others(void **state)
     pawl_store_close(aside);
 }
 
+/* ---- Claims --------------------------------------------------------------------- */
+
+/* One message, claimed by a worker of its own. */
+static pawl_store *open_claimer(ground *p)
+{
+    pawl_store     *store   = open_worker(p);
+    pawl_refusals   refused = {.arena = p->arena};
+    pawl_queue_send send    = {
+           .queue = TEXT("orders"), .due = now(), .message = {.id = TEXT("m-1"), .type = TEXT("t")}};
+    pawl_changes changes = {.now         = now(),
+                            .unit_count  = 1,
+                            .group_count = 1,
+                            .queue_send  = {.items = &send, .count = 1}};
+    if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
+        fail_msg("%s", p->error.text);
+    return store;
+}
+
+static size_t claim(ground *p, pawl_store *store)
+{
+    pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = PAWL_TIME_MAX, .count_max = 9};
+    pawl_queue_rows  rows  = {.count = 0};
+    if (pawl_store_queue_claim(store, &asked, p->arena, &rows, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return rows.count;
+}
+
+/* How many messages a worker claims that opens now, which frees what the dead have. */
+static size_t claim_of_another(ground *p)
+{
+    pawl_store *store = open_worker(p);
+    size_t      count = claim(p, store);
+    pawl_store_close(store);
+    return count;
+}
+
+/* Its handler takes longer than the time after which it would be dead: another handle beats for it. */
+static void o26_a_worker_that_takes_long_keeps_its_claims(void **state)
+{
+    ground        *p     = *state;
+    pawl_store    *slow  = open_claimer(p);
+    pawl_worker_id self  = pawl_store_worker(slow);
+    pawl_store    *aside = NULL;
+    if (pawl_store_open(p->url, NULL, &aside, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    assert_int_equal(claim(p, slow), 1);
+    for (int i = 0; i < 3; i++) {
+        stand_still(p, 20);
+        assert_int_equal(pawl_store_worker_beat(aside, &self, 1, now(), &p->error), PAWL_OK);
+        assert_int_equal(claim_of_another(p), 0);
+    }
+    stand_still(p, 20);
+    assert_int_equal(claim_of_another(p), 1);
+    pawl_store_close(slow);
+    pawl_store_close(aside);
+}
+
+/* All workers beat before the next transaction of whichever handle begins. */
+static ground *beats_before;
+
+typedef bool start_fn(mongoc_client_session_t *, const mongoc_transaction_opt_t *, bson_error_t *);
+
+PAWL_API bool mongoc_client_session_start_transaction(mongoc_client_session_t        *session,
+                                                      const mongoc_transaction_opt_t *options,
+                                                      bson_error_t                   *error)
+{
+    start_fn *real;
+    void     *address = dlsym(RTLD_NEXT, "mongoc_client_session_start_transaction");
+    ground   *p       = beats_before;
+    memcpy(&real, &address, sizeof real);
+    beats_before = NULL;
+    if (p != NULL)
+        stand_still(p, 0);
+    return real(session, options, error);
+}
+
+/* Between the look at the dead and the transaction that frees what they have. */
+static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(void **state)
+{
+    ground     *p    = *state;
+    pawl_store *slow = open_claimer(p);
+    assert_int_equal(claim(p, slow), 1);
+    stand_still(p, 20);
+    beats_before = p;
+    assert_int_equal(claim_of_another(p), 0);
+    assert_null(beats_before);
+    stand_still(p, 20);
+    assert_int_equal(claim_of_another(p), 1);
+    pawl_store_close(slow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SERVER(a_lease_is_one_of_the_servers_clock),
         ON_SERVER(a_handle_beats_for_workers_of_others),
+        ON_SERVER(o26_a_worker_that_takes_long_keeps_its_claims),
+        ON_SERVER(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
     };
     int missing = ground_is_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_lives", tests, NULL, NULL);

@@ -179,6 +179,90 @@ static void e8_a_worker_that_ends_leaves_its_claims(void **state)
     close_pair(&it);
 }
 
+/* ---- Heartbeats ----------------------------------------------------------------- */
+
+/* The last heartbeats of all workers were so long ago. */
+static void stand_still(ground *p, int seconds)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "update pawl_workers set Seen = utc_timestamp(6) - interval %d second where Epoch > 0",
+             seconds);
+    raw_run(p->raw, sql);
+}
+
+/* How many rows a worker claims that opens now, which frees what the dead have. */
+static size_t claim_of_another(ground *p)
+{
+    pawl_store *store = open_worker(p);
+    size_t      count = claim(p, store, ROWS).count;
+    pawl_store_close(store);
+    return count;
+}
+
+/* A handle without a worker beats for one whose handler takes longer than the time after which it would
+ * be dead, and for no worker beside it. */
+static void o26_a_worker_that_takes_long_keeps_its_claims(void **state)
+{
+    ground        *p      = ground_of(state);
+    pair           it     = open_pair(p);
+    pawl_worker_id slow[] = {{{{9}}}, pawl_store_worker(it.a)};
+    pawl_store    *aside;
+    expect_code(p, open_at(p, p->url, 20000, &aside), PAWL_OK);
+    expect_code(p, pawl_store_worker_beat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED);
+    expect_text(p, "lives by its session");
+    stamp_claims(aside);
+    assert_int_equal(claim(p, it.a, 3).count, 3);
+    assert_int_equal(claim(p, it.b, 2).count, 2);
+    for (int i = 0; i < 2; i++) {
+        stand_still(p, 20);
+        expect_code(p, pawl_store_worker_beat(aside, slow, 2, NOW, &p->error), PAWL_OK);
+        assert_int_equal(claim_of_another(p), ROWS - 3);
+    }
+    stand_still(p, 20);
+    assert_int_equal(claim_of_another(p), ROWS);
+    pawl_store_close(aside);
+    close_pair(&it);
+}
+
+/* ---- Freeing what the dead have --------------------------------------------------- */
+
+/* The operations of the connection, and a worker that beats behind a look at the living. */
+static const pawl__sql_ops *real_ops;
+static pawl_store          *beats_behind;
+
+static pawl_code look(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                      pawl_error *error)
+{
+    pawl_code      code = real_ops->who_lives(store, lives, count, error);
+    pawl_worker_id late = pawl_store_worker(beats_behind);
+    return code == PAWL_OK ? pawl_store_worker_beat(beats_behind, &late, 1, NOW, error) : code;
+}
+
+/* Between the look at the dead and the freeing of what they have. */
+static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(void **state)
+{
+    ground       *p  = ground_of(state);
+    pair          it = open_pair(p);
+    pawl__sql_ops ops;
+    assert_int_equal(claim(p, it.a, 3).count, 3);
+    expect_code(p, pawl_store_worker_close(it.b, NOW, &p->error), PAWL_OK);
+    pawl__sql_store *looking = (pawl__sql_store *)it.b;
+    real_ops                 = looking->ops;
+    ops                      = *real_ops;
+    ops.who_lives            = look;
+    looking->ops             = &ops;
+    stand_still(p, 20);
+    beats_behind = it.a;
+    expect_code(p, begin_worker(p, it.b), PAWL_OK);
+    looking->ops = real_ops;
+    assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 3);
+    assert_int_equal(raw_number(p->raw, STAMPS), ROWS);
+    stand_still(p, 20);
+    assert_int_equal(claim_of_another(p), ROWS);
+    close_pair(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +271,8 @@ int main(void)
         ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing),
         ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers),
         ON_BOTH(e8_a_worker_that_ends_leaves_its_claims),
+        ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims),
+        ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_stamps", tests, NULL, NULL);

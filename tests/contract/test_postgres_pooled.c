@@ -141,6 +141,49 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
     pawl_store_close(late);
 }
 
+static void close_three(pawl_store *a, pawl_store *b, pawl_store *c)
+{
+    pawl_store_close(a);
+    pawl_store_close(b);
+    pawl_store_close(c);
+}
+
+/* Its handler takes longer than 15 s: another handle beats for it, and for nobody beside it. */
+static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(void **state)
+{
+    ground        *p      = *state;
+    pawl_store    *slow   = open_pooled(p, NOW);
+    pawl_worker_id self[] = {{uuid_of(99)}, pawl_store_worker(slow)};
+    add_row(p, true, "2026-01-01 00:00:00Z");
+    assert_int_equal(claim_timeouts(p, slow, 1, NOW), 1);
+    pawl_store *aside = open_pooled(p, NOW + PAWL_SECONDS(10));
+    expect_code(p, pawl_store_worker_beat(aside, self, 2, NOW + PAWL_SECONDS(10), &p->error),
+                PAWL_OK);
+    pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(20));
+    assert_int_equal(claim_timeouts(p, late, 2, NOW + PAWL_SECONDS(20)), 0);
+    pawl_store_close(late);
+    late = open_pooled(p, NOW + PAWL_SECONDS(26));
+    assert_int_equal(claim_timeouts(p, late, 3, NOW + PAWL_SECONDS(26)), 1);
+    close_three(slow, aside, late);
+}
+
+/* The heartbeat is in a transaction while another worker looks for the dead, which does not wait for it. */
+static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has(void **state)
+{
+    ground     *p    = *state;
+    pawl_store *slow = open_pooled(p, NOW);
+    add_row(p, true, "2026-01-01 00:00:00Z");
+    assert_int_equal(claim_timeouts(p, slow, 1, NOW), 1);
+    raw_run(p->pg, "begin");
+    raw_run(p->pg, "update pawl_workers set \"Seen\" = '2026-01-01 00:00:16Z' where \"Epoch\" > 0");
+    pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(16));
+    assert_int_equal(claim_timeouts(p, late, 2, NOW + PAWL_SECONDS(16)), 0);
+    raw_run(p->pg, "commit");
+    pawl_store *later = open_pooled(p, NOW + PAWL_SECONDS(17));
+    assert_int_equal(claim_timeouts(p, later, 3, NOW + PAWL_SECONDS(17)), 0);
+    close_three(slow, late, later);
+}
+
 /* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
  * not end. */
 static void a_pooled_commit_that_stands_still_is_ended(void **state)
@@ -223,6 +266,8 @@ int main(void)
         CASE(a_pooled_wait_is_short),
         CASE(a_pooled_worker_says_that_it_lives),
         CASE(a_dead_pooled_worker_is_known_after_15_s),
+        CASE(o26_a_pooled_worker_that_takes_long_keeps_what_it_has),
+        CASE(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has),
         CASE(a_pooled_commit_that_stands_still_is_ended),
         CASE(a_pooled_transaction_has_the_plans_of_a_session),
         CASE(a_pooled_handler_has_the_plans_of_the_server),

@@ -30,6 +30,9 @@ static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
     void (*interrupt)(pawl_store *store);
     pawl_code (*wait)(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
+    pawl_code (*beat)(pawl_store *store, const pawl_worker_id *workers, size_t count, pawl_time now,
+                      pawl_error *error);
+    pawl_code (*reap)(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error);
     pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
     pawl_code (*resolve)(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                          pawl_error *error);
@@ -49,10 +52,15 @@ static int load(void **state)
     *(void **)&sql.open      = dlsym(module, "pawl__sql_server_open");
     *(void **)&sql.interrupt = dlsym(module, "pawl__sql_interrupt");
     *(void **)&sql.wait      = dlsym(module, "pawl__sql_wait");
+    *(void **)&sql.beat      = dlsym(module, "pawl__sql_worker_beat");
+    *(void **)&sql.reap      = dlsym(module, "pawl__sql_timeout_reap");
     *(void **)&sql.unlead    = dlsym(module, "pawl__sql_unlead");
     *(void **)&sql.resolve   = dlsym(module, "pawl__sql_resolve");
     *(void **)&sql.commit    = dlsym(module, "pawl__sql_commit");
-    return sql.commit != NULL && sql.resolve != NULL && sql.wait != NULL ? 0 : -1;
+    return sql.beat != NULL && sql.reap != NULL && sql.commit != NULL && sql.resolve != NULL &&
+                   sql.wait != NULL
+               ? 0
+               : -1;
 }
 
 /* ---- A database ------------------------------------------------------------- */
@@ -63,7 +71,8 @@ typedef struct fake {
     pawl__sql_server server;
     int              failures;
     pawl_code        failure;
-    int              begin_count, beat_count, free_count, rest_count;
+    int              begin_count, commit_count, beat_count, free_count, rest_count;
+    int              asked_count;
     int              asked; /* the statement */
     int64_t          news;
     pawl_refusals   *refused; /* of a commit, to which each try adds one */
@@ -86,7 +95,7 @@ static pawl_code begin(pawl_store *store, pawl_error *error)
 
 static pawl_code commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
-    (void)store;
+    of(store)->commit_count++;
     (void)is_unknown;
     (void)error;
     return PAWL_OK;
@@ -98,6 +107,7 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
     fake *it = of(store);
     (void)arena;
     it->asked = asked->statement;
+    it->asked_count++;
     it->beat_count += asked->statement == PAWL__SQL_WORKER_BEAT;
     it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
     *request = (pawl__sql_request *)store;
@@ -154,8 +164,7 @@ static void claims_end(pawl_store *store, const pawl_changes *changes, const boo
 
 static int64_t changed(pawl__sql_request *request)
 {
-    (void)request;
-    return 0;
+    return ((fake *)request)->asked == PAWL__SQL_TIMEOUT_REAP ? 7 : 0;
 }
 
 static void rollback(pawl_store *store)
@@ -365,6 +374,41 @@ static void o21_a_wait_says_that_the_worker_lives(void **state)
     close_fake(&it);
 }
 
+/* By another thread's handle, which has no worker of its own, while a handler runs. */
+static void a_handle_beats_for_workers_of_others(void **state)
+{
+    static const pawl_worker_id workers[] = {{{{1}}}, {{{2}}}, {{{3}}}};
+    fake                        it;
+    (void)state;
+    open_fake(&it, true, 0, PAWL_OK);
+    assert_int_equal(sql.beat(&it.store.base, workers, 3, 0, &it.error), PAWL_EUNSUPPORTED);
+    assert_int_equal(it.asked_count, 0);
+    it.server.beats = true;
+    assert_int_equal(sql.beat(&it.store.base, workers, 3, 0, &it.error), PAWL_OK);
+    assert_int_equal(it.beat_count, 3);
+    assert_int_equal(sql.beat(&it.store.base, workers, 0, 0, &it.error), PAWL_OK);
+    assert_int_equal(it.beat_count, 3);
+    close_fake(&it);
+}
+
+/* ---- Leases that are over --------------------------------------------------------- */
+
+/* However many they are: one statement in one transaction. */
+static void t14_leases_that_are_over_end_in_one_update(void **state)
+{
+    fake    it;
+    int64_t count = 0;
+    (void)state;
+    open_fake(&it, true, 0, PAWL_OK);
+    assert_int_equal(sql.reap(&it.store.base, 0, &count, &it.error), PAWL_OK);
+    assert_int_equal(count, 7);
+    assert_int_equal(it.asked, PAWL__SQL_TIMEOUT_REAP);
+    assert_int_equal(it.asked_count, 1);
+    assert_int_equal(it.begin_count, 1);
+    assert_int_equal(it.commit_count, 1);
+    close_fake(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +420,8 @@ int main(void)
         cmocka_unit_test(an_interrupt_ends_the_asking),
         cmocka_unit_test(o21_a_wait_ends_with_news_and_with_interrupts),
         cmocka_unit_test(o21_a_wait_says_that_the_worker_lives),
+        cmocka_unit_test(a_handle_beats_for_workers_of_others),
+        cmocka_unit_test(t14_leases_that_are_over_end_in_one_update),
     };
     return cmocka_run_group_tests_name("sql_server", tests, load, NULL);
 }
