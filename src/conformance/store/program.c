@@ -1,179 +1,15 @@
-/* program.c - several processes on one store. A child opens handles of its
- * own; the case has none open while it forks, for what a library keeps of them
- * would be the child's too.
- *
- *     fork all -> open the gate -> children run, report, _exit -> sum -> look
+/* program.c - several processes on one store: claims, sagas, streams, aggregators, installing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/run.h"
+#include "conformance/suite/process.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define PROGRAMS 4
-#define COUNTS 400
-
-/* ---- Children ----------------------------------------------------------- */
-
-/* The report of a child at its end. */
-typedef struct report {
-    char     failure[sizeof((suite *)NULL)->failure]; /* empty: none */
-    unsigned counts[COUNTS];
-} report;
-
-typedef void child_function(suite *s, unsigned index, unsigned *counts);
-
-typedef struct child {
-    pid_t pid;
-    int   from; /* where its report comes from */
-} child;
-
-/* False when the other side ended first. */
-static bool take_all(int file, void *data, size_t size)
-{
-    char *at = data;
-    while (size > 0) {
-        ssize_t count = read(file, at, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
-static bool give_all(int file, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size > 0) {
-        ssize_t count = write(file, at, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
-static void run_guarded(suite *s, child_function *function, unsigned index, unsigned *counts)
-{
-    if (setjmp(s->failed) == 0)
-        function(s, index, counts);
-}
-
-/* The child flushes and frees nothing of the parent's. */
-static _Noreturn void run_child(suite *s, child_function *function, unsigned index, int gate,
-                                int to)
-{
-    static report own;
-    char          byte;
-    (void)take_all(gate, &byte, 1); /* ends when the parent opens it */
-    run_guarded(s, function, index, own.counts);
-    suite_close_all(s);
-    memcpy(own.failure, s->failure, sizeof own.failure);
-    _exit(give_all(to, &own, sizeof own) ? 0 : 1);
-}
-
-static bool start_child(suite *s, child_function *function, unsigned index, const int gate[2],
-                        child *made)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    uint64_t seed = pawl_random_next(&s->random);
-    made->pid     = fork();
-    made->from    = ends[0];
-    if (made->pid == 0) {
-        close(gate[1]);
-        close(ends[0]);
-        pawl_random_seed(&s->random, seed);
-        run_child(s, function, index, gate[0], ends[1]);
-    }
-    close(ends[1]);
-    if (made->pid < 0)
-        close(ends[0]);
-    return made->pid > 0;
-}
-
-/* Adds what the child counted; its failure is taken when it is the first. */
-static void end_child(const child *ended, unsigned *counts, char *failure, size_t failure_size)
-{
-    static report taken;
-    int           status   = -1;
-    bool          is_whole = take_all(ended->from, &taken, sizeof taken);
-    close(ended->from);
-    while (waitpid(ended->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (is_whole && status == 0) {
-        for (unsigned i = 0; i < COUNTS; i++)
-            counts[i] += taken.counts[i];
-        if (failure[0] == '\0')
-            snprintf(failure, failure_size, "%s", taken.failure);
-    } else if (failure[0] == '\0') {
-        snprintf(failure, failure_size, "it ended with status %d and no report", status);
-    }
-}
-
-/* Runs the function in `count` processes at once. `counts` gets the sums of what
- * they counted; a failure in one is the case's. */
-static void run_programs(suite *s, unsigned count, child_function *function, unsigned *counts)
-{
-    child    children[PROGRAMS];
-    char     failure[sizeof s->failure] = "";
-    unsigned started                    = 0;
-    int      gate[2];
-    memset(counts, 0, COUNTS * sizeof *counts);
-    EXPECT(s, count <= PROGRAMS && s->store_count == 0);
-    EXPECT(s, pipe(gate) == 0);
-    while (started < count && start_child(s, function, started, gate, &children[started]))
-        started++;
-    close(gate[0]);
-    close(gate[1]);
-    for (unsigned i = 0; i < started; i++)
-        end_child(&children[i], counts, failure, sizeof failure);
-    if (failure[0] != '\0')
-        suite_fail(s, __FILE__, __LINE__, "in a process: %s", failure);
-    EXPECT_EQ(s, started, count);
-}
-
-static void leave_a_row(suite *s, unsigned index, unsigned *counts)
-{
-    (void)index;
-    (void)counts;
-    suite_send(s, suite_open(s), TEXT("probe"), "m-1", SUITE_NOW);
-}
-
-/* Whether processes share a store is seen by what one leaves behind. */
-static void need_programs(suite *s)
-{
-    unsigned counts[COUNTS];
-    run_programs(s, 1, leave_a_row, counts);
-    pawl_store *a       = suite_open(s);
-    bool        is_seen = suite_queue(s, a, TEXT("probe")).count == 1;
-    suite_close(s, a);
-    if (!is_seen)
-        suite_not_applicable(s, "its data is one process's: another sees nothing of it");
-}
-
-static void expect_each(suite *s, const unsigned *counts, unsigned count, unsigned expected)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (counts[i] != expected)
-            suite_fail(s, __FILE__, __LINE__, "number %u was counted %u times, expected %u", i,
-                       counts[i], expected);
-}
 
 /* ---- Queue -------------------------------------------------------------- */
 
-#define SHARE (COUNTS / PROGRAMS)
+#define SHARE (SUITE_COUNTS / SUITE_PROGRAMS)
 #define TENURE 25
 #define TRIES_MAX 20000
 
@@ -182,7 +18,7 @@ static unsigned number_of(suite *s, pawl_text id)
 {
     EXPECT(s, id.size > 2 && memcmp(id.data, "m-", 2) == 0);
     unsigned long number = strtoul(id.data + 2, NULL, 10);
-    EXPECT(s, number < COUNTS);
+    EXPECT(s, number < SUITE_COUNTS);
     return (unsigned)number;
 }
 
@@ -234,20 +70,20 @@ static void settle_a_share(suite *s, unsigned index, unsigned *counts)
 
 static void programs_settle_each_row_once(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
-    for (unsigned i = 0; i < COUNTS; i++)
+    for (unsigned i = 0; i < SUITE_COUNTS; i++)
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
             .message = suite_message(s, suite_printf(s, "m-%u", i)));
     COMMIT(&set, a);
     suite_close(s, a);
-    run_programs(s, PROGRAMS, settle_a_share, counts);
-    expect_each(s, counts, COUNTS, 1);
+    suite_run_programs(s, SUITE_PROGRAMS, settle_a_share, counts);
+    suite_expect_each(s, counts, SUITE_COUNTS, 1);
     a = suite_open(s);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 0);
-    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, COUNTS);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, SUITE_COUNTS);
 }
 
 /* ---- Sagas -------------------------------------------------------------- */
@@ -280,10 +116,10 @@ static void begin_sagas(suite *s, unsigned index, unsigned *counts)
 
 static void racing_starters_leave_one_saga(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
-    run_programs(s, PROGRAMS, begin_sagas, counts);
-    expect_each(s, counts, ROUNDS, 1);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
+    suite_run_programs(s, SUITE_PROGRAMS, begin_sagas, counts);
+    suite_expect_each(s, counts, ROUNDS, 1);
     EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), ROUNDS);
 }
 
@@ -309,10 +145,10 @@ static void append_events(suite *s, unsigned index, unsigned *counts)
 
 static void racing_appends_leave_one_event(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
-    run_programs(s, PROGRAMS, append_events, counts);
-    expect_each(s, counts + 1, APPENDS - 1, 1);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
+    suite_run_programs(s, SUITE_PROGRAMS, append_events, counts);
+    suite_expect_each(s, counts + 1, APPENDS - 1, 1);
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_stream(s, a, TEXT("Account/1"), 0).count, APPENDS - 1);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, APPENDS - 1);
@@ -371,24 +207,24 @@ static void raise_with_threads(suite *s, unsigned index, unsigned *counts)
 
 static void no_update_is_lost(suite *s)
 {
-    unsigned counts[COUNTS];
+    unsigned counts[SUITE_COUNTS];
     int64_t  total = 0, versions = 0;
-    need_programs(s);
+    suite_need_programs(s);
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= SAGAS; i++)
         COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i),
                    .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
                    .data = TEXT("{\"n\":0}"), .type_version = TEXT("1.0"));
     suite_close(s, a);
-    run_programs(s, PROGRAMS, raise_with_threads, counts);
+    suite_run_programs(s, SUITE_PROGRAMS, raise_with_threads, counts);
     a = suite_open(s);
     for (unsigned i = 1; i <= SAGAS; i++) {
         pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i);
         total += count_in(s, row.data);
         versions += row.version - 1;
     }
-    EXPECT_EQ(s, total, PROGRAMS * WORKERS * STEPS * TOGETHER);
-    EXPECT_EQ(s, versions, PROGRAMS * WORKERS * STEPS * TOGETHER);
+    EXPECT_EQ(s, total, SUITE_PROGRAMS * WORKERS * STEPS * TOGETHER);
+    EXPECT_EQ(s, versions, SUITE_PROGRAMS * WORKERS * STEPS * TOGETHER);
 }
 
 /* ---- Aggregators and timeouts ------------------------------------------- */
@@ -413,14 +249,57 @@ static void add_bills(suite *s, unsigned index, unsigned *counts)
 
 static void racing_adds_of_a_key_make_one_row(suite *s)
 {
-    unsigned        counts[COUNTS];
+    unsigned        counts[SUITE_COUNTS];
     pawl_flush_rows flushes = {0};
-    need_programs(s);
-    run_programs(s, PROGRAMS, add_bills, counts);
+    suite_need_programs(s);
+    suite_run_programs(s, SUITE_PROGRAMS, add_bills, counts);
     pawl_store *a = suite_open(s);
-    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, PROGRAMS * ROUNDS + ROUNDS);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, SUITE_PROGRAMS * ROUNDS + ROUNDS);
     EXPECT_OK(s, pawl_store_flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
+}
+
+#define TIES 30
+
+/* At one time, and three in each commit: keys say nothing of the order. */
+static void add_ties(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store = suite_open(s);
+    (void)counts;
+    for (unsigned i = 0; i < TIES; i += 3) {
+        suite_set set = suite_changes(s);
+        for (unsigned j = i; j < i + 3; j++) {
+            pawl_text key = suite_printf(s, "%02u-%u", j * 7 % TIES, index);
+            ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = key,
+                .message = suite_message(s, key), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+        }
+        COMMIT(&set, store);
+    }
+}
+
+/* Whichever order the rows of several processes have, each process's own are as it inserted them, and
+ * other handles find the same one. */
+static void ties_of_processes_come_in_one_order(suite *s)
+{
+    unsigned counts[SUITE_COUNTS], found[SUITE_PROGRAMS] = {0};
+    suite_need_programs(s);
+    suite_run_programs(s, SUITE_PROGRAMS, add_ties, counts);
+    pawl_store   *a = suite_open(s), *b = suite_open(s);
+    pawl_snapshot first = suite_rows(s, a, BILLS);
+    EXPECT_EQ(s, first.count, SUITE_PROGRAMS * TIES);
+    for (size_t i = 0; i < first.count; i++) {
+        pawl_text key   = first.items[i].key;
+        unsigned  index = (unsigned)(key.data[key.size - 1] - '0');
+        EXPECT(s, index < SUITE_PROGRAMS);
+        EXPECT_TEXT(s, key, suite_printf(s, "%02u-%u", found[index]++ * 7 % TIES, index));
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        pawl_snapshot again = i < 2 ? suite_rows(s, i == 0 ? a : b, BILLS)
+                                    : suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
+        EXPECT_EQ(s, again.count, first.count);
+        for (size_t j = 0; j < again.count; j++)
+            EXPECT_TEXT(s, again.items[j].key, first.items[j].key);
+    }
 }
 
 /* Claims until none is left, and only then removes what it claimed: what it left
@@ -437,7 +316,7 @@ static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
         for (size_t i = 0; i < rows.count; i++) {
             const uint8_t *bytes  = rows.items[i].id.uuid.bytes;
             unsigned       number = bytes[14] * 256u + bytes[15];
-            EXPECT(s, number < COUNTS && counts[number] == 0);
+            EXPECT(s, number < SUITE_COUNTS && counts[number] == 0);
             counts[number]++;
             ADD(&set, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = rows.items[i].id,
                 .has_owner = true, .owner = suite_session_id(session),
@@ -449,17 +328,17 @@ static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
 
 static void each_timeout_is_claimed_once(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
-    for (unsigned i = 1; i < COUNTS; i++)
+    for (unsigned i = 1; i < SUITE_COUNTS; i++)
         ADD(&set, timeout_set, .id = suite_timeout_id(i), .destination = TEXT("orders"),
             .due = SUITE_NOW - i);
     COMMIT(&set, a);
     suite_close(s, a);
-    run_programs(s, PROGRAMS, handle_timeouts, counts);
-    expect_each(s, counts + 1, COUNTS - 1, 1);
+    suite_run_programs(s, SUITE_PROGRAMS, handle_timeouts, counts);
+    suite_expect_each(s, counts + 1, SUITE_COUNTS - 1, 1);
     EXPECT_EQ(s, suite_timeouts(s, suite_open(s)).count, 0);
 }
 
@@ -490,25 +369,25 @@ static void install(suite *s, unsigned index, unsigned *counts)
 /* Each time the prefix is a new one: nothing of it is there any more. */
 static void installers_at_once_both_succeed(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
     for (unsigned i = 0; i < INSTALLS; i++) {
         EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
         EXPECT_CODE(s, run_schema(s, PAWL_SCHEMA_VERIFY), PAWL_ESCHEMA);
-        run_programs(s, i % 2 == 0 ? 2 : PROGRAMS, install, counts);
-        EXPECT_EQ(s, counts[0], i % 2 == 0 ? 2 : PROGRAMS);
+        suite_run_programs(s, i % 2 == 0 ? 2 : SUITE_PROGRAMS, install, counts);
+        EXPECT_EQ(s, counts[0], i % 2 == 0 ? 2 : SUITE_PROGRAMS);
         EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
     }
 }
 
 static void installing_again_changes_nothing(suite *s)
 {
-    unsigned counts[COUNTS];
-    need_programs(s);
+    unsigned counts[SUITE_COUNTS];
+    suite_need_programs(s);
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
     suite_close(s, a);
-    run_programs(s, 2, install, counts);
+    suite_run_programs(s, 2, install, counts);
     EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
     a = suite_open(s);
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 1);
@@ -562,6 +441,8 @@ static const suite_case cases[] = {
     {"O4 O3 appends that race in processes leave one event", racing_appends_leave_one_event},
     {"S9 no update of several processes is lost", no_update_is_lost},
     {"A2 A25 processes that race to add a key make one row", racing_adds_of_a_key_make_one_row},
+    {"A8 ties between processes come in one order on each read",
+     ties_of_processes_come_in_one_order},
     {"T7 processes claim each timeout once", each_timeout_is_claimed_once},
     {"D34 D26 processes that install at once all succeed", installers_at_once_both_succeed},
     {"D26 installing again changes nothing and dropping may be repeated",
