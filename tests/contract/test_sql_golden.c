@@ -205,8 +205,7 @@ static void end_page(page *p, const char *driver, char *text)
 
 #define ROW_OF(name, text) {#name, text},
 
-/* The plain table has no correlation to be loaded by, and a database without row locks never
- * asks for those. */
+/* Left out: loads by a correlation that the table lacks, and locked loads without row locks. */
 static void put_sagas(page *p)
 {
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
@@ -221,7 +220,8 @@ static void put_sagas(page *p)
         bool           loads = locks || key < 3;
         char           name[40];
         if ((!first && loads && key % 3 != PAWL_SAGA_BY_ID) ||
-            (locks && p->dialect->locks[PAWL_SAGA_LOCKED][0] == '\0'))
+            (locks && p->dialect->locks[PAWL_SAGA_LOCKED][0] == '\0' &&
+             p->dialect->hints[PAWL_SAGA_LOCKED] == NULL))
             continue;
         saga_text(&made, p->dialect, first ? &order_table : &plain_table,
                   (pawl__sql_saga_statement)which);

@@ -817,6 +817,36 @@ select count(*) from [dbo].[shop_Order];
 select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Order] where [Id] > ?
 order by [Id] offset 0 rows fetch next ? rows only;
 
+-- saga Order 9
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] with (updlock, rowlock) where [Id] = ?;
+
+-- saga Order 10
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from (select ? collate Latin1_General_100_BIN2 as [v]) as k, [dbo].[shop_Order]
+with (updlock, rowlock) where [Correlation_OrderId] = k.[v] and datalength([Correlation_OrderId]) =
+datalength(k.[v]);
+
+-- saga Order 11
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] with (updlock, rowlock) where [Correlation_OldId] = ?;
+
+-- saga Order 12
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] with (updlock, readpast, rowlock, readcommittedlock)
+where [Id] = ?;
+
+-- saga Order 13
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from (select ? collate Latin1_General_100_BIN2 as [v]) as k, [dbo].[shop_Order]
+with (updlock, readpast, rowlock, readcommittedlock) where [Correlation_OrderId] = k.[v] and
+datalength([Correlation_OrderId]) = datalength(k.[v]);
+
+-- saga Order 14
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
+[Correlation_OldId] from [dbo].[shop_Order] with (updlock, readpast, rowlock, readcommittedlock)
+where [Correlation_OldId] = ?;
+
 -- saga Plain 0
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] where
 [Id] = ?;
@@ -842,6 +872,14 @@ select count(*) from [dbo].[shop_Plain];
 -- saga Plain 8
 select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Plain] where [Id] > ?
 order by [Id] offset 0 rows fetch next ? rows only;
+
+-- saga Plain 9
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] with
+(updlock, rowlock) where [Id] = ?;
+
+-- saga Plain 12
+select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] with
+(updlock, readpast, rowlock, readcommittedlock) where [Id] = ?;
 
 -- a round of two
 set nocount on; declare @f varchar(200) = '', @c int; begin try delete from [dbo].[pawl_queue] where
