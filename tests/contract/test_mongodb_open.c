@@ -253,23 +253,39 @@ static void open_creates_unless_it_is_told_not_to(void **state)
     create(p, url, NULL);
 }
 
-/* Whichever of the indexes failed, it is there after the next open. */
+/* Validators are made by "schema apply" alone. */
+static void count_missing(pawl_text line, void *context)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(line));
+    if (strstr(text, "lacks its validator") != NULL)
+        return;
+    print_message("%s\n", text);
+    ++*(int *)context;
+}
+
+/* Whichever collection's indexes failed, the shared ones' or a saga's, they are there after the next open. Verifying
+ * looks at the collections themselves only where it tells lines. */
 static void m8_a_failed_set_up_is_made_again(void **state)
 {
-    static const int             skips[] = {0, 3, 9};
-    ground                      *p       = *state;
-    const pawl_saga_table        order   = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
-    const pawl_saga_table *const tables[] = {&order};
-    const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
+    ground                      *p     = *state;
+    const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
+    const pawl_saga_table *const tables[]  = {&order};
+    const pawl_schema_spec       spec      = {.tables = tables, .table_count = 1};
+    bool                         is_struck = true;
+    int                          missing   = 0;
     char                         when[60];
-    for (size_t i = 0; i < sizeof skips / sizeof skips[0]; i++) {
-        snprintf(when, sizeof when, "{\"skip\": %d, \"times\": 1}", skips[i]);
+    for (int skip = 0; is_struck; skip++) {
+        snprintf(when, sizeof when, "{\"skip\": %d, \"times\": 1}", skip);
         fault_on(p, when, "\"failCommands\": [\"createIndexes\"], \"errorCode\": 13");
-        refuse(p, p->url, PAWL_OPEN_CREATE, &order, PAWL_EDENIED, "indexes of collection");
-        assert_int_equal(fault_off(p), 1);
+        pawl_code code = open_as(p, p->url, PAWL_OPEN_CREATE, &order);
+        is_struck      = fault_off(p) == 1;
+        assert_int_equal(code, is_struck ? PAWL_EDENIED : PAWL_OK);
+        assert_true(is_struck || skip > 9);
         create(p, p->url, &order);
-        if (pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, NULL, NULL, &p->error) != PAWL_OK)
-            fail_msg("without index %d: %s", skips[i], p->error.text);
+        (void)pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, count_missing, &missing,
+                                &p->error);
+        assert_int_equal(missing, 0);
         assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, &p->error),
                          PAWL_OK);
     }
