@@ -74,6 +74,10 @@ PAWL_API bool pawl_store_is_attached(const pawl_store *store);
 
 /* ---- Workers ------------------------------------------------------------- */
 
+/* In the text of PAWL_EBUSY from worker_open: the worker's older session lasts until the server
+ * itself ends it. The contract's cases of a take-over are not applicable to such a login. */
+#define PAWL_STORE_KEEPS_SESSION "the login may not end another session"
+
 PAWL_API pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                           pawl_time now, pawl_error *error);
 PAWL_API pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *error);

@@ -177,6 +177,7 @@ static const failure mssql_failures[] = {
     {"42000 4060", PAWL_ENOTSTORE, CONNECTION},
     {"42000 4064", PAWL_ENOTSTORE, CONNECTION},
     {"42000 6005", PAWL_EUNREACHABLE, CONNECTION},
+    {"42000 6102", PAWL_EDENIED, STATEMENT},
     {"42000 6401", PAWL_EBUSY, TRANSACTION},
     {"42000 8003", PAWL_ELIMIT, STATEMENT},
     {"42000 8114", PAWL_EINVAL, TRANSACTION},
@@ -497,51 +498,6 @@ static void d37_a_failure_at_the_commit(void **state)
     }
 }
 
-/* ---- The lock of a worker ----------------------------------------------------- */
-
-#define GETS "on declare @pawl int; exec @pawl = sp_getapplock*"
-#define HELD(times) GETS "\n times " times "\n row '-1'\n"
-#define ASKS_HOLDER "on select max(request_session_id) from sys.dm_tran_locks*"
-
-static pawl_code open_beside(scripted *p, const char *rules, int64_t deadline_ms)
-{
-    scripted_code(p, scripted_try(p, rules, deadline_ms), PAWL_OK);
-    scripted_mark(p);
-    return pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), SCRIPTED_NOW,
-                                  &p->error);
-}
-
-#define COUNT_GETS(p, wait) \
-    scripted_count((p),     \
-                   "1 run declare @pawl int; exec @pawl = sp_getapplock*LockTimeout = " wait ";*")
-
-/* The session that has the lock is ended; without the right to look or to end it, it is waited for, once, by what is
- * left of the deadline. */
-static void e29_the_session_that_has_the_lock_is_ended(void **state)
-{
-    scripted *p = *state;
-    scripted_code(p, open_beside(p, HELD("1") ASKS_HOLDER "\n row '57'\non kill 57\n", DEADLINE_MS),
-                  PAWL_OK);
-    assert_int_equal(COUNT_GETS(p, "0"), 1);
-    assert_int_equal(scripted_count(p, "1 run kill 57"), 1);
-    assert_int_equal(COUNT_GETS(p, "*"), 2);
-    static const char *const refused[] = {
-        ASKS_HOLDER "\n error 42000 300 View server state\n",
-        ASKS_HOLDER "\n row '57'\non kill 57\n error 42000 6102 No permission\n",
-        ASKS_HOLDER "\n row null\n"};
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        char rules[500];
-        snprintf(rules, sizeof rules, HELD("1") "%s", refused[i]);
-        scripted_code(p, open_beside(p, rules, DEADLINE_MS), PAWL_OK);
-        assert_int_equal(COUNT_GETS(p, "*"), 2);
-        snprintf(rules, sizeof rules, HELD("2") "%s", refused[i]);
-        scripted_code(p, open_beside(p, rules, DEADLINE_MS), PAWL_EBUSY);
-        scripted_text(p, "another session of this worker keeps its lock");
-        assert_int_equal(COUNT_GETS(p, "0"), 1);
-        assert_int_equal(COUNT_GETS(p, "*"), 2); /* and no second time */
-    }
-}
-
 #define SCRIPTED(function, dialect)                                                            \
     {                                                                                          \
 #function " on " dialect, function, scripted_setup, scripted_teardown, (void *)dialect \
@@ -559,7 +515,6 @@ int main(void)
         SCRIPTED(d37_a_failure_in_ones_own_transaction, "mssql"),
         SCRIPTED(d37_a_failure_in_a_commit, "mssql"),
         SCRIPTED(d37_a_failure_at_the_commit, "mssql"),
-        SCRIPTED(e29_the_session_that_has_the_lock_is_ended, "mssql"),
     };
     return cmocka_run_group_tests_name("odbc_errors", tests, NULL, NULL);
 }

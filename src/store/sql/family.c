@@ -37,12 +37,13 @@ int64_t pawl__sql_lock_number(const pawl__sql_session *session)
     return session == remote->main ? remote->lock_number : remote->lock_number - 1;
 }
 
-pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, pawl_error *error)
+pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, bool is_denied,
+                              pawl_error *error)
 {
-    return pawl_error_set(error, PAWL_EBUSY,
-                          "%s: another session of this worker keeps its lock %s: it is in a "
-                          "statement that does not end",
-                          remote->sql.base.scheme, name);
+    return pawl_error_set(
+        error, PAWL_EBUSY, "%s: another session of this worker keeps its lock %s: %s",
+        remote->sql.base.scheme, name,
+        is_denied ? PAWL_STORE_KEEPS_SESSION : "it is in a statement that does not end");
 }
 
 /* ---- Who lives ----------------------------------------------------------- */

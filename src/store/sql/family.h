@@ -102,8 +102,10 @@ pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error);
 
 /* The number of the worker's lock of that session: `side` has the one below that of `main`. */
 int64_t pawl__sql_lock_number(const pawl__sql_session *session);
-/* PAWL_EBUSY: the lock of the worker is had by an older session, which does not end. */
-pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, pawl_error *error);
+/* PAWL_EBUSY: an older session has the lock of the worker and does not end; `is_denied`: the login lacks the right to
+ * end it. */
+pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, bool is_denied,
+                              pawl_error *error);
 
 /* Of pawl__sql_ops, as those of session.h, session_rows.h and queue_lock.h. */
 pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,

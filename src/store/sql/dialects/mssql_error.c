@@ -69,6 +69,7 @@ static const pawl__sql_failure rows[] = {
     {4060, PAWL_ENOTSTORE, CONNECTION},   /* no such database, or none for this login */
     {4064, PAWL_ENOTSTORE, CONNECTION},   /* the login's own database is not there */
     {6005, PAWL_EUNREACHABLE, CONNECTION},  /* the server is shutting down */
+    {6102, PAWL_EDENIED, STATEMENT},        /* no right to end a session */
     {6401, PAWL_EBUSY, TRANSACTION},        /* no such savepoint */
     {8003, PAWL_ELIMIT, STATEMENT},         /* more than 2,100 parameters */
     {8114, PAWL_EINVAL, TRANSACTION},       /* a value of another type */

@@ -182,13 +182,13 @@ static pawl_code ask_lock(pawl__sql_session *session, const lock_name *name, int
 
 /* Ends the session that has the lock, an older one of this worker, whose answer nobody needs any longer. Both
  * statements ask for rights that few logins have (view server state, alter any connection): without them, and where
- * the name is not shown whole, the lock is waited for. */
-static void end_holder(pawl__sql_session *session, const lock_name *name)
+ * the name is not shown whole, the lock is waited for. PAWL_EDENIED: a right is missing. */
+static pawl_code end_holder(pawl__sql_session *session, const lock_name *name)
 {
     char    text[500];
     int64_t holder = 0;
     if (strlen(name->text) > LOCK_SHOWN)
-        return;
+        return PAWL_OK;
     (void)snprintf(
         text, sizeof text,
         "select max(request_session_id) from sys.dm_tran_locks where resource_type = "
@@ -196,27 +196,29 @@ static void end_holder(pawl__sql_session *session, const lock_name *name)
         "and request_owner_type = N'SESSION' and request_session_id <> @@spid and "
         "charindex(N':[%s]:', resource_description) > 0",
         name->text);
-    if (pawl__sql_ask_number(session, text, &holder, NULL) != PAWL_OK || holder == 0)
-        return;
+    pawl_code code = pawl__sql_ask_number(session, text, &holder, NULL);
+    if (code != PAWL_OK || holder == 0)
+        return code;
     (void)snprintf(text, sizeof text, "kill %" PRId64, holder);
-    (void)session->remote->ops->query(session, text, NULL);
+    return session->remote->ops->query(session, text, NULL);
 }
 
 /* An older session of the worker that has it is ended, or frees it when the server sees that it is gone. */
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote *remote = session->remote;
-    lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
-    int64_t                 got    = 0;
-    int64_t                 until  = pawl__clock_ms() + remote->sql.base.deadline_ms * 9 / 10;
-    pawl_code               code   = ask_lock(session, &name, 0, &got, error);
+    const pawl__sql_remote *remote    = session->remote;
+    lock_name               name      = name_of(remote, pawl__sql_lock_number(session));
+    int64_t                 got       = 0;
+    int64_t                 until     = pawl__clock_ms() + remote->sql.base.deadline_ms * 9 / 10;
+    pawl_code               code      = ask_lock(session, &name, 0, &got, error);
+    bool                    is_denied = false;
     if (code == PAWL_OK && got < 0) {
-        end_holder(session, &name);
+        is_denied    = end_holder(session, &name) == PAWL_EDENIED;
         int64_t rest = until - pawl__clock_ms();
         code         = ask_lock(session, &name, rest > 0 ? rest : 0, &got, error);
     }
     if (code == PAWL_OK && got < 0)
-        code = pawl__sql_lock_kept(remote, name.text, error);
+        code = pawl__sql_lock_kept(remote, name.text, is_denied, error);
     return code;
 }
 

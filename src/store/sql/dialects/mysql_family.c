@@ -202,7 +202,7 @@ static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code == PAWL_OK && is_had != 1)
-        code = pawl__sql_lock_kept(remote, name.text, error);
+        code = pawl__sql_lock_kept(remote, name.text, false, error);
     return code;
 }
 
