@@ -150,6 +150,7 @@ expect 0 '' pawl queue purge billing --discard --yes
 expect 0 '' pawl dead discard --all --yes
 fill letters 900 1000
 expect 0 '^retried 900 dead letters$' pawl dead retry --all --yes
+by_workers=$(number dead_ever)
 expect 0 '^\{"queue":"billing","matching":300,"left":0,"last":[1-9][0-9]*\}$' \
     pawl queue purge billing --type charge --dry-run --json
 "$build_dir/pawl" queue purge billing --type charge --rate 100 --yes >"$work/out" 2>"$work/err" </dev/null &
@@ -171,6 +172,8 @@ expect 0 "^buried $((300 - some)) messages of queue billing\$" \
     pawl queue purge billing --type charge --last "$last" --rate 100 --yes
 [ $(($(date +%s) - before + 1)) -ge $(((300 - some) / 100)) ] || die "it was faster than asked for"
 [ "$(number dead)" = 300 ] || die "not each of the kind is a dead letter"
+expect 0 '^dead letters now +300$' pawl stats
+expect 0 "^dead letters by workers +$by_workers\$" pawl stats # an operator made those
 peeked 'new ' --type charge
 expect 0 '^moved 601 messages of queue billing to elsewhere$' pawl queue move billing elsewhere --due now --yes
 expect 0 '^\{"queue":"elsewhere","discarded":601,"left":0,' pawl queue purge elsewhere --discard --yes --json

@@ -70,6 +70,11 @@ more=(--removed Order.note --removed place.note)
 verify 0 '^18 rows: 0 findings, 0 warnings$' renamed
 more=()
 
+echo "== a renamed member where others are new, too: those that could hold its value are named, three of them"
+verify 1 '^pawl: 3 findings: the program cannot go on with what is stored$' among -DAMONG
+has_line '^unread-member: saga Order of version 1, note: .* 3 rows$' \
+    '^    [0-9a-f-]{36}: note: record order does not know it, and several that could hold its value are missing, remark, memo, aside: was it renamed to one of them\?$'
+
 echo "== a narrowed integer"
 verify 1 '^pawl: 6 findings' narrowed -DNARROWED
 has_line '^undecodable: saga Order of version 1, dozens: cannot be decoded; 2 rows$' \

@@ -8,6 +8,7 @@
  * Without a definition it is the program that runs. Each definition is a change:
  *
  *     RENAMED         the state's note is called remark
+ *     AMONG           the same, and the state has other new members
  *     NARROWED        dozens is an INT16, in the state and in place
  *     REMOVED_TYPE    nobody handles cancel
  *     REMOVED_ENUM    the stage "paid" is gone
@@ -36,7 +37,10 @@
 #else
 #define WITH_UPCAST
 #endif
-#if defined(RENAMED) || defined(HANDLED)
+#ifdef AMONG
+#define NOTE remark
+#define NOTE_FIELD(F) F(INT64, year) F(TEXT, remark) F(TEXT, memo) F(TEXT, aside) F(TEXT, extra)
+#elif defined(RENAMED) || defined(HANDLED)
 #define NOTE remark
 #define NOTE_FIELD(F) F(TEXT, remark)
 #else

@@ -228,7 +228,10 @@ expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoc
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
 one=$(pawl worker list --json --endpoint right | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
-expect 0 '^in hand +not told by the store: ' pawl worker show "$one"
+expect 0 '^in hand +not told by the store: .*`pawl queue peek [^ ]+ --due now`' pawl worker show "$one"
+read -ra hint < <(sed -nE 's/^in hand .*`pawl (queue peek .* --due now)`.*/\1/p' "$work/out")
+[ "${hint[*]}" = 'queue peek right --due now' ] || die "it names '${hint[*]}' to look at"
+expect 0 '' pawl "${hint[@]}"
 expect 0 '"in_hand":"not told by the store: [^"]*","alone":\[\]\}$' pawl worker show "$one" --json
 expect 0 '^sent ' pawl send --to nobody --type ping --id 018f0000-0000-7000-8000-0000000000aa --body '{"n":1}'
 build_sql
