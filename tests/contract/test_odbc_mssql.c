@@ -307,6 +307,19 @@ static void a_deadline_cancels_a_call(void **state)
 
 /* ---- Refusals at open ------------------------------------------------------- */
 
+/* Editions 5 and 8 (Azure) and 12 (Fabric) call themselves version 12: the statement asks for their edition. */
+static void editions_without_versions_are_taken(void **state)
+{
+    scripted *p = *state;
+    scripted_code(
+        p, scripted_try(p, "on select case when cast(*\n row '99' '5' '130' 'shop'\n", DEADLINE_MS),
+        PAWL_OK);
+    assert_int_equal(
+        scripted_count(p, "1 run select case when cast(serverproperty('EngineEdition') as int) "
+                          "in (5, 8, 12) then 99 else *"),
+        1);
+}
+
 static void others_are_refused(void **state)
 {
     scripted *p = *state;
@@ -362,6 +375,7 @@ int main(void)
         SCRIPTED(a_length_may_be_told_at_the_end),
         SCRIPTED(rows_are_read_at_once),
         SCRIPTED(a_deadline_cancels_a_call),
+        SCRIPTED(editions_without_versions_are_taken),
         SCRIPTED(others_are_refused),
     };
     return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);

@@ -411,6 +411,38 @@ static void d6_names_of_128_bytes_are_whole(void **state)
     scripted_code(p, open_with(p, "pawl_567890", &long_alike), PAWL_ESCHEMA);
 }
 
+static void keep_line(pawl_text line, void *context)
+{
+    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+/* Verify passes a column that was made for 200 units, not characters, with a warning; a shorter one is refused. */
+static void d19_an_older_column_of_texts_is_a_warning(void **state)
+{
+    static const char *const found[][2] = {
+        {"NVARCHAR2(200)",
+         "warning: table shop_T: column CORR_CITY is a NVARCHAR2(200), not nvarchar2(400): "
+         "a text of more than 100 characters beyond U+FFFF may be refused\n"},
+        {"NVARCHAR2(100)",
+         "CORR_CITY: incorrect data type: expected nvarchar2(400), found NVARCHAR2(100)\n"}};
+    static const pawl_saga_table trip = SAGA("shop_T", "City", "Old"), *saga = &trip;
+    const pawl_schema_spec       spec = {.tables = &saga, .table_count = 1};
+    scripted                    *p    = *state;
+    for (size_t i = 0; i < 2; i++) {
+        char  text[20000] = "", rules[200];
+        FILE *to          = fmemopen(text, sizeof text, "w");
+        (void)snprintf(
+            rules, sizeof rules,
+            "on select table_name, column_name*\n row 'SHOP_T' 'CORR_CITY' '%s' '' '0' '0'\n",
+            found[i][0]);
+        scripted_write(p, rules, "");
+        (void)pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, to, &p->error);
+        (void)fclose(to);
+        assert_non_null(strstr(text, found[i][1]));
+        assert_null(strstr(text, found[1 - i][1]));
+    }
+}
+
 static void d17_a_time_with_an_offset_is_refused(void **state)
 {
     static const pawl_saga_table alarm = {
@@ -551,6 +583,7 @@ int main(void)
         SCRIPTED(a_url_is_a_connect_descriptor),
         SCRIPTED(bad_options_of_a_url_are_named),
         SCRIPTED(d6_names_of_128_bytes_are_whole),
+        SCRIPTED(d19_an_older_column_of_texts_is_a_warning),
         SCRIPTED(d17_a_time_with_an_offset_is_refused),
         {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
          (void *)"oracle&names=30"},
