@@ -58,6 +58,8 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
 pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused);
 /* The same while a breaker of its endpoint is open. */
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open);
+/* Where the receiver of a row that is due is unavailable: since when, and what the last try said. */
+pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer);
 
 /* Answers of one row, or of those that the query matches; `place` as an answer has it. */
 pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place);

@@ -117,20 +117,37 @@ pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer,
     return PAWL_OK;
 }
 
+/* The alarm of the endpoint, or NULL: "breaker", "route" and so on. */
+static pawl_code find_alarm(pawl__why *why, pawl_text endpoint, const char *what,
+                            const pawl_alarm **found)
+{
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_alarms(why->store, why->arena, &rows, why->error);
+    *found               = NULL;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].endpoint, endpoint) &&
+            pawl_text_equal(rows.items[i].what, pawl_text_of(what)))
+            *found = &rows.items[i];
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+/* What the endpoint itself has said of it. */
+static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
+{
+    pawl_text stream =
+        pawl_arena_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(endpoint));
+    return pawl_arena_printf(why->arena, "pawl events show %.*s",
+                             PAWL_TEXT_ARGS(pawl__why_word(stream, why->arena)));
+}
+
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
 {
     char              since[PAWL_TIME_TEXT_SIZE + 1];
-    pawl_alarm_rows   rows  = {.count = 0};
     const pawl_alarm *found = NULL;
-    pawl_code         code  = pawl_store_alarms(why->store, why->arena, &rows, why->error);
-    *is_open                = false;
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].endpoint, queue) &&
-            pawl_text_equal(rows.items[i].what, PAWL_TEXT("breaker")))
-            found = &rows.items[i];
+    pawl_code         code  = find_alarm(why, queue, "breaker", &found);
+    *is_open                = found != NULL;
     if (found == NULL)
-        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
-    *is_open = true;
+        return code;
     pawl_time_format(found->since, since);
     answer->waits_for =
         pawl_arena_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
@@ -138,10 +155,27 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
                           PAWL_TEXT_ARGS(found->text));
     answer->next = PAWL_TEXT(
         "the endpoint probes by itself, one message at a time, and goes on when that succeeds");
-    answer->commands[0] = pawl_arena_printf(
-        why->arena, "pawl events show %.*s",
-        PAWL_TEXT_ARGS(pawl__why_word(
-            pawl_arena_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(queue)),
-            why->arena)));
+    answer->commands[0] = alarm_events(why, queue);
     return PAWL_OK;
+}
+
+/* The alarm's text begins with the route's name, as the outbox dispatcher writes it. */
+pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+{
+    char              since[PAWL_TIME_TEXT_SIZE + 1];
+    const pawl_alarm *found = NULL;
+    pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
+    pawl_text         route =
+        pawl_arena_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
+    if (found == NULL || found->text.size < route.size ||
+        memcmp(found->text.data, route.data, route.size) != 0)
+        return code;
+    pawl_time_format(found->since, since);
+    answer->waits_for =
+        pawl_arena_printf(why->arena, "its receiver, which is unavailable since %s: %.*s", since,
+                          PAWL_TEXT_ARGS(found->text));
+    answer->next =
+        PAWL_TEXT("the outbox tries the receiver by itself, and again within half a minute");
+    answer->commands[1] = alarm_events(why, row->endpoint);
+    return code;
 }

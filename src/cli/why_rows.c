@@ -93,6 +93,8 @@ static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char 
     if (code == PAWL_OK)
         code = name_leader(why, row, &answer);
     offer_commands(why, row, blocker, workers.size != 0, &answer);
+    if (code == PAWL_OK && row->state == PAWL_OUTBOX_PENDING && blocker == 0 && workers.size != 0)
+        code = pawl__why_route(why, row, &answer);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 

@@ -7,6 +7,7 @@
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
 #   keep_to_modes runs something that may write only what its file's mode allows
+#   free_port     a port of this machine
 #   own_schema    a schema of this test's own on a server
 #   own_database  a database of this test's own on a server
 #
@@ -237,6 +238,16 @@ need_server() # NAME
 own_name()
 {
     printf '%s_%d_%x' "$1" $$ "$(date +%s)"
+}
+
+# free_port: one of this machine's, for a server of the test's own.
+free_port()
+{
+    local port
+    until port=$((20000 + RANDOM % 12000)) && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        :
+    done
+    echo $port
 }
 
 need_psql()

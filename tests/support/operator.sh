@@ -1,8 +1,9 @@
 # operator.sh - situations that an operator meets, sourced by tests of one store: each is brought about, and a
 # table has what why, doctor and stats must say of it.
 #
-# Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does; crash, where the store has
-# sessions that can be ended.
+# Set before: PAWL_STORE, and sql TEXT, which quotes names as standard SQL does. Where the store is a server:
+# crash and recover; role, the URL of a user that take_right makes, with a worker's rights except to insert into
+# pawl_timeouts, and give_right, which adds it.
 # situations.sh has those whose remedy is pasted: a receiver that is away, a pause. A full disk needs one that can
 # be mounted: command_disk_full.sh.
 #
@@ -22,7 +23,7 @@ export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
 app=(--app "$work/idle.so")
 options=(--immediate-retries 0 --delayed-retries 0 --version-delay 500ms)
 http=()
-limits=(--health version_wait=1ms --health projection_failing=1ms --health queue_paused=1ms)
+limits=(--health queue_age=1ms --health version_wait=1ms --health projection_failing=1ms --health queue_paused=1ms)
 [ ! -e "$build_dir/libpawl-observe.so" ] || http=(--http 0) # else the rows of metrics are left out
 
 # ---- The table --------------------------------------------------------------------------------------
@@ -84,6 +85,10 @@ newer message|why r-7|error|EVERSION: message report: report of version 2: this 
 newer message|why r-7|next|looked at again .*until such a program runs
 newer message|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is r-7 \(report\)
 newer message|stats|version_wait|degraded
+version 2 with a renamed member|why l-11|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+version 2 with a renamed member|why l-11|error|EVERSION: saga Trip .*of version 1: this program has version 2 and no upcast
+version 2 with a renamed member|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is l-11 \(leg\)
+version 2 with a renamed member|stats|version_wait|degraded
 rolling deploy|why l-7|place|inbox
 rolling deploy|doctor ok|versions|.
 rolling deploy|doctor ok|dead_letters|there is none
@@ -98,6 +103,11 @@ after a crash of the store|doctor ok|connection|.
 after a crash of the store|doctor ok|workers|.
 after a crash of the store|doctor ok|dead_letters|there is none
 after a crash of the store|stats|no_worker|healthy
+a missing right|why g-10|place|queue
+a missing right|why g-10|waits_for|a worker that is free
+a missing right|doctor fail|rights|role shop may not do what a worker does: insert on
+a missing right|doctor ok|workers|1 live
+a missing right|stats|queue_age|degraded
 projection fails|why names|waits_for|event [0-9]+, noted of stream Box/b-1, which it fails at
 projection fails|doctor fail|projections|projection names fails at event [0-9]+ .*EPERSIST: the bank is closed for number 7
 projection fails|stats|projection_failing|degraded
@@ -238,6 +248,18 @@ look_at 'newer message'
 stop "$pid" TERM 0
 expect 0 '' pawl queue purge trips --discard --yes
 
+start app "$work/idle.so" "${options[@]}"
+begin 11
+stop "$pid" TERM 0
+expect 1 '1 finding' pawl saga verify-upgrade --app "$work/newer.so"
+start newer "$work/newer.so" "${options[@]}"
+post leg l-11 '{"of":{"trip":11},"km":3}'
+look_at 'version 2 with a renamed member'
+stop "$pid" TERM 0
+start app "$work/idle.so" "${options[@]}" # the version before, put back
+poll 20 rested || die "the program of the version before does not handle it"
+stop "$pid" TERM 0
+
 start older "$work/idle.so" "${options[@]}"
 older=$pid
 start newer "$work/newer.so" "${options[@]}"
@@ -257,11 +279,30 @@ poll 20 rested || die "the message is not handled"
 if [ "$(type -t crash)" = function ]; then
     begin 9
     crash
+    expect 1 '1 of 1 findings' pawl doctor
+    grep -qE '^FAIL +connection .*onnection refused' "$work/out" || die "doctor does not name the connection"
+    expect 3 'onnection refused' pawl why Trip/9 "${app[@]}"
+    expect 3 'onnection refused' pawl stats
+    poll 20 grep -q 'endpoint trips: .*; trying again' "$work/app.log" || die "the log does not name the store"
+    recover
     post leg l-9 '{"of":{"trip":9},"km":3}'
     poll 30 rested || die "the worker does not go on"
     look_at 'after a crash of the store'
 fi
 stop "$pid" TERM 0
+
+if [ "$(type -t take_right)" = function ]; then
+    take_right
+    start denied "$work/idle.so" "${options[@]}" --store "$role"
+    post begin g-10 '{"trip":10}'
+    poll 20 grep -q 'permission denied for table pawl_timeouts .*; trying again' "$work/denied.log" ||
+        die "the log does not name the right"
+    PAWL_STORE=$role look_at 'a missing right'
+    has dead 0 || die "a message is given up for a right of its program"
+    give_right
+    poll 30 is_there Trip/10 || die "the worker does not go on"
+    stop "$pid" TERM 0
+fi
 
 expect 0 '' pawl schema apply --app "$work/projection.so"
 touch "$PAWL_TEST_CLOSED"

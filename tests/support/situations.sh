@@ -174,6 +174,16 @@ says_doctor warn alarms "endpoint shop cannot deliver, a receiver is away, since
 paste_it "$(remedy '"check":"alarms"')"
 grep -q "route 'far'" "$work/pasted" || die "the remedy does not say which"
 health route_away
+why 3 waits_for "its receiver, which is unavailable since .*: route 'far': sqlite: .*far.db: unable to open"
+why 3 next 'tries the receiver by itself'
+paste_it "$(remedy '"place":"outbox"' 1)"
+grep -q "route 'far'" "$work/pasted" || die "the remedy of why does not say which"
+expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-2","number":4}'
+has_row() { pawl outbox show "$1" >/dev/null 2>&1; }
+poll 20 has_row 4 || die "no row 4"
+sql "update pawl_outbox set \"Destination\" = 'near' where \"Id\" = 4"
+why 4 waits_for 'its delivery' # by a route that is not the one of the alarm
+sql "update pawl_outbox set \"Destination\" = 'far' where \"Id\" = 4"
 expect 0 '"id":3,.*"attempts":0,' pawl outbox list --state pending --json
 stop "$pid" TERM 0
 mv "$work/far.away" "$work/far"
@@ -184,7 +194,7 @@ health outbox_lag
 why 3 error 'no route to another store is named .far'
 stop "$pid" TERM 0
 run_it "$again" "$work/shop.so"
-poll 30 has_ready far 3 --store "$far" || die "the row is not delivered"
+poll 30 has_ready far 4 --store "$far" || die "the rows are not delivered"
 is_mended routes
 stop "$pid" TERM 0
 

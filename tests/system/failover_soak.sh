@@ -12,14 +12,6 @@ command -v psql >/dev/null || skip "no psql to talk to the servers with"
 # The servers' user must be able to enter the folder of the data.
 servers=$(mktemp -d /tmp/pawl-servers-XXXXXX)
 chmod 755 "$servers"
-free_port()
-{
-    local port
-    until port=$((20000 + RANDOM % 12000)) && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-        :
-    done
-    echo $port
-}
 
 # server VERB NAME PORT [PRIMARY-PORT]
 server()
