@@ -131,7 +131,7 @@ static pawl_code find_alarm(pawl__why *why, pawl_text endpoint, const char *what
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
-/* What the endpoint itself has said of it. */
+/* The command that shows the alarms of the endpoint, which are events. */
 static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 {
     pawl_text stream =
