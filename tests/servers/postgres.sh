@@ -114,6 +114,7 @@ listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 port = $port
 max_connections = 200
+max_prepared_transactions = 10
 shared_preload_libraries = 'pg_stat_statements'
 pg_stat_statements.track = none
 shared_buffers = 256MB

@@ -51,16 +51,16 @@ busy()
     echo "$1: $(cat "$work/sent") messages, $looks looks, no finding"
 }
 
-# held NAME REGEX: a transaction that is open is no finding by default, and one with --transactions 0s, whose remedy ends
-# it.
+# held NAME CHECK REGEX: a transaction that is open is no finding of that check by default, and one with
+# --transactions 0s, whose remedy ends it.
 held()
 {
-    local name=$1 regex=$2 remedy
-    named() { pawl doctor --transactions 0s >"$work/out"; grep -A 1 -E "$regex" "$work/out" >"$work/found"; }
+    local name=$1 check=$2 regex=$3 remedy
+    named() { pawl doctor --transactions 0s >"$work/out"; grep -A 1 -E "^FAIL +$check +.*$regex" "$work/out" >"$work/found"; }
     poll 20 named || die "$name: the transaction is not named"
     remedy=$(sed -nE 's/^ +run: //p' "$work/found")
-    expect 0 '^OK +transactions' pawl doctor
-    expect 0 '^OK +transactions' pawl doctor --transactions 5m
+    expect 0 "^OK +$check" pawl doctor
+    expect 0 "^OK +$check" pawl doctor --transactions 5m
     bash -c "$remedy" >/dev/null || die "$name: the remedy fails: $remedy"
     ended() { ! named; }
     poll 20 ended || die "$name: the transaction stays open"
@@ -79,7 +79,12 @@ if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
     export PGUSER # remedies name no user
     PGAPPNAME=$schema psql -XAtq "$url" -c begin -c "select 1" -c "select pg_sleep(50)" >/dev/null 2>&1 &
     started+=("$!")
-    held PostgreSQL "^FAIL  transactions .*$schema"
+    held PostgreSQL transactions "$schema"
+    if [ "$(psql -XAtq "$url" -c 'show max_prepared_transactions')" -gt 0 ]; then
+        psql -XAtq "$url" -c begin -c "create table $schema.prepared ()" -c "prepare transaction '$schema'" >/dev/null ||
+            die "no prepared transaction"
+        held PostgreSQL prepared "$schema"
+    fi
 fi
 for server in mariadb mysql; do
     variable=PAWL_TEST_${server^^}
@@ -91,7 +96,7 @@ for server in mariadb mysql; do
     busy "$server"
     sql "begin; select count(*) from pawl_queue for update; select sleep(50)" >/dev/null 2>&1 &
     started+=("$!")
-    held "$server" '^FAIL  transactions '
+    held "$server" transactions ''
 done
 if [ -n "${PAWL_TEST_MONGODB:-}" ]; then
     echo "== MongoDB"
