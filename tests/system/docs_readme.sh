@@ -5,29 +5,15 @@
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 page=$source_dir/README.md
+# shellcheck source=tests/support/readme.sh
+. "$source_dir/tests/support/readme.sh"
 
 echo "== the quick start"
 cd "$work" || die "no folder"
 ln -s "$build_dir" build
-sed -n '/^    B=build$/,/^    kill %1/p' "$page" | sed 's/^    //' >quick.sh
-[ "$(grep -c '^$B/pawl' quick.sh)" = 4 ] || die "not the lines of the page"
-# The lines up to `saga show` as they are; these when the message was handled.
-{
-    echo "set -e"
-    echo 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT'
-    sed '/^$B\/pawl saga show/,$d' quick.sh
-    echo 'tries=600; until $B/pawl stats --store sqlite:orders.db --json | grep -q "$HANDLED"; do'
-    echo '    [ $((tries--)) -gt 0 ] || exit 9; sleep 0.1; done'
-    sed -n '/^$B\/pawl saga show/,$p' quick.sh
-} >pasted.sh
-export HANDLED='"messages":1,'
+readme_quick >pasted.sh || die "not the lines of the page"
 bash -m pasted.sh >out 2>err || die "exit code $?"
-grep -q '^sent ' out || die "nothing was sent"
-# What the page shows, but for ids and times: they differ each time.
-without_times() { sed -E -e 's/[0-9a-f]{8}-[0-9a-f-]{27}/ID/' -e 's/[0-9]{4}-[0-9T:.-]+Z \(in 1[0-9] m\)/TIME/' -e 's/ +/ /g'; }
-sed -n '/^    state  /,/^    payment /p' "$page" | sed 's/^    //' | without_times >shown
-sed -n '/^state  /,$p' out | without_times >printed
-[ "$(wc -l <shown)" = 4 ] && diff shown printed || die "prints something else than the page shows"
+readme_compare_quick out || die "prints something else than the page shows"
 
 echo "== the saga"
 awk '/^```/ { is_code = $0 == "```c"; next } is_code' "$page" >first.c
@@ -54,11 +40,7 @@ echo 'const pawl_saga *const shown = &order_saga;' >>whole.c
 echo "== what the demo prints"
 if [ -e "$build_dir/pawl-replay" ]; then
     PAWL_REPLAY_LOG=$source_dir/examples/replay/example.csv "$build_dir/pawl-replay" >out 2>err || die "exit code $?"
-    sed -n '/^    events  /,/^    verified/p' "$page" | sed 's/^    //' | grep -vxF ... >shown
-    [ "$(wc -l <shown)" = 3 ] || die "not the lines of the page"
-    while IFS= read -r line; do
-        grep -qxF "$line" out || die "the demo does not print: $line"
-    done <shown
+    readme_compare_demo out || die "prints something else than the page shows"
 fi
 
 echo "== the page is short, and its figures are those of the bench"

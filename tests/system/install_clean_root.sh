@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install_clean_root.sh - what docs/building.md and the quick start of README.md say, typed by root in a
-# Debian 12 that has nothing: what is needed is installed, pawl is built and installed, an
-# application is built and run; then the prefix is moved and used (tests/support/installed.sh).
+# install_clean_root.sh - what docs/building.md and README.md say, typed by root in a Debian 12 that has nothing: what is
+# needed is installed, pawl is built and installed, an application is built and run, the demo and the quick start print
+# what README.md shows; then the prefix is moved and used (tests/support/installed.sh).
 #
 # The root is made once by debootstrap, with what building needs, and kept in clean_root/base of
 # the build folder (450 MB); each run works in a copy. PAWL_CLEAN_ROOT names another folder for
@@ -13,7 +13,9 @@ set -u
 source_dir=${PAWL_SOURCE_DIR:?}
 folder=${PAWL_CLEAN_ROOT:-${PAWL_BUILD_DIR:?}/clean_root}
 base=$folder/base root=$folder/run log=$folder/log
-building=$source_dir/docs/building.md readme=$source_dir/README.md
+building=$source_dir/docs/building.md page=$source_dir/README.md
+# shellcheck source=tests/support/readme.sh
+. "$source_dir/tests/support/readme.sh"
 # shellcheck source=scripts/install.sh
 . "$source_dir/scripts/install.sh"
 
@@ -119,13 +121,14 @@ done
 inside "$root" "cd ~/pawl; $use_lines" >"$log" 2>&1 || die "what is installed does not work"
 grep -q '^sent ' "$log" || die "nothing was sent"
 
-echo "== the quick start after the preset release"
-quick=$(block "$readme" 'B=build' | sed 's|^B=build$|B=build/release|' | grep -v 'saga show')
-[ -n "$quick" ] || die "no quick start in README.md"
-inside "$root" "cd ~/pawl; $(sed '$d' <<<"$quick")"'
-    tries=600
-    until $B/pawl stats --store sqlite:orders.db --json | grep -q "\"messages\":1,"; do
-        [ $((tries--)) -gt 0 ]; sleep 0.1; done; kill %1; wait' >"$log" 2>&1 || die "the quick start"
+echo "== what README.md says"
+readme_quick >"$root/root/quick.sh" || die "no quick start in README.md"
+inside "$root" "cd ~/pawl; ./demo" >"$log" 2>&1 || die "the demo"
+readme_compare_demo "$log" || die "the demo prints something else than README.md shows"
+inside "$root" "cd ~/pawl; ./demo examples/replay/example.csv --crash 10" >"$log" 2>&1 || die "the demo with kills"
+readme_compare_demo "$log" || die "after ten kills the demo prints something else"
+inside "$root" "cd ~/pawl; bash -m ~/quick.sh" >"$log" 2>&1 || die "the quick start"
+readme_compare_quick "$log" || die "the quick start prints something else than README.md shows"
 
 echo "== moved"
 mv "$root$prefix" "$root/opt/moved"
