@@ -296,8 +296,8 @@ static pawl_code check_dispatches(const pawl__bench_handle *handle, const pawl__
 static pawl_code check(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
-    pawl_stats         stats;
-    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    pawl_stats         stats = PAWL_STATS_INIT;
+    pawl_code          code  = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
         code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)

@@ -119,8 +119,8 @@ pawl_code pawl__bench_work_off(pawl_endpoint *endpoint, const char *what, int64_
     int64_t   done  = 0;
     int64_t   begin = pawl__bench_clock();
     while (code == PAWL_OK && done < count) {
-        pawl_step step;
-        code = pawl_endpoint_step(endpoint, &step, error);
+        pawl_step step = PAWL_STEP_INIT;
+        code           = pawl_endpoint_step(endpoint, &step, error);
         if (code == PAWL_OK)
             code = pawl__bench_go_on(error);
         done += step.handled + step.sent;

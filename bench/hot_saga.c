@@ -142,7 +142,7 @@ static pawl_code work(const pawl__bench_job *job, sender_thread *threads, watch 
 /* Notes the workers' counts, which are complete when the endpoint has stopped. */
 static pawl_code note_conflicts(const pawl__bench_job *job, watch *w, pawl_error *error)
 {
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(w->handle.arena);
     pawl_code code = pawl__bench_stats(&w->handle, &stats, error);
     if (code == PAWL_OK)

@@ -85,8 +85,8 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
 static pawl_code check_target(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
-    pawl_stats         stats;
-    pawl_code          code = pawl__bench_open(job->target, &handle, error);
+    pawl_stats         stats = PAWL_STATS_INIT;
+    pawl_code          code  = pawl__bench_open(job->target, &handle, error);
     if (code == PAWL_OK)
         code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)
@@ -120,8 +120,8 @@ static pawl_code check_attempts(const pawl__bench_handle *handle, const pawl__be
 static pawl_code check(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
-    pawl_stats         stats;
-    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    pawl_stats         stats = PAWL_STATS_INIT;
+    pawl_code          code  = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
         code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)

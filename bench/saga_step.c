@@ -152,7 +152,7 @@ int64_t pawl__bench_queued(const pawl_stats *stats)
 static pawl_code check_rows(const pawl__bench_handle *handle, int64_t messages, int64_t pending,
                             int64_t sagas, pawl_error *error)
 {
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     int64_t    found = 0;
     pawl_code  code  = pawl__bench_stats(handle, &stats, error);
     if (code == PAWL_OK)

@@ -113,8 +113,8 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
 static pawl_code check_counts(const pawl__bench_handle *handle, const pawl__bench_job *job,
                               pawl_error *error)
 {
-    pawl_stats stats;
-    pawl_code  code = pawl__bench_stats(handle, &stats, error);
+    pawl_stats stats = PAWL_STATS_INIT;
+    pawl_code  code  = pawl__bench_stats(handle, &stats, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("timeouts due", stats.timeouts_due, 0, error);
     if (code == PAWL_OK)

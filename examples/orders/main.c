@@ -110,7 +110,7 @@ static pawl_code step(const orders_program *program, pawl_time *next_due, pawl_e
 {
     *next_due = PAWL_TIME_MAX;
     for (int i = 0; i < 2; i++) {
-        pawl_step done = {.handled = 0};
+        pawl_step done = PAWL_STEP_INIT;
         pawl_code code = pawl_endpoint_step(program->endpoints[i], &done, error);
         if (code != PAWL_OK)
             return code;

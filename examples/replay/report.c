@@ -195,7 +195,7 @@ static pawl_code count_messages(void *context, pawl_error *error)
 {
     const replay_run *run    = ((reading *)context)->run;
     replay_report    *report = ((reading *)context)->report;
-    pawl_stats        stats, archive;
+    pawl_stats        stats = PAWL_STATS_INIT, archive = PAWL_STATS_INIT;
     pawl_code         code = pawl_endpoint_stats(run->replay, run->arena, &stats, error);
     if (code == PAWL_OK && !run->ground->is_one_store) {
         code = pawl_endpoint_stats(run->archive, run->arena, &archive, error);

@@ -279,7 +279,8 @@ typedef struct side {
 
 static pawl_code step_side(void *context, pawl_error *error)
 {
-    side     *s    = context;
+    side *s        = context;
+    s->done        = (pawl_step)PAWL_STEP_INIT;
     pawl_code code = pawl_endpoint_step(s->endpoint, &s->done, error);
     return code == PAWL_OK ? code : example_store_wrap(s->url, code, error);
 }
@@ -311,9 +312,9 @@ static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error 
  * wait for the flush. */
 static pawl_code count_left(void *context, pawl_error *error)
 {
-    side      *s = context;
-    pawl_stats stats;
-    pawl_code  code = pawl_endpoint_stats(s->endpoint, s->run->arena, &stats, error);
+    side      *s     = context;
+    pawl_stats stats = PAWL_STATS_INIT;
+    pawl_code  code  = pawl_endpoint_stats(s->endpoint, s->run->arena, &stats, error);
     if (code != PAWL_OK)
         return example_store_wrap(s->url, code, error);
     s->left = stats.timeouts_due + stats.timeouts_pending;

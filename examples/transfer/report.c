@@ -11,7 +11,7 @@
 
 pawl_code transfer_report_make(transfer_supervisor *run, transfer_found *found, pawl_error *error)
 {
-    pawl_stats   stats;
+    pawl_stats   stats = PAWL_STATS_INIT;
     example_left left[EXAMPLE_LEFT_MAX];
     pawl_code    code = transfer_check(run->store, run->plan, found, error);
     if (code == PAWL_OK)

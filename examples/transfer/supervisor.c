@@ -216,7 +216,7 @@ static pawl_code count_opened(transfer_supervisor *self, size_t *count, pawl_err
 /* Rows that somebody still has to handle or deliver. */
 static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error *error)
 {
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_code  code =
         pawl_store_stats(self->store, pawl_clock_now(NULL), self->arena, &stats, error);
     if (code != PAWL_OK)

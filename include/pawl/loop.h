@@ -29,11 +29,12 @@ PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the syste
 
 /* ---- Steps ---------------------------------------------------------------- */
 
-/* Counts of one step. */
+/* Counts of one step. A program begins with PAWL_STEP_INIT; the rest is written by each call. */
 typedef struct pawl_step {
-    int64_t   handled; /* messages, timeouts and flushes that reached an end */
-    int64_t   sent;    /* outbox rows delivered */
-    int64_t   refused; /* units that will run again */
+    size_t    step_size; /* sizeof(pawl_step) */
+    int64_t   handled;   /* messages, timeouts and flushes that reached an end */
+    int64_t   sent;      /* outbox rows delivered */
+    int64_t   refused;   /* units that will run again */
     int64_t   dead;
     bool      is_idle;   /* nothing was due */
     bool      is_taken;  /* another process works this queue */
@@ -41,8 +42,14 @@ typedef struct pawl_step {
     int64_t   projected; /* events that projections have dealt with or passed over */
 } pawl_step;
 
+#define PAWL_STEP_INIT                 \
+    {                                  \
+        .step_size = sizeof(pawl_step) \
+    }
+
+/* `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin with PAWL_STEP_INIT. */
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
-/* Steps until idle; sums up. */
+/* Steps until idle; sums up. `sum` as `step`. */
 PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
 /* For a program that steps: takes in what the broker of option transport has, at most a batch, as run() does on a
  * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds. Each message is due

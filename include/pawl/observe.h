@@ -58,7 +58,8 @@ PAWL_API pawl_code pawl_health_options_check(const pawl_health_options *options,
 
 /* Figures of a store, for a judgement. A field that is zero speaks for good health. */
 typedef struct pawl_health_figures {
-    pawl_stats              stats;
+    size_t            figures_size; /* sizeof(pawl_health_figures) */
+    const pawl_stats *stats; /* pawl_health_look sets it, whatever it answers; NULL: all zero */
     const pawl_worker_info *workers; /* alive */
     size_t                  worker_count;
     pawl_time               timeout_first; /* due time of the earliest timeout; 0: there is none */
@@ -74,8 +75,14 @@ typedef struct pawl_health_figures {
     pawl_text unread;
 } pawl_health_figures;
 
+#define PAWL_HEALTH_FIGURES_INIT                    \
+    {                                               \
+        .figures_size = sizeof(pawl_health_figures) \
+    }
+
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store
- * answered. A list that the store's driver does not have stays empty. */
+ * answered; PAWL_EINVAL: `figures` does not begin with PAWL_HEALTH_FIGURES_INIT. A list that the
+ * store's driver does not have stays empty. */
 PAWL_API pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
                                     pawl_health_figures *figures, pawl_error *error);
 /* Judges the figures; asks nobody. NULL options: all defaults. The unhealthy limit of a check

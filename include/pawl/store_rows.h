@@ -12,6 +12,7 @@
 #include "pawl/change.h"
 #include "pawl/journal_rows.h"
 #include "pawl/saga_rows.h"
+#include "pawl/stats_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -229,33 +230,6 @@ typedef struct pawl_foreign_rows {
     pawl_foreign_row *items; /* by destination, bytewise */
     size_t            count;
 } pawl_foreign_rows;
-
-/* Of the rows of a queue that are not due yet, the first so many are asked whether they are retried. */
-#define PAWL_RETRIED_LOOK_MAX 4096
-
-/* Counts for operators. None of them scans more than an index, and so many rows as the limit above. */
-typedef struct pawl_queue_stats {
-    pawl_text queue;
-    int64_t   ready;         /* due */
-    int64_t   future;        /* not yet due */
-    pawl_time oldest;        /* due time of the oldest ready row, 0 */
-    int64_t   retried;       /* of the future ones: in delayed retry; with more rows than
-                                PAWL_RETRIED_LOOK_MAX before them there may be more */
-    pawl_time retried_since; /* when the oldest of these was placed, 0 */
-} pawl_queue_stats;
-
-typedef struct pawl_stats {
-    pawl_queue_stats *queues;
-    size_t            queue_count;
-    int64_t           timeouts_due, timeouts_pending;
-    int64_t           outbox_pending, outbox_held, outbox_dead;
-    pawl_time         outbox_oldest; /* oldest pending row, 0 */
-    int64_t           aggregator_rows, flushes_dead;
-    int64_t           dead;
-    int64_t           inbox;
-    int64_t           workers;
-    pawl_counters     counters; /* summed over all workers that ever were */
-} pawl_stats;
 
 /* Earliest due times of an endpoint, for sleeping and for the virtual clock.
  * PAWL_TIME_MAX: none. Rows in hand are left out. */

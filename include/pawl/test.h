@@ -143,8 +143,8 @@ PAWL_API pawl_code pawl_test_timeout_release(pawl_test *test, const char *saga, 
 PAWL_API pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error);
 /* The same to a time; a time that is past is PAWL_EINVAL. */
 PAWL_API pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error);
-/* Runs until nothing is due; the functions above have done so. `sum` may be NULL.
- * PAWL_ELIMIT after PAWL_TEST_STEPS_MAX steps. */
+/* Runs until nothing is due; the functions above have done so. `sum` may be NULL, else it begins
+ * with PAWL_STEP_INIT. PAWL_ELIMIT after PAWL_TEST_STEPS_MAX steps. */
 PAWL_API pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error);
 
 /* ---- Looking -------------------------------------------------------------------- */

@@ -211,6 +211,7 @@ static pawl__doctor_check *const checks[] = {
 
 static pawl_code read_all(pawl__doctor *doctor, seen *all)
 {
+    all->stats = (pawl_stats)PAWL_STATS_INIT;
     pawl_code code =
         pawl_store_stats(doctor->store, doctor->now, doctor->arena, &all->stats, doctor->error);
     if (code == PAWL_OK)

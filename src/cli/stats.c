@@ -127,7 +127,7 @@ static void print_result(const pawl_health_result *result, FILE *out)
 
 static void print_page(const pawl__watch_sample *sample, FILE *out)
 {
-    const pawl_stats *stats = &sample->figures.stats;
+    const pawl_stats *stats = pawl__watch_stats(sample);
     char              text[PAWL_TIME_TEXT_SIZE + 1];
     fprintf(out, "%-28s %12s\n", "health", pawl_health_name(sample->health.state));
     for (size_t i = 0; i < sample->health.check_count; i++)
@@ -171,7 +171,7 @@ static void add_health(yyjson_mut_doc *doc, yyjson_mut_val *root, const pawl_hea
 
 static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_error *error)
 {
-    const pawl_stats *stats = &sample->figures.stats;
+    const pawl_stats *stats = pawl__watch_stats(sample);
     yyjson_mut_doc   *doc   = pawl__json_create();
     if (doc == NULL)
         return pawl__json_print(doc, out, error);

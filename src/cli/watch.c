@@ -199,7 +199,7 @@ typedef struct watching {
 static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__watch_sample *sample,
                                  pawl_error *error)
 {
-    const pawl_stats *stats = &sample->figures.stats;
+    const pawl_stats *stats = pawl__watch_stats(sample);
     bool             *found = pawl_arena_take(arena, (stats->queue_count + 1) * sizeof *found);
     pawl_code         code  = PAWL_OK;
     if (found == NULL)
@@ -217,14 +217,15 @@ static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__wat
 pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
                            pawl__watch_sample *sample, pawl_error *error)
 {
-    sample->paused = NULL;
-    pawl_code code = pawl_health_look(store, sample->at, arena, &sample->figures, error);
+    sample->paused  = NULL;
+    sample->figures = (pawl_health_figures)PAWL_HEALTH_FIGURES_INIT;
+    pawl_code code  = pawl_health_look(store, sample->at, arena, &sample->figures, error);
     if (code == PAWL_OK)
         code = look_for_pauses(store, arena, sample, error);
     if (code == PAWL_OK)
         pawl_health_judge(&sample->figures, limits, sample->at, &sample->health);
     else
-        sample->figures = (pawl_health_figures){.worker_count = 0};
+        sample->figures = (pawl_health_figures)PAWL_HEALTH_FIGURES_INIT;
     return code;
 }
 
@@ -234,7 +235,7 @@ static pawl_code look(watching *it, pawl_error *error)
 {
     int64_t       begin   = monotonic();
     pawl_time     before  = it->picture.failure == NULL ? it->sample.at : 0;
-    pawl_counters counted = it->sample.figures.stats.counters;
+    pawl_counters counted = pawl__watch_stats(&it->sample)->counters;
     pawl_arena_reset(it->arena);
     it->sample     = (pawl__watch_sample){.at = pawl_clock_now(NULL)};
     pawl_code code = pawl__watch_look(it->store, &it->watch->limits, it->arena, &it->sample, error);

@@ -24,6 +24,13 @@ typedef struct pawl__watch_sample {
     bool               *paused; /* for each queue of the figures; NULL: not looked */
 } pawl__watch_sample;
 
+/* All zero where nothing was looked at. */
+static inline const pawl_stats *pawl__watch_stats(const pawl__watch_sample *sample)
+{
+    static const pawl_stats none = PAWL_STATS_INIT;
+    return sample->figures.stats != NULL ? sample->figures.stats : &none;
+}
+
 static inline bool pawl__watch_is_paused(const pawl__watch_sample *sample, size_t queue)
 {
     return sample->paused != NULL && sample->paused[queue];

@@ -151,7 +151,7 @@ static int64_t counter_of(const pawl_counters *counters, const rate_row *row)
 static void draw_rates(drawing *to)
 {
     const pawl__watch_picture *picture   = to->picture;
-    const pawl_counters       *counters  = &picture->sample->figures.stats.counters;
+    const pawl_counters       *counters  = &pawl__watch_stats(picture->sample)->counters;
     char                       head[100] = "", rate[100] = "", ever[100] = "", cell[NUMBER_SIZE];
     size_t                     used = 0;
     for (size_t i = 0; i < RATE_COUNT; i++) {
@@ -185,7 +185,7 @@ static const pawl_projection_row *worst_projection(const pawl_health_figures *fi
 static void draw_counts(drawing *to)
 {
     const pawl__watch_sample *sample = to->picture->sample;
-    const pawl_stats         *stats  = &sample->figures.stats;
+    const pawl_stats         *stats  = pawl__watch_stats(sample);
     char                      a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], age[PAWL__SPAN_SIZE];
     add(to, "outbox       pending %-9s held %-9s dead %-9s oldest %s",
         format_count(stats->outbox_pending, a), format_count(stats->outbox_held, b),
@@ -252,16 +252,17 @@ static void draw_queue(drawing *to, const queue_row *row)
 static void draw_queues(drawing *to)
 {
     const pawl_health_figures *figures = &to->picture->sample->figures;
-    size_t                     count   = figures->stats.queue_count;
+    const pawl_stats          *stats   = pawl__watch_stats(to->picture->sample);
+    size_t                     count   = stats->queue_count;
     queue_row                 *rows    = pawl_allocate((count + 1) * sizeof *rows);
     if (rows == NULL) { /* the next picture may have them */
         add(to, "out of memory for %zu queues", count);
         return;
     }
     for (size_t i = 0; i < count; i++)
-        rows[i] = (queue_row){&figures->stats.queues[i],
-                              pawl_health_readers(figures, figures->stats.queues[i].queue),
-                              pawl__watch_is_paused(to->picture->sample, i)};
+        rows[i] =
+            (queue_row){&stats->queues[i], pawl_health_readers(figures, stats->queues[i].queue),
+                        pawl__watch_is_paused(to->picture->sample, i)};
     qsort(rows, count, sizeof *rows, compare_queues);
     add(to, "%-32s %9s %9s %9s %8s", "queue", "ready", "delayed", "oldest", "workers");
     for (size_t i = 0; i < count; i++)
@@ -311,7 +312,7 @@ static pawl_queue_stats sum_of(const pawl_stats *stats)
 void pawl__watch_line(const pawl__watch_picture *picture, FILE *out)
 {
     const pawl__watch_sample *sample = picture->sample;
-    const pawl_stats         *stats  = &sample->figures.stats;
+    const pawl_stats         *stats  = pawl__watch_stats(sample);
     const pawl_counters      *after = &stats->counters, *before = &picture->counters_before;
     pawl_queue_stats          sum = sum_of(stats);
     char                      time[PAWL_TIME_TEXT_SIZE + 1], age[PAWL__SPAN_SIZE];

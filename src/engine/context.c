@@ -8,6 +8,7 @@
  */
 #include "engine/context.h"
 
+#include "base/sized.h"
 #include "engine/stream.h"
 #include "pawl/process.h"
 
@@ -222,26 +223,35 @@ static pawl_code check_destination(pawl_context *ctx, const char *destination)
     return PAWL_OK;
 }
 
-static const pawl_send_options no_options = {.options_size = sizeof(pawl_send_options)};
+/* Options of a program that was built with older headers are shorter. NULL: none. */
+static pawl_code take_options(pawl_context *ctx, const pawl_send_options *given,
+                              pawl_send_options *taken)
+{
+    *taken         = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    pawl_code code = pawl__sized_read(given, taken, sizeof *taken, "options of a send",
+                                      "PAWL_SEND_OPTIONS_HEAD", &ctx->error);
+    return pawl__context_failed(ctx, code);
+}
 
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
-                             const pawl_send_options *options, const pawl_record *record,
+                             const pawl_send_options *given, const pawl_record *record,
                              const void *message)
 {
-    pawl_message made = {.id = {.size = 0}};
-    pawl_code    code = check_destination(ctx, destination);
-    if (options == NULL)
-        options = &no_options;
+    pawl_message      made = {.id = {.size = 0}};
+    pawl_send_options options;
+    pawl_code         code = check_destination(ctx, destination);
+    if (code == PAWL_OK)
+        code = take_options(ctx, given, &options);
     if (code == PAWL_OK)
         code = pawl__context_declared(ctx, kind, record, destination);
     if (code == PAWL_OK)
-        code = build_message(ctx, options, true, record, message, &made);
+        code = build_message(ctx, &options, true, record, message, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text name = pawl_arena_text(ctx->batch->arena, pawl_text_of(destination));
     if (name.data == NULL)
         return out_of_memory(ctx);
-    return pawl__context_put(ctx, name, &made, due_of(ctx, options), options->id != NULL);
+    return pawl__context_put(ctx, name, &made, due_of(ctx, &options), options.id != NULL);
 }
 
 pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
@@ -275,17 +285,18 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
     return pawl_reply_with(ctx, NULL, record, message);
 }
 
-pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *options,
+pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *given,
                             const pawl_record *record, const void *message)
 {
     pawl__engine             *engine = ctx->batch->engine;
     const pawl_subscriptions *list   = NULL;
     pawl_message              made   = {.id = {.size = 0}};
-    pawl_code                 code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
-    if (options == NULL)
-        options = &no_options;
+    pawl_send_options         options;
+    pawl_code                 code = take_options(ctx, given, &options);
     if (code == PAWL_OK)
-        code = build_message(ctx, options, false, record, message, &made);
+        code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
+    if (code == PAWL_OK)
+        code = build_message(ctx, &options, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
     /* Subscriptions that cannot be read fail the message: published to nobody, it would be lost. */
@@ -298,7 +309,7 @@ pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *options,
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
         code            = queue.data != NULL
-                              ? add_send(ctx, queue, &made, due_of(ctx, options), options->id != NULL)
+                              ? add_send(ctx, queue, &made, due_of(ctx, &options), options.id != NULL)
                               : out_of_memory(ctx);
     }
     ctx->effect_count++; /* publishing counts even when nobody subscribes */

@@ -4,6 +4,7 @@
  */
 #include "runtime/threads.h"
 
+#include "base/sized.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/pawl.h"
@@ -326,11 +327,8 @@ static pawl_code step_service(pawl_endpoint *endpoint, pawl_step *step, pawl_err
     return pawl__service_step(endpoint->service, step, error);
 }
 
-pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+static pawl_code step_once(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
 {
-    pawl_step own;
-    if (step == NULL)
-        step = &own;
     *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
     pawl_code code = pawl__worker_step(endpoint->worker, step, error);
     if (endpoint->worker->store != NULL)
@@ -341,6 +339,25 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
                          pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
     step->is_idle = step->is_idle && step->sent == 0 && !is_projecting;
     return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
+}
+
+pawl_code pawl__step_check(const pawl_step *step, pawl_error *error)
+{
+    return step != NULL
+               ? pawl__sized_check(step, sizeof *step, "counts of a step", "PAWL_STEP_INIT", error)
+               : PAWL_OK;
+}
+
+pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_step own;
+    pawl_code code = pawl__step_check(step, error);
+    if (code != PAWL_OK)
+        return code;
+    code = step_once(endpoint, &own, error);
+    if (step != NULL)
+        pawl__sized_write(step, &own);
+    return code;
 }
 
 pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
@@ -360,10 +377,12 @@ pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *c
 pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)
 {
     pawl_step total = {.next_due = PAWL_TIME_MAX};
-    pawl_code code;
+    pawl_code code  = pawl__step_check(sum, error);
+    if (code != PAWL_OK)
+        return code;
     do {
         pawl_step step;
-        code = pawl_endpoint_step(endpoint, &step, error);
+        code = step_once(endpoint, &step, error);
         total.handled += step.handled;
         total.sent += step.sent;
         total.projected += step.projected;
@@ -374,7 +393,7 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
         total.next_due = step.next_due;
     } while (code == PAWL_OK && !total.is_idle && !total.is_taken);
     if (sum != NULL)
-        *sum = total;
+        pawl__sized_write(sum, &total);
     return code;
 }
 

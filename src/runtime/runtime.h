@@ -211,6 +211,8 @@ void      pawl__worker_destroy(pawl__worker *worker); /* accepts NULL */
 void pawl__worker_leave(pawl__worker *worker);
 /* Opens the store handle if it is not open, and registers for wake-ups. */
 pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
+/* endpoint.c: PAWL_EINVAL unless `step` is NULL or begins with PAWL_STEP_INIT. */
+pawl_code pawl__step_check(const pawl_step *step, pawl_error *error);
 /* One batch or one round of flushes. A failure closes the store handle, which gives back its
  * claims; so does, with PAWL_OK, a shortage of memory after which batches are smaller. With
  * is_checking nothing is claimed; a wake-up meanwhile takes is_checking back. */

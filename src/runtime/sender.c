@@ -5,6 +5,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "base/sized.h"
+
 #include <string.h>
 
 struct pawl_sender {
@@ -134,10 +136,13 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
     return PAWL_OK;
 }
 
-static const pawl_send_options *options_of(const pawl_send_options *options)
+/* Options of a program that was built with older headers are shorter. NULL: none. */
+static pawl_code take_options(const pawl_send_options *given, pawl_send_options *taken,
+                              pawl_error *error)
 {
-    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
-    return options != NULL ? options : &defaults;
+    *taken = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    return pawl__sized_read(given, taken, sizeof *taken, "options of a send",
+                            "PAWL_SEND_OPTIONS_HEAD", error);
 }
 
 static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
@@ -155,49 +160,55 @@ static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
     return code == PAWL_OK ? code : pawl_error_set(error, code, "no memory for a message");
 }
 
-pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_send_options *options,
+pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_send_options *given,
                            const pawl_record *record, const void *message, pawl_error *error)
 {
-    pawl_message made = {.id = {.size = 0}};
-    options           = options_of(options);
-    pawl_code code    = build(sender, options, record, message, &made, error);
-    return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
+    pawl_message      made = {.id = {.size = 0}};
+    pawl_send_options options;
+    pawl_code         code = take_options(given, &options, error);
+    if (code == PAWL_OK)
+        code = build(sender, &options, record, message, &made, error);
+    return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
 }
 
 pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
-                                const pawl_send_options *options, const char *type, pawl_text body,
+                                const pawl_send_options *given, const char *type, pawl_text body,
                                 pawl_error *error)
 {
-    pawl_message made = {.body = pawl_arena_text(sender->arena, body)};
-    options           = options_of(options);
-    pawl_text none    = {.data = "", .size = 0};
-    pawl_code code    = made.body.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+    pawl_message      made = {.body = pawl_arena_text(sender->arena, body)};
+    pawl_text         none = {.data = "", .size = 0};
+    pawl_send_options options;
+    pawl_code         code = take_options(given, &options, error);
+    if (code == PAWL_OK && made.body.data == NULL)
+        code = PAWL_ENOMEM;
     if (code == PAWL_OK)
-        code = pawl__headers_build(none, NULL, options->headers, NULL, sender->arena, &made.headers,
+        code = pawl__headers_build(none, NULL, options.headers, NULL, sender->arena, &made.headers,
                                    error);
     if (code == PAWL_OK)
-        code = fill(sender, options, type, &made);
+        code = fill(sender, &options, type, &made);
     if (code == PAWL_ENOMEM)
         return pawl_error_set(error, code, "no memory for a message");
-    return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
+    return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
 }
 
-pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *options,
+pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *given,
                               const pawl_record *record, const void *message, pawl_error *error)
 {
     pawl_subscriptions list = {NULL, 0};
     pawl_message       made = {.id = {.size = 0}};
+    pawl_send_options  options;
     pawl_arena        *read = pawl_arena_create(4096);
     if (read == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
-    options        = options_of(options);
-    pawl_code code = pawl_store_subscriptions(sender->store, read, &list, error);
+    pawl_code code = take_options(given, &options, error);
+    if (code == PAWL_OK)
+        code = pawl_store_subscriptions(sender->store, read, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         if (!pawl__is_subscriber(&list, i, record))
             continue;
-        code = build(sender, options, record, message, &made, error);
+        code = build(sender, &options, record, message, &made, error);
         if (code == PAWL_OK)
-            code = put(sender, list.items[i].queue.data, &made, options, error);
+            code = put(sender, list.items[i].queue.data, &made, &options, error);
     }
     pawl_arena_destroy(read);
     return code;

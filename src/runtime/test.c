@@ -4,6 +4,8 @@
  */
 #include "runtime/test.h"
 
+#include "base/sized.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -145,8 +147,8 @@ static pawl_code step_all(pawl_test *test, pawl_step *sum, pawl_error *error)
     sum->is_idle   = true;
     sum->next_due  = PAWL_TIME_MAX;
     for (size_t i = 0; i < test->endpoint_count && code == PAWL_OK; i++) {
-        pawl_step step;
-        code = pawl_endpoint_step(test->endpoints[i], &step, error);
+        pawl_step step = PAWL_STEP_INIT;
+        code           = pawl_endpoint_step(test->endpoints[i], &step, error);
         add_step(sum, &step, pawl_clock_now(test->business));
         sum->is_idle &= step.is_idle;
     }
@@ -156,8 +158,10 @@ static pawl_code step_all(pawl_test *test, pawl_step *sum, pawl_error *error)
 pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error)
 {
     pawl_step total = {.next_due = PAWL_TIME_MAX};
-    pawl_code code  = PAWL_OK;
-    long      steps = 0;
+    pawl_code code  = pawl__step_check(sum, error);
+    if (code != PAWL_OK)
+        return code;
+    long steps = 0;
     do {
         if (steps++ == PAWL_TEST_STEPS_MAX)
             return pawl_error_set(error, PAWL_ELIMIT,
@@ -166,7 +170,7 @@ pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error)
         code = step_all(test, &total, error);
     } while (code == PAWL_OK && !total.is_idle);
     if (sum != NULL)
-        *sum = total;
+        pawl__sized_write(sum, &total);
     return code;
 }
 
@@ -179,8 +183,8 @@ static void set_clocks(pawl_test *test, pawl_time time)
 
 pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error)
 {
-    pawl_step step;
-    pawl_time now = pawl_clock_now(test->business);
+    pawl_step step = PAWL_STEP_INIT;
+    pawl_time now  = pawl_clock_now(test->business);
     if (time < now || time > PAWL_TIME_MAX) {
         char asked[PAWL_TIME_TEXT_SIZE + 1], is[PAWL_TIME_TEXT_SIZE + 1];
         pawl_time_format(time, asked);

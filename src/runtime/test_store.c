@@ -131,7 +131,7 @@ static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error
 {
     pawl_subscriptions subscriptions = {.count = 0};
     pawl_event_rows    events        = {.count = 0};
-    pawl_stats         stats         = {.queue_count = 0};
+    pawl_stats         stats         = PAWL_STATS_INIT;
     pawl_event_query   query         = {.count_max = 1};
     pawl_code          code = pawl_store_subscriptions(store, test->arena, &subscriptions, error);
     if (code == PAWL_OK)

@@ -65,7 +65,7 @@ static pawl_code try_claim(ground *p, pawl_store *store)
 
 static pawl_code try_stats(ground *p, pawl_store *store)
 {
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 

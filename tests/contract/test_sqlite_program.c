@@ -219,7 +219,7 @@ static size_t lead_count(ground *p, pawl_store *store)
 static void expect_workers(ground *p, pawl_store *store, size_t expected)
 {
     pawl_worker_info *workers;
-    pawl_stats        stats;
+    pawl_stats        stats = PAWL_STATS_INIT;
     size_t            count = 0;
     expect_code(p, pawl_store_worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
     assert_int_equal(count, expected);
@@ -262,7 +262,7 @@ static void a_dead_process_holds_nothing(void **state)
     /* The dead worker's counters are kept when its row goes. */
     int64_t    swept = 0;
     bool       more  = true;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_sweep sweep = {.workers_before = NOW + 1, .count_max = 9};
     expect_code(p, pawl_store_sweep(store, &sweep, &swept, &more, &p->error), PAWL_OK);
     assert_int_equal(swept, 1);

@@ -87,7 +87,7 @@ static void open_endpoint(play *it)
 static bool has_waiting(play *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats.queue_count +
                (size_t)(stats.outbox_pending + stats.outbox_held + stats.timeouts_pending) !=
@@ -100,7 +100,7 @@ static void go(play *it)
     int idle = 0;
     for (int i = 0; idle < 6 || has_waiting(it); i++) {
         pawl_error error = PAWL_ERROR_INIT;
-        pawl_step  step;
+        pawl_step  step  = PAWL_STEP_INIT;
         CHECK(it, i < STEPS_MAX, "it does not come to rest: ");
         open_endpoint(it);
         fault_memory_go_on();

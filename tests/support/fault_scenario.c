@@ -143,7 +143,7 @@ static void drain(run *it)
     bool       is_idle;
     int        rounds = 0;
     do {
-        pawl_step step = {.is_idle = false}, depot_step;
+        pawl_step step = PAWL_STEP_INIT, depot_step = PAWL_STEP_INIT;
         fault_memory_go_on();
         pawl_code code    = pawl_endpoint_step(it->shop, &step, &error);
         bool      is_fine = is_borne(it, code, &error);
@@ -166,7 +166,7 @@ static void look_into(const char *url, pawl_store **store)
 static pawl_stats look(run *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     world_ok(
         pawl_store_stats(it->main_store, pawl_clock_now(it->business), it->arena, &stats, &error),
         &error);
@@ -300,7 +300,7 @@ static void empty_depot(run *it)
     for (;;) {
         pawl_error      error = PAWL_ERROR_INIT;
         pawl_queue_rows rows  = {.count = 0};
-        pawl_step       step;
+        pawl_step       step  = PAWL_STEP_INIT;
         world_ok(pawl_endpoint_drain(it->depot, &step, &error), &error);
         world_ok(
             pawl_store_queue_list(it->depot_store, PAWL_TEXT("depot"), 0, it->arena, &rows, &error),

@@ -91,7 +91,7 @@ const pawl_application          trip_application = {PAWL_APPLICATION_HEAD, .name
 /* Steps until nothing is due. */
 static void go_on(trip *self)
 {
-    pawl_step  step  = {.is_idle = false};
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     for (int i = 0; !step.is_idle; i++) {
         bool      had_failed = *self->has_failed;

@@ -273,7 +273,7 @@ void world_post_json(world *it, const char *id, const char *type, const char *js
 pawl_step world_drain(world *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  sum;
+    pawl_step  sum   = PAWL_STEP_INIT;
     world_ok(pawl_endpoint_drain(it->endpoint, &sum, &error), &error);
     return sum;
 }
@@ -281,7 +281,7 @@ pawl_step world_drain(world *it)
 pawl_step world_step(world *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     world_ok(pawl_endpoint_step(it->endpoint, &step, &error), &error);
     return step;
 }
@@ -424,7 +424,7 @@ pawl_event_rows world_events(world *it, const char *stream)
 pawl_stats world_stats(world *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     world_ok(pawl_endpoint_stats(it->endpoint, it->arena, &stats, &error), &error);
     return stats;
 }

@@ -485,7 +485,7 @@ static bool is_all_there(test *self, const producer *made)
     for (int i = 0; i < SOURCES; i++)
         if (self->seen.last[i] != made->counts[i])
             return false;
-    pawl_stats  stats;
+    pawl_stats  stats = PAWL_STATS_INIT;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_arena *arena = pawl_arena_create(0);
     pawl_code   code;

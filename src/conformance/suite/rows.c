@@ -438,7 +438,7 @@ int64_t suite_checkpoint(suite *s, pawl_store *store, pawl_text name)
 
 pawl_stats suite_stats_of(suite *s, pawl_store *store, pawl_time now)
 {
-    pawl_stats stats = {0};
+    pawl_stats stats = PAWL_STATS_INIT;
     EXPECT_OK(s, pawl_store_stats(store, now, s->arena, &stats, &s->error));
     return stats;
 }

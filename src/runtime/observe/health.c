@@ -7,6 +7,7 @@
 #include "runtime/observe/health_rows.h"
 
 #include "base/cut.h"
+#include "base/sized.h"
 #include "pawl/loop.h"
 #include "pawl/store_queue.h"
 
@@ -61,8 +62,8 @@ static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_healt
                                 pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < figures->stats.queue_count; i++) {
-        pawl_text        queue = figures->stats.queues[i].queue;
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++) {
+        pawl_text        queue = figures->stats->queues[i].queue;
         pawl_queue_pause pause = {.is_paused = false};
         code = or_none(pawl_store_queue_pause_find(store, queue, arena, &pause, error), error);
         if (!pause.is_paused || (figures->paused.size > 0 && pause.since >= figures->paused_since))
@@ -103,9 +104,9 @@ static pawl_code look_at_versions(pawl_store *store, pawl_time now, pawl_arena *
                                   pawl_health_figures *figures, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < figures->stats.queue_count; i++)
-        if (figures->stats.queues[i].ready + figures->stats.queues[i].future > 0)
-            code = look_at_versions_of(store, figures->stats.queues[i].queue, now, arena, figures,
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++)
+        if (figures->stats->queues[i].ready + figures->stats->queues[i].future > 0)
+            code = look_at_versions_of(store, figures->stats->queues[i].queue, now, arena, figures,
                                        error);
     return code;
 }
@@ -127,11 +128,25 @@ static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_healt
     return code;
 }
 
-pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
-                           pawl_health_figures *figures, pawl_error *error)
+static const pawl_stats no_stats = PAWL_STATS_INIT;
+
+static pawl_code look_at_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
+                               pawl_health_figures *figures, pawl_error *error)
 {
-    *figures       = (pawl_health_figures){.worker_count = 0};
-    pawl_code code = pawl_store_stats(store, now, arena, &figures->stats, error);
+    pawl_stats *stats = pawl_arena_copy(arena, &no_stats, sizeof no_stats);
+    figures->stats    = &no_stats;
+    if (stats == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
+    pawl_code code = pawl_store_stats(store, now, arena, stats, error);
+    if (code == PAWL_OK)
+        figures->stats = stats;
+    return code;
+}
+
+static pawl_code look_at_all(pawl_store *store, pawl_time now, pawl_arena *arena,
+                             pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_code code = look_at_stats(store, now, arena, figures, error);
     if (code == PAWL_OK)
         code = look_at_workers(store, arena, figures, error);
     if (code == PAWL_OK)
@@ -145,6 +160,19 @@ pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
     if (code == PAWL_OK)
         code = or_none(pawl_store_alarms(store, arena, &figures->alarms, error), error);
     return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
+}
+
+pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
+                           pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_health_figures all  = PAWL_HEALTH_FIGURES_INIT;
+    pawl_code           code = pawl__sized_check(figures, sizeof all, "figures of health",
+                                                 "PAWL_HEALTH_FIGURES_INIT", error);
+    if (code != PAWL_OK)
+        return code;
+    code = look_at_all(store, now, arena, &all, error);
+    pawl__sized_write(figures, &all);
+    return code;
 }
 
 /* How long ago a time was; 0 for no time, and for one of a clock before ours. */
@@ -176,26 +204,26 @@ typedef struct measure {
 
 static measure outbox_lag(const pawl_health_figures *figures, pawl_time now)
 {
-    return (measure){.value = age_of(figures->stats.outbox_oldest, now)};
+    return (measure){.value = age_of(figures->stats->outbox_oldest, now)};
 }
 
 static measure outbox_dead(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return (measure){.value = figures->stats.outbox_dead};
+    return (measure){.value = figures->stats->outbox_dead};
 }
 
 static measure outbox_held(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return (measure){.value = figures->stats.outbox_held};
+    return (measure){.value = figures->stats->outbox_held};
 }
 
 static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
 {
     measure oldest = {.value = 0};
-    for (size_t i = 0; i < figures->stats.queue_count; i++) {
-        const pawl_queue_stats *queue = &figures->stats.queues[i];
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats->queues[i];
         int64_t                 age   = age_of(queue->oldest, now);
         if (age > oldest.value && (pawl_health_readers(figures, queue->queue) > 0) == is_read)
             oldest = (measure){age, queue->queue};
@@ -217,8 +245,8 @@ static measure queue_unread(const pawl_health_figures *figures, pawl_time now)
 static measure retry_age(const pawl_health_figures *figures, pawl_time now)
 {
     measure oldest = {.value = 0};
-    for (size_t i = 0; i < figures->stats.queue_count; i++) {
-        const pawl_queue_stats *queue = &figures->stats.queues[i];
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats->queues[i];
         int64_t                 age   = age_of(queue->retried_since, now);
         if (age > oldest.value)
             oldest = (measure){age, queue->queue};
@@ -239,13 +267,13 @@ static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
 static measure partitions_dead(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return (measure){.value = figures->stats.flushes_dead};
+    return (measure){.value = figures->stats->flushes_dead};
 }
 
 static measure dead_letters(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return (measure){.value = figures->stats.dead};
+    return (measure){.value = figures->stats->dead};
 }
 
 static measure projection_lag(const pawl_health_figures *figures, pawl_time now)
@@ -323,8 +351,8 @@ static measure no_worker(const pawl_health_figures *figures, pawl_time now)
     for (size_t i = 0; i < figures->worker_count; i++)
         if (figures->workers[i].endpoint.size > 0)
             return (measure){.value = 0};
-    for (size_t i = 0; i < figures->stats.queue_count; i++) {
-        int64_t age = age_of(figures->stats.queues[i].oldest, now);
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        int64_t age = age_of(figures->stats->queues[i].oldest, now);
         late        = age > late ? age : late;
     }
     return (measure){.value = late};
@@ -415,12 +443,32 @@ static void run_check(const check_row *row, const pawl_health_options *options,
              (long long)(value / row->unit), (long long)(limit / row->unit));
 }
 
+/* Figures of a program that was built with older headers are shorter. */
+static pawl_code take_figures(const pawl_health_figures *given, pawl_health_figures *figures,
+                              pawl_stats *stats, pawl_error *error)
+{
+    pawl_code code = pawl__sized_read(given, figures, sizeof *figures, "figures of health",
+                                      "PAWL_HEALTH_FIGURES_INIT", error);
+    if (code == PAWL_OK)
+        code = pawl__sized_read(figures->stats, stats, sizeof *stats, "stats", "PAWL_STATS_INIT",
+                                error);
+    figures->stats = stats;
+    return code;
+}
+
 void pawl_health_judge(const pawl_health_figures *figures, const pawl_health_options *options,
                        pawl_time now, pawl_health *health)
 {
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_health_figures all   = PAWL_HEALTH_FIGURES_INIT;
+    pawl_stats          stats = PAWL_STATS_INIT;
+    if (take_figures(figures, &all, &stats, &error) != PAWL_OK) {
+        pawl__health_of_failure(error.text, health);
+        return;
+    }
     *health = (pawl_health){.state = PAWL_HEALTHY};
     for (size_t i = 0; i < CHECK_COUNT; i++)
-        run_check(&check_rows[i], options, figures, now, health);
+        run_check(&check_rows[i], options, &all, now, health);
 }
 
 void pawl__health_of_failure(const char *reason, pawl_health *health)
@@ -436,7 +484,7 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
                             pawl_health *health, pawl_error *error)
 {
     pawl_error          own     = PAWL_ERROR_INIT;
-    pawl_health_figures figures = {.worker_count = 0};
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
     pawl_arena         *arena   = NULL;
     *health                     = (pawl_health){.state = PAWL_UNHEALTHY};
     if (error == NULL)

@@ -74,7 +74,7 @@ static void keep_projection(pawl__metrics_view *view, const pawl_projection_row 
 /* Keeps queues and projections, by their names. */
 static void keep_places(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
 {
-    const pawl_stats           *stats       = &figures->stats;
+    const pawl_stats           *stats       = figures->stats;
     const pawl_projection_rows *projections = &figures->projections;
     pawl__metrics_view         *view;
     at->place_count = 0;
@@ -102,7 +102,7 @@ static void keep_health(pawl__metrics *metrics, const pawl_health *health)
 
 static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figures, pawl_time now)
 {
-    const pawl_stats    *stats    = &figures->stats;
+    const pawl_stats    *stats    = figures->stats;
     const pawl_counters *counters = &stats->counters;
     int64_t              age =
         stats->outbox_oldest != 0 && stats->outbox_oldest < now ? now - stats->outbox_oldest : 0;
@@ -170,7 +170,7 @@ static void say_changes(const pawl_health *before, const pawl_health *after)
 static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
 {
     pawl_error          error   = PAWL_ERROR_INIT;
-    pawl_health_figures figures = {.worker_count = 0};
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
     pawl__look         *at      = &observer->look;
     pawl_code           code    = ask(observer, now, &figures, arena, &error);
     at->has_store               = code == PAWL_OK;

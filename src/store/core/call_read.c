@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/sized.h"
 #include "store/core/call.h"
 
 static const pawl_queue_rows        no_messages = {.count = 0};
@@ -366,9 +367,14 @@ pawl_code pawl_store_lead_list(pawl_store *store, pawl_time now, pawl_arena *are
 pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                            pawl_error *error)
 {
-    *stats         = no_stats;
-    pawl_code code = PAWL__CALL_BEGIN(stats);
+    pawl_stats all  = no_stats;
+    pawl_code  code = pawl__sized_check(stats, sizeof all, "stats", "PAWL_STATS_INIT", error);
+    if (code != PAWL_OK)
+        return code;
+    code = PAWL__CALL_BEGIN(stats);
     if (code == PAWL_OK)
-        code = store->ops->stats(store, now, arena, stats, error);
-    return PAWL__CALL_END(code, stats, no_stats);
+        code = store->ops->stats(store, now, arena, &all, error);
+    code = PAWL__CALL_END(code, &all, no_stats);
+    pawl__sized_write(stats, &all);
+    return code;
 }

@@ -36,7 +36,7 @@ static pawl_queue_info *info_of(gathering *g, pawl_text queue)
 
 static pawl_code add_messages(gathering *g, pawl_time now)
 {
-    pawl_stats stats = {.queue_count = 0};
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_code  code  = pawl_store_stats(g->store, now, g->arena, &stats, g->error);
     for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
         const pawl_queue_stats *of   = &stats.queues[i];

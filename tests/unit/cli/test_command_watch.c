@@ -31,23 +31,26 @@ static const pawl_worker_info workers[] = {
     {.endpoint = PAWL_TEXT_INIT("")},
 };
 
+static const pawl_stats counted = {.stats_size       = sizeof(pawl_stats),
+                                   .queues           = queues,
+                                   .queue_count      = 4,
+                                   .outbox_pending   = 12,
+                                   .outbox_dead      = 1,
+                                   .outbox_oldest    = NOON - PAWL_MINUTES(2),
+                                   .timeouts_due     = 2,
+                                   .timeouts_pending = 30,
+                                   .dead             = 5,
+                                   .workers          = 4,
+                                   .counters = {.messages = 2500000, .failures = 41, .dead = 5}};
+
 static pawl__watch_sample sample_of(void)
 {
-    pawl__watch_sample sample = {
-        .at      = NOON,
-        .figures = {.stats         = {.queues           = queues,
-                                      .queue_count      = 4,
-                                      .outbox_pending   = 12,
-                                      .outbox_dead      = 1,
-                                      .outbox_oldest    = NOON - PAWL_MINUTES(2),
-                                      .timeouts_due     = 2,
-                                      .timeouts_pending = 30,
-                                      .dead             = 5,
-                                      .workers          = 4,
-                                      .counters         = {.messages = 2500000, .failures = 41, .dead = 5}},
-                    .workers       = workers,
-                    .worker_count  = 4,
-                    .timeout_first = NOON - PAWL_SECONDS(3)}};
+    pawl__watch_sample sample = {.at      = NOON,
+                                 .figures = {.figures_size  = sizeof(pawl_health_figures),
+                                             .stats         = &counted,
+                                             .workers       = workers,
+                                             .worker_count  = 4,
+                                             .timeout_first = NOON - PAWL_SECONDS(3)}};
     pawl_health_judge(&sample.figures, &(pawl_health_options){.lag_unhealthy = PAWL_MINUTES(2)},
                       NOON, &sample.health);
     return sample;
@@ -157,8 +160,8 @@ static void the_page_has_the_picture(void **state)
 static void a_name_cannot_move_the_cursor(void **state)
 {
     pawl_queue_stats odd = {PAWL_TEXT_INIT("\033[2J\nx"), .ready = 1, .future = 0, .oldest = NOON};
-    pawl__watch_sample  sample  = {.at      = NOON,
-                                   .figures = {.stats = {.queues = &odd, .queue_count = 1}}};
+    pawl_stats       one = {.stats_size = sizeof one, .queues = &odd, .queue_count = 1};
+    pawl__watch_sample  sample  = {.at = NOON, .figures = {.stats = &one}};
     pawl__watch_picture picture = picture_of(&sample);
     char               *text    = NULL;
     size_t              size    = 0;

@@ -258,7 +258,7 @@ static void run_on(world *it)
 {
     for (int i = 0; i < 6; i++) {
         pawl_error error = PAWL_ERROR_INIT;
-        pawl_step  step  = {0};
+        pawl_step  step  = PAWL_STEP_INIT;
         for (int j = 0; j < 50 && !step.is_idle; j++)
             (void)pawl_endpoint_step(it->endpoint, &step, &error);
         pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(30));

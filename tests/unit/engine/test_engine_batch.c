@@ -77,7 +77,7 @@ static pawl_endpoint *open_hasty(world *it, const char *url)
 static void step_hasty(pawl_endpoint *endpoint, int64_t handled)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     world_ok(pawl_endpoint_step(endpoint, &step, &error), &error);
     assert_int_equal(step.handled, handled);
 }

@@ -282,8 +282,8 @@ static void post_with(world *it, const char *tenant, const char *key, int number
 {
     pawl_error              error     = PAWL_ERROR_INIT;
     const pawl_header       headers[] = {{"tenant", tenant}, {NULL, NULL}};
-    const pawl_send_options options   = {.headers = tenant != NULL ? headers : NULL,
-                                         .due     = world_now(it)};
+    const pawl_send_options options   = {
+          PAWL_SEND_OPTIONS_HEAD, .headers = tenant != NULL ? headers : NULL, .due = world_now(it)};
     world_ok(pawl_sender_send(it->sender, "desk", &options,
                               PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number),
                               &error),
@@ -397,7 +397,7 @@ static pawl_endpoint *open_second(const world *it, const char *url, const pawl_a
 
 static pawl_step drain(pawl_endpoint *endpoint)
 {
-    pawl_step  sum;
+    pawl_step  sum   = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     world_ok(pawl_endpoint_drain(endpoint, &sum, &error), &error);
     return sum;
@@ -459,7 +459,7 @@ static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
 {
     world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     world_forget(&seen);
     failures = 0;
     world_open(&it, url, &slow_application, NULL, NULL);

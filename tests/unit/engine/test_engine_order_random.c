@@ -127,7 +127,7 @@ static void open_program(play *p, size_t index)
 /* A failure that a program meets in a play is none of the test: the store is opened again. */
 static void run(play *p, size_t index)
 {
-    pawl_step  sum;
+    pawl_step  sum   = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     p->running       = index;
     for (int i = 0; i < 5; i++)

@@ -177,7 +177,7 @@ static void e26_a_pause_outlives_the_process(const char *url)
     pawl_store    *held  = world_hold(url);
     pawl_endpoint *other = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
-    pawl_step      step;
+    pawl_step      step  = PAWL_STEP_INIT;
     open_world(&it, url);
     pause(&it);
     post(&it, "a");
@@ -215,7 +215,7 @@ static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
 static void e26_the_next_due_time_is_that_of_a_look(const char *url)
 {
     world     it;
-    pawl_step step;
+    pawl_step step = PAWL_STEP_INIT;
     open_world(&it, url);
     pause(&it);
     post(&it, "a");

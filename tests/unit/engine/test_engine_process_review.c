@@ -176,7 +176,7 @@ static void drain_other(const world *it, const char *name)
 {
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_endpoint *other = NULL;
-    pawl_step      sum;
+    pawl_step      sum   = PAWL_STEP_INIT;
     world_ok(pawl_endpoint_create(&application, name, &it->options, &other, &error), &error);
     world_ok(pawl_endpoint_drain(other, &sum, &error), &error);
     pawl_endpoint_destroy(other);

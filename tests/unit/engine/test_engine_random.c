@@ -263,8 +263,8 @@ static void restart(play *p)
 static void drain(play *p)
 {
     for (int i = 0;; i++) {
-        pawl_error error = PAWL_ERROR_INIT;
-        pawl_step  step;
+        pawl_error error  = PAWL_ERROR_INIT;
+        pawl_step  step   = PAWL_STEP_INIT;
         int64_t    losses = p->losses;
         pawl_code  code   = pawl_endpoint_drain(p->it.endpoint, &step, &error);
         if (code == PAWL_OK)

@@ -113,7 +113,7 @@ static int64_t order_count(pawl_test *test)
 static pawl_stats count_all(pawl_test *test)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats found;
+    pawl_stats found = PAWL_STATS_INIT;
     check(pawl_test_stats(test, &found, &error), &error);
     return found;
 }

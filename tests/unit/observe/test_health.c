@@ -12,6 +12,12 @@
 
 #define NOW WORLD_START
 #define SECOND PAWL_SECONDS(1)
+#define STATS(...)                                    \
+    .stats = &(const pawl_stats)                      \
+    {                                                 \
+        .stats_size = sizeof(pawl_stats), __VA_ARGS__ \
+    }
+#define FIGURES .figures_size = sizeof(pawl_health_figures)
 
 /* ---- Limits ------------------------------------------------------------------- */
 
@@ -58,8 +64,8 @@ static void o23_limits_of_lag_and_dead_rows(void **state)
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         pawl_health         health;
         int64_t             age     = limits[i].age;
-        pawl_health_figures figures = {
-            .stats = {.outbox_oldest = age != 0 ? NOW - age : 0, .outbox_dead = limits[i].dead}};
+        pawl_health_figures figures = {FIGURES, STATS(.outbox_oldest = age != 0 ? NOW - age : 0,
+                                                      .outbox_dead   = limits[i].dead)};
         assert_int_equal(pawl_health_options_check(&limits[i].options, NULL), PAWL_OK);
         pawl_health_judge(&figures, &limits[i].options, NOW, &health);
         check_result(&health.checks[0], "outbox_lag", limits[i].lag_state, age > 0 ? age : 0, i);
@@ -93,10 +99,7 @@ static pawl_queue_stats trying_queues[] = {
 };
 static const pawl_worker_info one_worker[] = {{.endpoint = PAWL_TEXT_INIT("orders")}};
 #define ORDERS_READS .workers = one_worker, .worker_count = 1
-#define QUEUES(array)                                                  \
-    {                                                                  \
-        .queues = array, .queue_count = sizeof array / sizeof array[0] \
-    }
+#define QUEUES(array) STATS(.queues = array, .queue_count = sizeof array / sizeof array[0])
 
 static pawl_projection_row near_projections[] = {
     {.name = PAWL_TEXT_INIT("totals"), .lag = 9999, .failure = {.since = NOW - 99 * SECOND}},
@@ -138,85 +141,85 @@ static const struct {
     pawl_health_figures figures;
     const char         *reason;
 } checks[] = {
-    {"outbox_held", {.stats = {.outbox_held = 999}}, NULL},
+    {"outbox_held", {FIGURES, STATS(.outbox_held = 999)}, NULL},
     {"outbox_held",
-     {.stats = {.outbox_held = 1000}},
+     {FIGURES, STATS(.outbox_held = 1000)},
      "outbox rows held behind another of their source: 1000, the limit is 1000"},
-    {"queue_age", {.stats = QUEUES(fresh_queues), ORDERS_READS}, NULL},
+    {"queue_age", {FIGURES, QUEUES(fresh_queues), ORDERS_READS}, NULL},
     {"queue_age",
-     {.stats = QUEUES(one_queue), ORDERS_READS},
+     {FIGURES, QUEUES(one_queue), ORDERS_READS},
      "queue orders: the oldest is ready for 60 s, the limit is 60 s"},
     {"queue_age",
-     {.stats = QUEUES(two_queues), ORDERS_READS},
+     {FIGURES, QUEUES(two_queues), ORDERS_READS},
      "queue orders: the oldest is ready for 70 s, the limit is 60 s"},
-    {"queue_age", {.stats = QUEUES(two_queues)}, NULL},
-    {"queue_unread", {.stats = QUEUES(one_queue), ORDERS_READS}, NULL},
-    {"queue_unread", {.stats = QUEUES(fresh_queues)}, NULL},
+    {"queue_age", {FIGURES, QUEUES(two_queues)}, NULL},
+    {"queue_unread", {FIGURES, QUEUES(one_queue), ORDERS_READS}, NULL},
+    {"queue_unread", {FIGURES, QUEUES(fresh_queues)}, NULL},
     {"queue_unread",
-     {.stats = QUEUES(one_queue)},
+     {FIGURES, QUEUES(one_queue)},
      "queue orders: ready for 60 s, read by no worker, the limit is 60 s"},
     {"queue_unread",
-     {.stats = QUEUES(two_queues), ORDERS_READS},
+     {FIGURES, QUEUES(two_queues), ORDERS_READS},
      "queue biling: ready for 80 s, read by no worker, the limit is 60 s"},
-    {"retry_age", {.stats = QUEUES(trying_queues)}, NULL},
+    {"retry_age", {FIGURES, QUEUES(trying_queues)}, NULL},
     {"retry_age",
-     {.stats = QUEUES(retrying_queues)},
+     {FIGURES, QUEUES(retrying_queues)},
      "queue orders: a message in delayed retry is overdue for 310 s, the limit is 300 s"},
-    {"timeouts_late", {.timeout_first = NOW - 60 * SECOND + 1}, NULL},
-    {"timeouts_late", {.timeout_first = NOW + 600 * SECOND}, NULL},
+    {"timeouts_late", {FIGURES, .timeout_first = NOW - 60 * SECOND + 1}, NULL},
+    {"timeouts_late", {FIGURES, .timeout_first = NOW + 600 * SECOND}, NULL},
     {"timeouts_late",
-     {.timeout_first = NOW - 61 * SECOND},
+     {FIGURES, .timeout_first = NOW - 61 * SECOND},
      "the earliest timeout is 61 s late, the limit is 60 s"},
-    {"partitions_dead", {.stats = {.flushes_dead = 0}}, NULL},
+    {"partitions_dead", {FIGURES, STATS(.flushes_dead = 0)}, NULL},
     {"partitions_dead",
-     {.stats = {.flushes_dead = 2}},
+     {FIGURES, STATS(.flushes_dead = 2)},
      "dead aggregator partitions: 2, the limit is 1"},
-    {"projection_lag", {PROJECTIONS(near_projections)}, NULL},
+    {"projection_lag", {FIGURES, PROJECTIONS(near_projections)}, NULL},
     {"projection_lag",
-     {PROJECTIONS(far_projections)},
+     {FIGURES, PROJECTIONS(far_projections)},
      "projection totals: 10001 events behind, the limit is 10000"},
-    {"projection_failing", {PROJECTIONS(near_projections)}, NULL},
+    {"projection_failing", {FIGURES, PROJECTIONS(near_projections)}, NULL},
     {"projection_failing",
-     {PROJECTIONS(far_projections)},
+     {FIGURES, PROJECTIONS(far_projections)},
      "projection totals: fails at an event for 30 s, the limit is 10 s"},
     {"queue_paused",
-     {.paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND + 1},
+     {FIGURES, .paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND + 1},
      NULL},
     {"queue_paused",
-     {.paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND},
+     {FIGURES, .paused = PAWL_TEXT_INIT("mail"), .paused_since = NOW - 600 * SECOND},
      "queue mail: has messages and is paused for 600 s, the limit is 600 s"},
-    {"breaker_open", {.alarms = {late_alarms, 1}}, NULL},
+    {"breaker_open", {FIGURES, .alarms = {late_alarms, 1}}, NULL},
     {"breaker_open",
-     {.alarms = {late_alarms, 3}},
+     {FIGURES, .alarms = {late_alarms, 3}},
      "endpoint mail: its breaker has been open for 5 s, the limit is 1 s"},
-    {"retention_failing", {.alarms = {late_alarms, 2}}, NULL},
+    {"retention_failing", {FIGURES, .alarms = {late_alarms, 2}}, NULL},
     {"retention_failing",
-     {.alarms = {late_alarms, 4}},
+     {FIGURES, .alarms = {late_alarms, 4}},
      "endpoint post: its clean-up fails again and again for 7 s, the limit is 1 s"},
-    {"route_away", {.alarms = {late_alarms, 4}}, NULL},
+    {"route_away", {FIGURES, .alarms = {late_alarms, 4}}, NULL},
     {"route_away",
-     {.alarms = {late_alarms, 5}},
+     {FIGURES, .alarms = {late_alarms, 5}},
      "endpoint mail: a receiver of its outbox is away for 10 s, the limit is 10 s"},
-    {"no_worker", {.stats = QUEUES(one_queue), ORDERS_READS}, NULL},
-    {"no_worker", {.timeout_first = NOW - 2 * SECOND, ORDERS_READS}, NULL},
-    {"no_worker", {.timeout_first = NOW + SECOND}, NULL},
-    {"no_worker", {.timeout_first = NOW - SECOND + 1}, NULL},
+    {"no_worker", {FIGURES, QUEUES(one_queue), ORDERS_READS}, NULL},
+    {"no_worker", {FIGURES, .timeout_first = NOW - 2 * SECOND, ORDERS_READS}, NULL},
+    {"no_worker", {FIGURES, .timeout_first = NOW + SECOND}, NULL},
+    {"no_worker", {FIGURES, .timeout_first = NOW - SECOND + 1}, NULL},
     {"no_worker",
-     {.stats = QUEUES(one_queue)},
+     {FIGURES, QUEUES(one_queue)},
      "messages or timeouts have been due for 60 s and no worker is alive, the limit is 1 s"},
     {"no_worker",
-     {.timeout_first = NOW - 7 * SECOND, .workers = senders, .worker_count = 1},
+     {FIGURES, .timeout_first = NOW - 7 * SECOND, .workers = senders, .worker_count = 1},
      "messages or timeouts have been due for 7 s and no worker is alive, the limit is 1 s"},
-    {"clock_offset", {.clock_offset = SECOND - 1}, NULL},
+    {"clock_offset", {FIGURES, .clock_offset = SECOND - 1}, NULL},
     {"clock_offset",
-     {.clock_offset = 7 * SECOND},
+     {FIGURES, .clock_offset = 7 * SECOND},
      "the server's clock and this machine's differ by 7 s, the limit is 1 s"},
-    {"transaction_age", {.transaction_age = 600 * SECOND - 1}, NULL},
+    {"transaction_age", {FIGURES, .transaction_age = 600 * SECOND - 1}, NULL},
     {"transaction_age",
-     {.transaction_age = 600 * SECOND},
+     {FIGURES, .transaction_age = 600 * SECOND},
      "a transaction of the database is open for 600 s, the limit is 600 s"},
-    {"dead_letters", {.stats = {.dead = 0}}, NULL},
-    {"dead_letters", {.stats = {.dead = 1000000}}, "dead letters: 1000000, the limit is 1"},
+    {"dead_letters", {FIGURES, STATS(.dead = 0)}, NULL},
+    {"dead_letters", {FIGURES, STATS(.dead = 1000000)}, "dead letters: 1000000, the limit is 1"},
 };
 
 static const pawl_health_result *result_of(const pawl_health *health, const char *name)
@@ -295,20 +298,18 @@ static const pawl_health_options off    = {.held_degraded       = -1,
 /* Limits of an operator's own hold for these, too. */
 static void o23_own_limits_of_every_check(void **state)
 {
-    static const pawl_health_figures all = {.stats           = {.queues       = two_queues,
-                                                                .queue_count  = 2,
-                                                                .outbox_held  = 5,
-                                                                .flushes_dead = 5,
-                                                                .dead         = 5},
-                                            .timeout_first   = NOW - 5,
-                                            .paused_since    = NOW - 5,
-                                            .unread_since    = NOW - 5,
-                                            .alarms          = {late_alarms, 5},
-                                            .clock_offset    = 5 * SECOND,
-                                            .transaction_age = 600 * SECOND,
-                                            PROJECTIONS(far_projections),
-                                            ORDERS_READS};
-    two_queues[0].retried_since          = NOW - 5;
+    const pawl_health_figures all = {FIGURES,
+                                     STATS(.queues = two_queues, .queue_count = 2, .outbox_held = 5,
+                                           .flushes_dead = 5, .dead = 5),
+                                     .timeout_first   = NOW - 5,
+                                     .paused_since    = NOW - 5,
+                                     .unread_since    = NOW - 5,
+                                     .alarms          = {late_alarms, 5},
+                                     .clock_offset    = 5 * SECOND,
+                                     .transaction_age = 600 * SECOND,
+                                     PROJECTIONS(far_projections),
+                                     ORDERS_READS};
+    two_queues[0].retried_since   = NOW - 5;
     pawl_health health;
     (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);
@@ -328,8 +329,8 @@ static void o23_own_limits_of_every_check(void **state)
 static void o23_reasons_name_value_and_limit(void **state)
 {
     pawl_health         health;
-    pawl_health_figures figures = {
-        .stats = {.outbox_oldest = NOW - 75 * SECOND, .outbox_dead = 130}};
+    pawl_health_figures figures = {FIGURES,
+                                   STATS(.outbox_oldest = NOW - 75 * SECOND, .outbox_dead = 130)};
     (void)state;
     pawl_health_judge(&figures, NULL, NOW, &health);
     assert_string_equal(health.checks[0].reason,
@@ -465,7 +466,7 @@ static void o23_health_as_json(void **state)
 {
     pawl_health         health;
     pawl_text           json;
-    pawl_health_figures figures = {.stats = {.outbox_dead = 2}};
+    pawl_health_figures figures = {FIGURES, STATS(.outbox_dead = 2)};
     pawl_arena         *arena   = pawl_arena_create(0);
     (void)state;
     pawl_health_judge(&figures, NULL, NOW, &health);

@@ -221,7 +221,7 @@ static pawl_code fail_commit(hook_point when, void *context)
 static void o1_a_commit_that_fails_leaves_and_sends_nothing(const char *url)
 {
     world      it;
-    pawl_step  step;
+    pawl_step  step = PAWL_STEP_INIT;
     char       text[2000];
     int64_t    version = 0;
     pawl_error error   = PAWL_ERROR_INIT;
@@ -255,7 +255,7 @@ static void o1_a_commit_that_fails_leaves_and_sends_nothing(const char *url)
 static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
 {
     world                 it, there;
-    pawl_step             step;
+    pawl_step             step = PAWL_STEP_INIT;
     char                  target[1000];
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_route            routes[] = {{.name = "far", .url = target, .queue = "notes"}, {0}};
@@ -401,7 +401,7 @@ static void o20_another_runner_goes_on_when_the_connection_drops(const char *url
 {
     world      first, second;
     char       named[1200];
-    pawl_step  step;
+    pawl_step  step           = PAWL_STEP_INIT;
     pawl_error error          = PAWL_ERROR_INIT;
     bool       has_connection = strncmp(url, "postgres:", 9) == 0;
     snprintf(named, sizeof named, "%s", url);

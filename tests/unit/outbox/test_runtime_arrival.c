@@ -82,13 +82,11 @@ static pawl_endpoint *make(const machines *it, const char *url, const char *name
 
 static void run(pawl_endpoint *endpoint, int64_t wrong_by)
 {
-    pawl_step  step  = {.is_idle = false};
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     shift            = wrong_by;
-    while (!step.is_idle) {
-        step = (pawl_step){.is_idle = false};
+    while (!step.is_idle)
         world_ok(pawl_endpoint_step(endpoint, &step, &error), &error);
-    }
     shift = 0;
 }
 

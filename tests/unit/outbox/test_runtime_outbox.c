@@ -209,7 +209,7 @@ static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
 {
     pair       both;
     world      receiver;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     open_pair(&both, url, (pawl_endpoint_options){0});
     world_close(&both.it);

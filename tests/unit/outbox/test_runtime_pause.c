@@ -86,7 +86,7 @@ static pawl_outbox_row row_of(int which, int number)
 static void step(pawl_endpoint *endpoint)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done  = {.next_due = PAWL_TIME_MAX};
+    pawl_step  done  = PAWL_STEP_INIT;
     pawl_code  code  = pawl_endpoint_step(endpoint, &done, &error);
     if (code != PAWL_OK && !t.is_dead)
         world_ok(code, &error);
@@ -470,7 +470,7 @@ static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
 static void step_service(pawl__service *service)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done  = {.next_due = PAWL_TIME_MAX};
+    pawl_step  done  = PAWL_STEP_INIT;
     world_ok(pawl__service_step(service, &done, &error), &error);
 }
 

@@ -304,7 +304,7 @@ static pawl_code lose_commit(hook_point point, void *context)
 static void o16_settled_and_queued_are_one(const char *url)
 {
     world      it;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     open_world(&it, hook_url(url), (pawl_endpoint_options){0});
     plan = "qq";
@@ -326,7 +326,7 @@ static void o16_settled_and_queued_are_one(const char *url)
 static void o30_failures_have_a_name_and_interruptions_none(const char *url)
 {
     world      it;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     open_world(&it, hook_url(url), (pawl_endpoint_options){0});
     plan = "a";
@@ -521,7 +521,7 @@ static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url
 {
     world          it;
     pawl__service *service = NULL;
-    pawl_step      step    = {0};
+    pawl_step      step    = PAWL_STEP_INIT;
     pawl_error     error   = PAWL_ERROR_INIT;
     open_world(&it, url, (pawl_endpoint_options){.outbox_idle = PAWL_SECONDS(2)});
     world_ok(pawl__service_create(it.endpoint, NULL, &service, &error), &error);

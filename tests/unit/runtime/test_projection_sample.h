@@ -282,7 +282,7 @@ static inline void expect_sent_once(world *it, const char *endpoint)
 static inline void steps_until_idle(world *it)
 {
     for (int failures = 0;;) {
-        pawl_step  sum;
+        pawl_step  sum   = PAWL_STEP_INIT;
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code  = pawl_endpoint_drain(it->endpoint, &sum, &error);
         if (code == PAWL_OK)

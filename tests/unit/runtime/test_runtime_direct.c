@@ -325,7 +325,7 @@ static void all_is_done_once(reading *r, int count)
 static void go_through(reading *r)
 {
     size_t     ignored;
-    pawl_step  went;
+    pawl_step  went  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     for (int i = 0; i < 6; i++) {
         (void)step(r, &ignored);

@@ -32,7 +32,7 @@ static const pawl_application application = {
 
 static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
 {
-    pawl_step  step  = {.next_due = 0};
+    pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = pawl_endpoint_step(endpoint, &step, &error);
     if (code != expected)

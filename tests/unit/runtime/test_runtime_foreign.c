@@ -56,7 +56,7 @@ static void insert_for(pawl_store *store, const char *destination, int64_t delay
 static pawl_stats stats_of(pawl_store *store, pawl_arena *arena)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     world_ok(pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, &error), &error);
     return stats;
 }

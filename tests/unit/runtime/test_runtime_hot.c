@@ -125,7 +125,7 @@ static void post(fixture *it, int count)
 static pawl_step step(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done;
+    pawl_step  done  = PAWL_STEP_INIT;
     world_ok(pawl_endpoint_step(it->run.endpoint, &done, &error), &error);
     return done;
 }
@@ -133,7 +133,7 @@ static pawl_step step(fixture *it)
 static pawl_counters counters(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(it->arena);
     world_ok(pawl_endpoint_stats(it->run.endpoint, it->arena, &stats, &error), &error);
     return stats.counters;
@@ -167,7 +167,7 @@ static bool is_elsewhere(fixture *it, long wanted)
 static bool is_counted(fixture *it, long wanted)
 {
     pawl_error  error = PAWL_ERROR_INIT;
-    pawl_stats  stats;
+    pawl_stats  stats = PAWL_STATS_INIT;
     pawl_store *store = NULL;
     pawl_arena_reset(it->arena);
     world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);

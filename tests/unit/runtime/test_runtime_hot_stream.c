@@ -140,7 +140,7 @@ static void create(fixture *it, const char *url, const pawl_route *routes)
 static pawl_stats stats_of(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats;
 }

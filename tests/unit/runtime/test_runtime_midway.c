@@ -88,7 +88,7 @@ static void post(ground *p, const pawl_record *record, const void *message)
 static pawl_stats stats_of(ground *p)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(p->arena);
     world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
     return stats;

@@ -136,7 +136,7 @@ static bool is_handled(int number)
 static int drain(void)
 {
     pawl_error error  = PAWL_ERROR_INIT;
-    pawl_step  step   = {.is_idle = false};
+    pawl_step  step   = PAWL_STEP_INIT;
     int        losses = 0;
     for (int i = 0; i < 200 && !step.is_idle; i++) {
         pawl_code code = pawl_endpoint_step(t.it.endpoint, &step, &error);
@@ -214,7 +214,7 @@ static void a_run_that_outlives_its_session_counts_as_an_attempt(const char *url
 static void the_attempt_counts_although_its_own_commit_is_lost(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     begin(url, NULL);
     t.slow[2]  = PAWL_SECONDS(65);
     t.loses[2] = true;
@@ -238,7 +238,7 @@ static void a_loss_behind_quick_handlers_counts_nothing(const char *url)
     post(1);
     post(2);
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step;
+    pawl_step  step  = PAWL_STEP_INIT;
     assert_int_equal(pawl_endpoint_step(t.it.endpoint, &step, &error), PAWL_ELOST);
     t.loses[1] = false;
     assert_int_equal(drain(), 0);
@@ -315,7 +315,7 @@ static void two_processes_count_it_once(const char *url)
 {
     pawl_endpoint *first, *second = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
-    pawl_step      step;
+    pawl_step      step  = PAWL_STEP_INIT;
     begin(url, NULL);
     first                         = t.it.endpoint;
     pawl_endpoint_options options = t.it.options;

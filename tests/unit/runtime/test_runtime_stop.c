@@ -262,7 +262,7 @@ static void wait_until_back(runner *it)
 static pawl_stats stats_of(ground *p)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(p->arena);
     world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
     return stats;
@@ -313,8 +313,9 @@ static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url
     assert_int_equal(stats_of(&p).counters.messages, 2);
     assert_int_equal(stats_of(&p).workers, 0);
     /* The endpoint can be asked still: another worker took the place of the lost one. */
-    assert_int_equal(pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats){0}, NULL),
-                     PAWL_OK);
+    assert_int_equal(
+        pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats)PAWL_STATS_INIT, NULL),
+        PAWL_OK);
     runner_destroy(&p.second);
     runner_destroy(&p.first);
     close_ground(&p);

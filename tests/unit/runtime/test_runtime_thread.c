@@ -153,7 +153,7 @@ static void close_looker(looker *it)
 static pawl_stats stats_of(looker *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(it->arena);
     world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats;

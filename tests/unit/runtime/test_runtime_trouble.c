@@ -163,7 +163,7 @@ static void a_server_that_comes_back_was_waited_for(void **state)
 static void e26_a_store_that_goes_away_costs_no_attempt(void **state)
 {
     runner     it;
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     (void)state;
     use_driver(PAWL_EUNREACHABLE);

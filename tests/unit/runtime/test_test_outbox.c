@@ -149,7 +149,7 @@ static void of_two_rows_the_earlier_one_stops_the_clocks(void **state)
 static void a_step_says_when_a_delivery_is_tried_again(void **state)
 {
     (void)state;
-    pawl_step step;
+    pawl_step step = PAWL_STEP_INIT;
     open_desk(1, 0);
     begin_job(1);
     assert_int_equal(pawl_endpoint_drain(pawl_test_endpoint(test, NULL), &step, NULL), PAWL_OK);

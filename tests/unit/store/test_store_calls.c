@@ -113,8 +113,8 @@ LIST_CALL(subscriptions, pawl_subscriptions, pawl_store_subscriptions(store, NUL
 CALL(next_due, pawl_next_due next = {.queue = 9},
      pawl_store_next_due(store, name, NULL, 0, &next, error),
      next.queue == PAWL_TIME_MAX && next.timeout == PAWL_TIME_MAX && next.flush == PAWL_TIME_MAX)
-CALL(stats, pawl_stats stats = {.dead = 9}, pawl_store_stats(store, NOW, NULL, &stats, error),
-     stats.dead == 0)
+CALL(stats, pawl_stats stats = {.stats_size = sizeof(pawl_stats) COMMA.dead = 9},
+     pawl_store_stats(store, NOW, NULL, &stats, error), stats.dead == 0)
 CALL(sweep, int64_t count = 9; bool more = true,
                                pawl_store_sweep(store, &nothing_old, &count, &more, error),
                                count == 0 && !more)

@@ -389,7 +389,7 @@ static void fill(pawl_store *store)
 static int64_t count_rows(pawl_store *store, pawl_arena *arena)
 {
     const pawl_saga_table table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
-    pawl_stats            stats;
+    pawl_stats            stats = PAWL_STATS_INIT;
     pawl_subscriptions    subscriptions;
     pawl_flush_rows       flushes;
     int64_t               sagas = 0;
@@ -452,7 +452,7 @@ static void the_schema_is_said_to_be_none(void **state)
     assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_VERIFY, NULL, keep_line, line, NULL), 0);
     assert_int_equal(claim_all(store, arena), 1);
     assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, keep_line, line, NULL), 0);
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 0);
     assert_int_equal(pawl_store_hold_begin(store, NULL), PAWL_EUNSUPPORTED);

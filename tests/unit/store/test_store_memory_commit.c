@@ -356,7 +356,7 @@ static void check_nothing_happened(pawl_store *store, pawl_arena *arena, const f
     assert_int_equal(pawl_uuid_compare(rows[0].id.uuid, old_saga.uuid), 0);
     assert_int_equal(rows[0].version, 1);
     assert_int_equal(rows[1].version, 1);
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 1);
     assert_int_equal(stats.queues[0].ready, 1);
@@ -384,7 +384,7 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_string_equal(rows[1].data.data, "{\"a\":1}");
     assert_string_equal(rows[1].transitional.as.text.data, "n-3");
     assert_int_equal(rows[2].version, 0);
-    pawl_stats stats;
+    pawl_stats stats = PAWL_STATS_INIT;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 2);
     assert_int_equal(stats.queues[0].future, 1);

@@ -1,0 +1,54 @@
+/* stats_rows.h - counts of a store for operators.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: src/conformance/store/stats.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STATS_ROWS_H
+#define PAWL_STATS_ROWS_H
+
+#include "pawl/change.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the rows of a queue that are not due yet, the first so many are asked whether they are retried. */
+#define PAWL_RETRIED_LOOK_MAX 4096
+
+/* Counts for operators. None of them scans more than an index, and so many rows as the limit above. */
+typedef struct pawl_queue_stats {
+    pawl_text queue;
+    int64_t   ready;         /* due */
+    int64_t   future;        /* not yet due */
+    pawl_time oldest;        /* due time of the oldest ready row, 0 */
+    int64_t   retried;       /* of the future ones: in delayed retry; with more rows than
+                                PAWL_RETRIED_LOOK_MAX before them there may be more */
+    pawl_time retried_since; /* when the oldest of these was placed, 0 */
+} pawl_queue_stats;
+
+/* A program begins with PAWL_STATS_INIT; the rest is written by each call. */
+typedef struct pawl_stats {
+    size_t            stats_size; /* sizeof(pawl_stats) */
+    pawl_queue_stats *queues;
+    size_t            queue_count;
+    int64_t           timeouts_due, timeouts_pending;
+    int64_t           outbox_pending, outbox_held, outbox_dead;
+    pawl_time         outbox_oldest; /* oldest pending row, 0 */
+    int64_t           aggregator_rows, flushes_dead;
+    int64_t           dead;
+    int64_t           inbox;
+    int64_t           workers;
+    pawl_counters     counters; /* summed over all workers that ever were */
+} pawl_stats;
+
+#define PAWL_STATS_INIT                  \
+    {                                    \
+        .stats_size = sizeof(pawl_stats) \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
