@@ -1,4 +1,5 @@
-/* api.h - which names the library exports, and what printf checks. types.h includes it.
+/* api.h - which names the library exports, what printf checks, and how structs grow. types.h
+ * includes it.
  *
  * Initialisers have two suffixes. PAWL_X_INIT is the whole value, braces included:
  *
@@ -8,10 +9,26 @@
  *
  *     pawl_send_options later = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_MINUTES(5)};
  *
+ * A program and the library that it runs with may be of different versions. With the same PAWL_ABI
+ *
+ *     a struct that says its size gets new members at its end. Its initialiser writes the size as
+ *         its first member, or that of the struct that lists it does (pawl_application,
+ *         pawl_endpoint_options, pawl_record). The library reads and writes no more than this size; a
+ *         member that the program does not have counts as zero. A size that is 0, or larger
+ *         than the library's own, is refused;
+ *     no other struct changes. These are values (pawl_text, pawl_error), queries, rows and lists of rows.
+ *
+ * A change that breaks this raises PAWL_ABI, and programs, drivers and modules are compiled again.
+ *
+ * Tests: tests/system/headers_before.sh, tests/unit/runtime/test_older_structs.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_API_H
 #define PAWL_API_H
+
+/* Also the number in the library's name, libpawl.so.N, which the system's loader looks for. */
+#define PAWL_ABI 1u
 
 #if defined(__GNUC__)
 #define PAWL_API __attribute__((visibility("default")))

@@ -36,8 +36,6 @@
 extern "C" {
 #endif
 
-#define PAWL_ABI 1u
-
 typedef struct pawl_context    pawl_context;
 typedef struct pawl_process    pawl_process;
 typedef struct pawl_process    pawl_entity; /* the same fields */
