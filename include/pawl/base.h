@@ -28,6 +28,9 @@ PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
  * the first bad byte. */
 PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
 
+/* "ECONFLICT"; "?" for a number that is no code. Static text. */
+PAWL_API const char *pawl_code_name(pawl_code code);
+PAWL_API pawl_retry  pawl_code_retry(pawl_code code);
 /* The sentence of PAWL_CODES. Static text. */
 PAWL_API const char *pawl_code_text(pawl_code code);
 /* The exit code the command gives for this code (design: 0 1 2 3 4 5 6 70). */
@@ -42,8 +45,10 @@ PAWL_API pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char
 
 /* ---- Ids, time and random numbers ----------------------------------------- */
 
-PAWL_API bool pawl_uuid_is_zero(pawl_uuid uuid);
-PAWL_API int  pawl_uuid_compare(pawl_uuid left, pawl_uuid right);
+/* Reads 36 characters, either case. PAWL_EINVAL names the text. */
+PAWL_API pawl_code pawl_uuid_parse(pawl_text text, pawl_uuid *uuid, pawl_error *error);
+PAWL_API bool      pawl_uuid_is_zero(pawl_uuid uuid);
+PAWL_API int       pawl_uuid_compare(pawl_uuid left, pawl_uuid right);
 /* Version 4 of 16 random bytes. */
 PAWL_API pawl_uuid pawl_uuid_v4(const uint8_t random[16]);
 /* Version 5 (SHA-1) of a name in a name space (RFC 9562). */

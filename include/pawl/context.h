@@ -43,6 +43,12 @@ PAWL_API pawl_code pawl_send(pawl_context *ctx, const char *destination, const p
 PAWL_API pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
                                   const pawl_send_options *options, const pawl_record *record,
                                   const void *message);
+/* A body that is JSON already, of a type that need not be a record here. It is sent byte for byte. NULL
+ * options: none. PAWL_EINVAL: it is no JSON, or the type is empty or too long. A handler whose row
+ * has .does declares a record of the type. */
+PAWL_API pawl_code pawl_send_json(pawl_context *ctx, const char *destination,
+                                  const pawl_send_options *options, const char *type,
+                                  pawl_text json);
 /* To every queue that subscribes to the type or one of its base types. */
 PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message);
 /* The same id, due time and headers in every queue. NULL options: none. */

@@ -23,7 +23,7 @@ extern "C" {
 
 typedef enum pawl_effect_kind {
     PAWL_EFFECT_END,     /* of the list */
-    PAWL_EFFECT_SEND,    /* pawl_send, pawl_send_with, pawl_send_now */
+    PAWL_EFFECT_SEND,    /* pawl_send, pawl_send_with, pawl_send_json, pawl_send_now */
     PAWL_EFFECT_PUBLISH, /* pawl_publish, pawl_publish_with */
     PAWL_EFFECT_REPLY,   /* pawl_reply, pawl_reply_with, pawl_reply_to_originator */
     PAWL_EFFECT_TIMEOUT, /* pawl_timeout, pawl_timeout_at */

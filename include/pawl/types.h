@@ -79,10 +79,6 @@ typedef enum pawl_code {
 #undef PAWL__CODE
 } pawl_code;
 
-/* "ECONFLICT"; "?" for a number that is no code. Static text. */
-PAWL_API const char *pawl_code_name(pawl_code code);
-PAWL_API pawl_retry  pawl_code_retry(pawl_code code);
-
 /* ---- Errors ------------------------------------------------------------ */
 
 /* Detail of a failure, owned by the caller, on the stack as a rule. NULL may
@@ -132,8 +128,6 @@ typedef struct pawl_dispatch_id {
 
 /* Writes 36 characters and a NUL. */
 PAWL_API void pawl_uuid_format(pawl_uuid uuid, char text[PAWL_UUID_TEXT_SIZE + 1]);
-/* Reads 36 characters, either case. PAWL_EINVAL names the text. */
-PAWL_API pawl_code pawl_uuid_parse(pawl_text text, pawl_uuid *uuid, pawl_error *error);
 
 /* Microseconds since the Unix epoch, UTC. */
 typedef int64_t pawl_time;

@@ -96,22 +96,22 @@ static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra
 /* `is_asking`: a command, which a receiver can accept or reject. An event that is published asks
  * nobody. */
 static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options, bool is_asking,
-                               const pawl_record *record, const void *body, pawl_message *message)
+                               const pawl__content *content, pawl_message *message)
 {
     pawl_arena *arena = ctx->batch->arena;
     pawl__cause cause = {&ctx->unit->message, ctx->batch->engine->model->queue};
-    pawl_code   code  = pawl_record_encode(record, body, 0, arena, &message->body, &ctx->error);
+    pawl_code   code  = pawl__body_write(ctx, content, message);
+    if (code != PAWL_OK)
+        return code;
     const pawl_header *extra = headers_of(ctx, options->headers, is_asking);
-    if (code == PAWL_OK && extra == NULL)
-        code = PAWL_ENOMEM;
+    code                     = extra != NULL ? PAWL_OK : PAWL_ENOMEM;
     if (code == PAWL_OK)
-        code = pawl__headers_build(cause.queue, record, extra->name != NULL ? extra : NULL, &cause,
-                                   arena, &message->headers, &ctx->error);
+        code = pawl__headers_build(cause.queue, content->record, extra->name != NULL ? extra : NULL,
+                                   &cause, arena, &message->headers, &ctx->error);
     if (code != PAWL_OK) {
-        pawl_error_wrap(&ctx->error, code, "message %s", pawl_record_type(record));
+        pawl_error_wrap(&ctx->error, code, "message %s", content->type);
         return pawl__context_failed(ctx, code);
     }
-    message->type = pawl_text_of(pawl_record_type(record));
     message->id =
         options->id != NULL ? pawl_arena_text(arena, pawl_text_of(options->id)) : new_id(ctx);
     message->causation_id   = ctx->unit->message.id;
@@ -125,10 +125,6 @@ static pawl_code build_message(pawl_context *ctx, const pawl_send_options *optio
     if (check_id(ctx, message, "id", message->id) != PAWL_OK ||
         check_id(ctx, message, "correlation id", message->correlation_id) != PAWL_OK)
         return ctx->failed;
-    if (message->body.size > PAWL_BODY_SIZE_MAX)
-        return pawl__context_refuse(ctx, PAWL_ELIMIT,
-                                    "message %s: body has %zu bytes, the limit is %d",
-                                    message->type.data, message->body.size, PAWL_BODY_SIZE_MAX);
     return PAWL_OK;
 }
 
@@ -234,8 +230,7 @@ static pawl_code take_options(pawl_context *ctx, const pawl_send_options *given,
 }
 
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
-                             const pawl_send_options *given, const pawl_record *record,
-                             const void *message)
+                             const pawl_send_options *given, const pawl__content *content)
 {
     pawl_message      made = {.id = {.size = 0}};
     pawl_send_options options;
@@ -243,9 +238,9 @@ pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const cha
     if (code == PAWL_OK)
         code = take_options(ctx, given, &options);
     if (code == PAWL_OK)
-        code = pawl__context_declared(ctx, kind, record, destination);
+        code = pawl__context_declared(ctx, kind, content->type, destination);
     if (code == PAWL_OK)
-        code = build_message(ctx, &options, true, record, message, &made);
+        code = build_message(ctx, &options, true, content, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text name = pawl_arena_text(ctx->batch->arena, pawl_text_of(destination));
@@ -258,7 +253,15 @@ pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
                          const pawl_send_options *options, const pawl_record *record,
                          const void *message)
 {
-    return pawl__context_send(ctx, PAWL_EFFECT_SEND, destination, options, record, message);
+    const pawl__content content = pawl__content_of(record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_SEND, destination, options, &content);
+}
+
+pawl_code pawl_send_json(pawl_context *ctx, const char *destination,
+                         const pawl_send_options *options, const char *type, pawl_text json)
+{
+    const pawl__content content = {.type = type, .json = json};
+    return pawl__context_send(ctx, PAWL_EFFECT_SEND, destination, options, &content);
 }
 
 pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_record *record,
@@ -277,7 +280,8 @@ pawl_code pawl_reply_with(pawl_context *ctx, const pawl_send_options *options,
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "message %.*s has no header pawl.reply_to to reply to",
                                     PAWL_TEXT_ARGS(ctx->unit->message.id));
-    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, options, record, message);
+    const pawl__content content = pawl__content_of(record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, options, &content);
 }
 
 pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message)
@@ -288,15 +292,16 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
 pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *given,
                             const pawl_record *record, const void *message)
 {
-    pawl__engine             *engine = ctx->batch->engine;
-    const pawl_subscriptions *list   = NULL;
-    pawl_message              made   = {.id = {.size = 0}};
+    pawl__engine             *engine  = ctx->batch->engine;
+    const pawl_subscriptions *list    = NULL;
+    pawl_message              made    = {.id = {.size = 0}};
+    const pawl__content       content = pawl__content_of(record, message);
     pawl_send_options         options;
     pawl_code                 code = take_options(ctx, given, &options);
     if (code == PAWL_OK)
-        code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, record, NULL);
+        code = pawl__context_declared(ctx, PAWL_EFFECT_PUBLISH, content.type, NULL);
     if (code == PAWL_OK)
-        code = build_message(ctx, &options, false, record, message, &made);
+        code = build_message(ctx, &options, false, &content, &made);
     if (code != PAWL_OK)
         return code;
     /* Subscriptions that cannot be read fail the message: published to nobody, it would be lost. */
@@ -334,11 +339,12 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
     pawl__engine                  *engine   = ctx->batch->engine;
     pawl_message                   made     = {.id = {.size = 0}};
+    const pawl__content            content  = pawl__content_of(record, message);
     pawl_code                      code     = check_destination(ctx, destination);
     if (code == PAWL_OK)
-        code = pawl__context_declared(ctx, PAWL_EFFECT_SEND, record, destination);
+        code = pawl__context_declared(ctx, PAWL_EFFECT_SEND, content.type, destination);
     if (code == PAWL_OK)
-        code = build_message(ctx, &defaults, can_ask_now(ctx), record, message, &made);
+        code = build_message(ctx, &defaults, can_ask_now(ctx), &content, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text         name    = pawl_text_of(destination);

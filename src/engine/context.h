@@ -61,10 +61,10 @@ struct pawl_context {
 };
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
-/* effect.c: refuses an effect that the handler being called does not declare. `record` NULL: a
+/* effect.c: refuses an effect that the handler being called does not declare. `type` NULL: a
  * timeout; `name` is its name, or the destination. */
-pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
-                                 const pawl_record *record, const char *name);
+pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind, const char *type,
+                                 const char *name);
 /* Adds an aggregator delivery of the message in hand. */
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
 /* failed.c: notes the first failure; returns `code`. */
@@ -99,10 +99,24 @@ pawl_code pawl__schedule_run(pawl_context *ctx);
 #define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);
+/* Type and body of a message: a struct of a record, or JSON of a type that has no record here. */
+typedef struct pawl__content {
+    const char        *type;
+    const pawl_record *record; /* NULL: `json` */
+    const void        *value;
+    pawl_text          json;
+} pawl__content;
+
+static inline pawl__content pawl__content_of(const pawl_record *record, const void *value)
+{
+    return (pawl__content){.type = pawl_record_type(record), .record = record, .value = value};
+}
+
+/* body.c: writes type and body, which it checks. A failure is the unit's. */
+pawl_code pawl__body_write(pawl_context *ctx, const pawl__content *content, pawl_message *message);
 /* pawl_send_with, as a send or a reply. `options` may be NULL. */
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,
-                             const pawl_send_options *options, const pawl_record *record,
-                             const void *message);
+                             const pawl_send_options *options, const pawl__content *content);
 /* Notes the first failure, with its text: an effect over its limit fails the message. */
 pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);

@@ -11,10 +11,9 @@ static const char *const doing[] = {
     [PAWL_EFFECT_TIMEOUT] = "sets the timeout",
 };
 
-pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind,
-                                 const pawl_record *record, const char *name)
+pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind, const char *type,
+                                 const char *name)
 {
-    const char *type = record != NULL ? pawl_record_type(record) : NULL;
     if (ctx->does == NULL || pawl__effect_is_declared(ctx->batch->engine->model->application,
                                                       ctx->does, kind, type, name))
         return PAWL_OK;

@@ -104,5 +104,6 @@ pawl_code pawl_reply_to_originator(pawl_context *ctx, const pawl_record *record,
                                     "message %s: there is no saga in hand that was begun by a "
                                     "message with the header " PAWL__HEADER_REPLY_TO,
                                     pawl_record_type(record));
-    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, NULL, record, message);
+    const pawl__content content = pawl__content_of(record, message);
+    return pawl__context_send(ctx, PAWL_EFFECT_REPLY, queue.data, NULL, &content);
 }

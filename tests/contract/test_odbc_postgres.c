@@ -13,6 +13,7 @@ int main(void)
 #else
 
 #include "contract/odbc_ground.h"
+#include "pawl/base.h"
 #include "pawl/pawl.h"
 
 #include <setjmp.h>

@@ -1,0 +1,75 @@
+/* body.c - type and body of a message that a handler sends: a record's struct, or JSON that the handler
+ * made.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/context.h"
+
+#include "record/record_internal.h"
+
+#include <string.h>
+
+static pawl_code check_type(pawl_context *ctx, const char *type)
+{
+    size_t size = type != NULL ? strlen(type) : 0;
+    if (size == 0 || size > PAWL_NAME_SIZE_MAX)
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "type of a message has %zu bytes, the limit is 1 to %d", size,
+                                    PAWL_NAME_SIZE_MAX);
+    if (!pawl_text_is_valid(pawl_text_of(type), NULL))
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "type of a message '%s' is not UTF-8", type);
+    return PAWL_OK;
+}
+
+static pawl_code check_size(pawl_context *ctx, const char *type, size_t size)
+{
+    if (size > PAWL_BODY_SIZE_MAX)
+        return pawl__context_refuse(ctx, PAWL_ELIMIT,
+                                    "message %s: body has %zu bytes, the limit is %d", type, size,
+                                    PAWL_BODY_SIZE_MAX);
+    return PAWL_OK;
+}
+
+/* The JSON is parsed once to see that it is JSON; the memory that this takes of the arena is given
+ * back. */
+static pawl_code check_json(pawl_context *ctx, pawl_text json)
+{
+    yyjson_doc      *doc    = NULL;
+    pawl_arena      *arena  = ctx->batch->arena;
+    pawl_arena_point before = pawl_arena_position(arena);
+    pawl_code        code   = pawl__json_read(json, arena, &doc, &ctx->error);
+    pawl_arena_rewind(arena, before);
+    return code == PAWL_EDECODE ? PAWL_EINVAL : code;
+}
+
+static pawl_code copy_json(pawl_context *ctx, const pawl__content *content, pawl_message *message)
+{
+    pawl_arena *arena = ctx->batch->arena;
+    pawl_code   code  = check_json(ctx, content->json);
+    if (code != PAWL_OK)
+        return code;
+    message->type = pawl_arena_text(arena, pawl_text_of(content->type));
+    message->body = pawl_arena_text(arena, content->json);
+    return message->type.data != NULL && message->body.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code encode(pawl_context *ctx, const pawl__content *content, pawl_message *message)
+{
+    message->type = pawl_text_of(content->type);
+    return pawl_record_encode(content->record, content->value, 0, ctx->batch->arena, &message->body,
+                              &ctx->error);
+}
+
+pawl_code pawl__body_write(pawl_context *ctx, const pawl__content *content, pawl_message *message)
+{
+    bool is_json = content->record == NULL;
+    if (is_json && (check_type(ctx, content->type) != PAWL_OK ||
+                    check_size(ctx, content->type, content->json.size) != PAWL_OK))
+        return ctx->failed;
+    pawl_code code = is_json ? copy_json(ctx, content, message) : encode(ctx, content, message);
+    if (code != PAWL_OK) {
+        pawl_error_wrap(&ctx->error, code, "message %s", content->type);
+        return pawl__context_failed(ctx, code);
+    }
+    return check_size(ctx, content->type, message->body.size);
+}

@@ -1,0 +1,269 @@
+/* test_engine_json.c - a handler sends JSON that it made: it is checked, and sent byte for byte. E26.
+ *
+ * The body of a task says what the handler sends: a type and JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TASK(F)          \
+    F(TEXT, type)        \
+    F(TEXT, json)        \
+    F(TEXT, destination) \
+    F(BOOL, has_options)
+PAWL_RECORD(task, TASK);
+#define PARCEL(F) F(INT64, grams)
+PAWL_RECORD_WITH(parcel, PARCEL, .type = "Depot.Parcel");
+
+static world_log seen;
+
+static pawl_code on_task(pawl_context *ctx, const task *message)
+{
+    static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
+    pawl_send_options        options   = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_SECONDS(90),
+                                          .headers = headers};
+    char                     type[300], json[300]; /* gone when the handler returns */
+    snprintf(type, sizeof type, "%.*s", PAWL_TEXT_ARGS(message->type));
+    snprintf(json, sizeof json, "%.*s", PAWL_TEXT_ARGS(message->json));
+    pawl_text text = {.data = json, .size = message->json.size};
+    pawl_send_json(ctx, message->destination.size > 0 ? message->destination.data : "out",
+                   message->has_options ? &options : NULL, type, text);
+    memset(type, 'x', sizeof type - 1);
+    memset(json, 'x', sizeof json - 1);
+    return PAWL_OK; /* the handler ignores a refusal */
+}
+PAWL_MESSAGE_HANDLER(on_task, task);
+
+static pawl_code on_parcel(pawl_context *ctx, const parcel *message)
+{
+    (void)ctx;
+    world_note(&seen, "%d g", (int)message->grams);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_parcel, parcel);
+
+static const pawl_endpoint_spec desk = {
+    .name     = "desk",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)}, {.handle = PAWL_HANDLE(on_parcel)})};
+static const pawl_endpoint_spec strict = {
+    .name = "strict",
+    .handlers =
+        PAWL_ON({.handle = PAWL_HANDLE(on_task), .does = PAWL_DOES(PAWL_SENDS(parcel, "out"))})};
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "json",
+                                             .endpoints = PAWL_ENDPOINTS(&desk, &strict)};
+
+static const pawl_route by_outbox[] = {{.name = "far", .is_outbox = true, .queue = "away"},
+                                       {.name = NULL}};
+
+static void open_world(world *it, const char *url, const char *name)
+{
+    const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE, .routes = by_outbox};
+    seen                                = (world_log){.size = 0};
+    world_open(it, url, &application, name, &options);
+}
+
+static void post(world *it, const char *type, const char *json)
+{
+    world_post(it, "cause",
+               PAWL_MESSAGE(task, .type = pawl_text_of(type), .json = pawl_text_of(json)));
+    world_drain(it);
+}
+
+/* ---- What is sent -------------------------------------------------------------- */
+
+static void json_is_sent_byte_for_byte(const char *url)
+{
+    static const char json[] = "{ \"b\": [1.50, 20e1, 123456789012345678901234567890],\n"
+                               "  \"a\": \"\\u00e9 é\", \"a\": null }";
+    world             it;
+    open_world(&it, url, "desk");
+    post(&it, "com.example.Invoice", json);
+    pawl_queue_rows rows = world_queue(&it, "out");
+    assert_int_equal(rows.count, 1);
+    const pawl_message *message = &rows.items[0].message;
+    assert_string_equal(message->body.data, json);
+    assert_string_equal(message->type.data, "com.example.Invoice");
+    assert_string_equal(message->causation_id.data, "cause");
+    assert_string_equal(message->correlation_id.data, "cause");
+    assert_true(world_says(message->headers, "\"pawl.reply_to\":\"desk\""));
+    assert_int_equal(message->id.size, PAWL_UUID_TEXT_SIZE);
+    assert_int_equal(rows.items[0].due, WORLD_START);
+    world_close(&it);
+}
+
+static void any_json_value_is_a_body(const char *url)
+{
+    static const char *const bodies[] = {"[]", "null", "17", "\"text\"", " {} "};
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char  own[PAWL_URL_SIZE_MAX];
+        world it;
+        scenario_url_like(url, own, sizeof own);
+        open_world(&it, own, "desk");
+        post(&it, "any", bodies[i]);
+        assert_string_equal(world_queue(&it, "out").items[0].message.body.data, bodies[i]);
+        world_close(&it);
+        scenario_forget(own);
+    }
+}
+
+static void json_has_options_and_routes(const char *url)
+{
+    world it;
+    open_world(&it, url, "desk");
+    world_post(
+        &it, NULL,
+        PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("{}"), .has_options = true));
+    world_post(&it, NULL,
+               PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("[1]"),
+                            .destination = PAWL_TEXT("far")));
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "out");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
+    assert_true(world_says(rows.items[0].message.headers, "\"colour\":\"blue\""));
+    rows = world_queue(&it, "away");
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].message.body.data, "[1]");
+    world_close(&it);
+}
+
+/* A receiver cannot tell it from a message that was made of a record. */
+static void json_of_a_records_type_is_handled(const char *url)
+{
+    world it;
+    open_world(&it, url, "desk");
+    world_post(&it, NULL,
+               PAWL_MESSAGE(task, .type = PAWL_TEXT("Depot.Parcel"),
+                            .json        = PAWL_TEXT("{\"grams\":750}"),
+                            .destination = PAWL_TEXT("desk")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "750 g ");
+    world_close(&it);
+}
+
+/* ---- What is refused -------------------------------------------------------------- */
+
+static char long_type[PAWL_NAME_SIZE_MAX + 2];
+
+static void what_is_no_json_sends_nothing(const char *url)
+{
+    static const struct {
+        const char *type, *json, *says;
+    } rows[] = {
+        {"any", "", "message any: expected JSON, got no text"},
+        {"any", "{\"a\":1", "message any: no JSON at byte 6 of 6"},
+        {"any", "{\"a\":1} x", "message any: no JSON at byte 8 of 9"},
+        {"any", "{a:1}", "message any: no JSON at byte 1 of 5"},
+        {"", "{}", "type of a message has 0 bytes, the limit is 1 to 200"},
+        {long_type, "{}", "type of a message has 201 bytes, the limit is 1 to 200"},
+    };
+    memset(long_type, 't', sizeof long_type - 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char  own[PAWL_URL_SIZE_MAX];
+        world it;
+        scenario_url_like(url, own, sizeof own);
+        open_world(&it, own, "desk");
+        post(&it, rows[i].type, rows[i].json);
+        pawl_dead_rows dead = world_dead(&it);
+        assert_int_equal(dead.count, 1);
+        if (!world_says(dead.items[0].error, rows[i].says))
+            fail_msg("'%s' is not said, but '%s'", rows[i].says, dead.items[0].error.data);
+        assert_string_equal(dead.items[0].code.data, "EINVAL");
+        assert_int_equal(dead.items[0].attempts, 1); /* no retry */
+        assert_int_equal(world_queue(&it, "out").count, 0);
+        world_close(&it);
+        scenario_forget(own);
+    }
+    memset(long_type, '\0', sizeof long_type);
+}
+
+static void the_longest_type_is_taken(const char *url)
+{
+    world it;
+    memset(long_type, 't', PAWL_NAME_SIZE_MAX);
+    open_world(&it, url, "desk");
+    post(&it, long_type, "{}");
+    assert_string_equal(world_queue(&it, "out").items[0].message.type.data, long_type);
+    world_close(&it);
+    memset(long_type, '\0', sizeof long_type);
+}
+
+/* ---- A row that declares its effects ------------------------------------------------ */
+
+static void the_type_of_json_is_declared_as_any(const char *url)
+{
+    world it;
+    open_world(&it, url, "strict");
+    post(&it, "Depot.Parcel", "{\"grams\":1}");
+    assert_int_equal(world_queue(&it, "out").count, 1);
+    world_post(&it, "other", PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("{}")));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "sends any to out, which the .does"));
+    assert_int_equal(world_queue(&it, "out").count, 1);
+    world_close(&it);
+}
+
+/* ---- Limits ------------------------------------------------------------------------ */
+
+static pawl_text large;
+
+static pawl_code on_large(pawl_context *ctx, const parcel *message)
+{
+    (void)message;
+    return pawl_send_json(ctx, "out", NULL, "any", large);
+}
+PAWL_MESSAGE_HANDLER(on_large, parcel);
+
+static const pawl_endpoint_spec heavy             = {.name     = "heavy",
+                                                     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_large)})};
+static const pawl_application   heavy_application = {PAWL_APPLICATION_HEAD, .name = "heavy",
+                                                     .endpoints = PAWL_ENDPOINTS(&heavy)};
+
+/* Text of JSON with so many bytes: a string. */
+static void the_limit_is_that_of_every_body(const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE};
+    char                       *bytes   = malloc(PAWL_BODY_SIZE_MAX + 1);
+    world                       it;
+    assert_non_null(bytes);
+    memset(bytes, 'x', PAWL_BODY_SIZE_MAX + 1);
+    world_open(&it, url, &heavy_application, NULL, &options);
+    for (size_t more = 0; more < 2; more++) {
+        large    = (pawl_text){.data = bytes, .size = PAWL_BODY_SIZE_MAX + more};
+        bytes[0] = '"', bytes[large.size - 1] = '"', bytes[large.size - 2] = 'x';
+        world_post(&it, NULL, PAWL_MESSAGE(parcel, .grams = 1));
+        world_drain(&it);
+    }
+    pawl_queue_rows rows = world_queue(&it, "out");
+    pawl_dead_rows  dead = world_dead(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].message.body.size, PAWL_BODY_SIZE_MAX);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error,
+                           "message any: body has 16777217 bytes, the limit is 16777216"));
+    world_close(&it);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(json_is_sent_byte_for_byte),
+        /* A body is text in every store; the checks are the engine's. */
+        ON_STORES(any_json_value_is_a_body),
+        ON_STORES(json_has_options_and_routes),
+        ON_STORES(json_of_a_records_type_is_handled),
+        ON_STORE(what_is_no_json_sends_nothing, "memory"),
+        ON_STORE(the_longest_type_is_taken, "memory"),
+        ON_STORE(the_type_of_json_is_declared_as_any, "memory"),
+        ON_STORE(the_limit_is_that_of_every_body, "memory"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
