@@ -1,8 +1,9 @@
 /* endpoint.h - running an application.
  *
- *     create -> run -> destroy        stop from any thread
+ *     pawl_application_run                 all endpoints, until a signal or pawl_run_stop
+ *     create -> run -> destroy             one endpoint; stop from any thread
  *
- * run() starts the worker threads and blocks. The library installs no signal handlers. A program
+ * run() starts the worker threads and blocks. Only pawl_application_run listens to signals. A program
  * with an event loop of its own calls pawl_endpoint_step instead (loop.h).
  *
  * Tests: tests/unit/runtime
@@ -170,6 +171,53 @@ PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NU
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
 /* From any thread or a signal handler. */
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);
+
+/* ---- Running all endpoints -------------------------------------------------- */
+
+typedef struct pawl_run pawl_run;
+
+typedef enum pawl_run_state {
+    PAWL_RUN_CREATED, /* all endpoints are created, and none runs yet */
+    PAWL_RUN_STARTED, /* all endpoints run */
+    PAWL_RUN_STOPPED, /* none runs; the pawl_run is not used any more */
+} pawl_run_state;
+
+/* Zero means the default in brackets. Functions are called on the thread of pawl_application_run. */
+typedef struct pawl_run_options {
+    size_t options_size;
+    const pawl_endpoint_options
+               *endpoint; /* of every endpoint: store, workers ... [NULL: defaults] */
+    const char *only;     /* the name of an endpoint [NULL: all] */
+    /* Changes the options of one endpoint before it is created. A failure ends the run. [NULL] */
+    pawl_code (*configure)(void *context, const char *endpoint, pawl_endpoint_options *options,
+                           pawl_error *error);
+    /* Hears of each state; `run` is for pawl_run_stop. [NULL] */
+    void (*changed)(void *context, pawl_run *run, pawl_run_state state);
+    void *context; /* of both */
+    bool
+        keeps_signals; /* SIGINT and SIGTERM stay the program's [false: the first one stops the run,
+                            the second one ends the process] */
+} pawl_run_options;
+
+#define PAWL_RUN_OPTIONS_INIT                    \
+    {                                            \
+        .options_size = sizeof(pawl_run_options) \
+    }
+
+/* Creates all endpoints of the application, runs each in a thread of its own beside its workers, and
+ * blocks until they are stopped: by a signal, by pawl_run_stop, or because one of them fails. Then
+ * all stop, are destroyed, and the signals are as before. PAWL_OK: each stopped gracefully. Else the
+ * first failure, which names its endpoint; others are in the log. An endpoint that cannot be created
+ * is a failure before any runs.
+ *
+ * PAWL_ETIMEOUT, before every other failure: a handler did not return (pawl_endpoint_run). Then the
+ * endpoints are not destroyed, and application and options must stay until the process ends.
+ * PAWL_EINVAL also: another run of this process has the signals. */
+PAWL_API pawl_code pawl_application_run(const pawl_application *application,
+                                        const pawl_run_options *options, pawl_error *error);
+/* Stops all endpoints gracefully. From any thread, a handler, or a signal handler, from
+ * PAWL_RUN_CREATED until PAWL_RUN_STOPPED. */
+PAWL_API void pawl_run_stop(pawl_run *run);
 /* ---- Sending from outside a handler ----------------------------------------- */
 
 /* A sender collects messages; commit() stores them all or none. An enlisted one writes each send at

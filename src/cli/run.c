@@ -1,8 +1,6 @@
-/* run.c - `pawl run APP.so`: the endpoints of an application, each in a thread
- * of its own beside its workers.
+/* run.c - `pawl run APP.so`: the endpoints of an application, by pawl_application_run.
  *
- *     load -> create all -> run all -> (signal, or one fails) -> stop all ->
- *     join all -> destroy all
+ *     load -> settings -> pawl_application_run until a signal -> unload
  *
  * With --restart all of this happens in a child (supervise.c).
  *
@@ -18,7 +16,6 @@
 #include "cli/settings.h"
 #include "cli/supervise.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -202,29 +199,10 @@ static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
 
 /* ---- Endpoints ------------------------------------------------------------ */
 
-typedef struct running {
-    pawl_endpoint *endpoint;
-    const char    *name;
-    pthread_t      thread;
-    bool           is_started;
-    pawl_code      code;
-    pawl_error     error;
-} running;
-
-/* Endpoints, for the signal handler and a failing endpoint to stop. `count` is raised after an item
- * is complete, and is 0 again before the first item is destroyed. */
-static running      *running_items;
-static atomic_size_t running_count;
-static atomic_int    signal_count;
-static atomic_bool   has_started; /* endpoints run: a signal stops them gracefully */
-static bool          is_given_up; /* a handler of the application still runs */
-
-static void stop_all(void)
-{
-    size_t count = atomic_load(&running_count);
-    for (size_t i = 0; i < count; i++)
-        pawl_endpoint_stop(running_items[i].endpoint);
-}
+/* The run, for the signal handler; NULL before all endpoints are created and after they stopped. */
+static _Atomic(pawl_run *) running;
+static atomic_int          signal_count;
+static atomic_bool         has_started; /* a signal stops the run gracefully */
 
 /* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
  * not wait for handlers. */
@@ -241,7 +219,9 @@ static void on_signal(int number)
     if (!atomic_load(&has_started))
         _exit(0);
     pawl__notify("STOPPING=1");
-    stop_all();
+    pawl_run *run = atomic_load(&running);
+    if (run != NULL)
+        pawl_run_stop(run);
 }
 
 static void handle_signals(void)
@@ -252,28 +232,19 @@ static void handle_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void *run_one(void *argument)
+static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_options *options,
+                           pawl_error *error)
 {
-    running *item = argument;
-    item->code    = pawl_endpoint_run(item->endpoint, &item->error);
-    if (item->code != PAWL_OK)
-        stop_all(); /* the application works as a whole or not at all */
-    return NULL;
+    return pawl__settings_fill(context, endpoint, options, error);
 }
 
-static pawl_code create_one(const pawl_application *application, const char *name,
-                            const pawl__settings *settings, pawl_endpoint_options options,
-                            pawl_error *error)
+static void on_changed(void *context, pawl_run *run, pawl_run_state state)
 {
-    size_t   count = atomic_load(&running_count);
-    running *item  = &running_items[count];
-    item->name     = name;
-    pawl_code code = pawl__settings_fill(settings, name, &options, error);
-    if (code == PAWL_OK)
-        code = pawl_endpoint_create(application, name, &options, &item->endpoint, error);
-    if (code == PAWL_OK)
-        atomic_store(&running_count, count + 1);
-    return code;
+    (void)context;
+    atomic_store(&running, state != PAWL_RUN_STOPPED ? run : NULL);
+    atomic_store(&has_started, true);
+    if (state == PAWL_RUN_STARTED)
+        pawl__notify("READY=1");
 }
 
 /* A store does not know the application's file, so its advice ends in "--app APP". */
@@ -287,89 +258,22 @@ static void name_application(const char *application, pawl_error *error)
                  application);
 }
 
-static pawl_code create_all(const verb_fields *fields, const pawl_application *application,
-                            const pawl__settings *settings, const pawl_endpoint_options *options,
-                            pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
-        const char *name = application->endpoints[i]->name;
-        if (fields->endpoint == NULL || strcmp(name, fields->endpoint) == 0)
-            code = create_one(application, name, settings, *options, error);
-    }
-    if (code == PAWL_ESCHEMA)
-        name_application(fields->application, error);
-    return code;
-}
-
-static pawl_code start_all(pawl_error *error)
-{
-    size_t count = atomic_load(&running_count);
-    for (size_t i = 0; i < count; i++) {
-        running *item   = &running_items[i];
-        int      result = pthread_create(&item->thread, NULL, run_one, item);
-        if (result != 0) {
-            stop_all();
-            return pawl_error_set(error, PAWL_ENOMEM, "no thread for endpoint '%s': %s", item->name,
-                                  strerror(result));
-        }
-        item->is_started = true;
-        pawl_log(PAWL_LOG_INFO, "endpoint '%s' is running", item->name);
-    }
-    pawl__notify("READY=1");
-    if (atomic_load(&signal_count) > 0)
-        stop_all(); /* the signal may have come before the last endpoint was listed */
-    return PAWL_OK;
-}
-
-/* Joins the threads. The first failure is returned; others are logged. */
-static pawl_code join_all(pawl_code code, pawl_error *error)
-{
-    size_t count = atomic_load(&running_count);
-    for (size_t i = 0; i < count; i++) {
-        running *item = &running_items[i];
-        if (item->is_started)
-            pthread_join(item->thread, NULL);
-        is_given_up |= pawl_endpoint_given_up(item->endpoint) > 0;
-        if (item->is_started && item->code == PAWL_OK)
-            pawl_log(PAWL_LOG_INFO, "endpoint '%s' stopped", item->name);
-        if (item->code != PAWL_OK && code == PAWL_OK) {
-            *error = item->error;
-            code   = pawl_error_wrap(error, item->code, "endpoint '%s'", item->name);
-        } else if (item->code != PAWL_OK) {
-            pawl_log(PAWL_LOG_ERROR, "endpoint '%s': %s", item->name, item->error.text);
-        }
-    }
-    return code;
-}
-
-static void destroy_all(void)
-{
-    size_t count = atomic_exchange(&running_count, 0);
-    for (size_t i = 0; i < count; i++)
-        pawl_endpoint_destroy(running_items[i].endpoint);
-}
-
 static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
-                               const pawl__settings *settings, const pawl_endpoint_options *options,
+                               pawl__settings *settings, const pawl_endpoint_options *options,
                                pawl_error *error)
 {
-    size_t endpoint_count = 0;
-    while (application->endpoints[endpoint_count] != NULL)
-        endpoint_count++;
-    running_items = pawl_allocate(endpoint_count * sizeof *running_items);
-    if (running_items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    const pawl_run_options run = {.options_size  = sizeof run,
+                                  .endpoint      = options,
+                                  .only          = fields->endpoint,
+                                  .configure     = configure,
+                                  .changed       = on_changed,
+                                  .context       = settings,
+                                  .keeps_signals = true};
     pawl__notify_open();
     handle_signals();
-    pawl_code code = create_all(fields, application, settings, options, error);
-    atomic_store(&has_started, true);
-    if (code == PAWL_OK)
-        code = join_all(start_all(error), error);
-    if (is_given_up)
-        return code; /* the handler still running uses the endpoints */
-    destroy_all();
-    pawl_free(running_items);
+    pawl_code code = pawl_application_run(application, &run, error);
+    if (code == PAWL_ESCHEMA)
+        name_application(fields->application, error);
     return code;
 }
 
@@ -485,7 +389,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)
         code = run_application(&fields, loaded.application, settings, &options, arena, &error);
-    if (is_given_up) /* the running handler needs the application loaded */
+    if (code == PAWL_ETIMEOUT) /* a handler that still runs needs the application loaded */
         _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);

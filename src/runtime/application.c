@@ -1,0 +1,248 @@
+/* application.c - all endpoints of an application in one call, each in a thread of its own beside its
+ * workers.
+ *
+ *     configure, create all -> run all -> (stop, a signal, or one fails) -> stop all -> join all
+ *         -> destroy all
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include "base/sized.h"
+
+#include <signal.h>
+#include <string.h>
+
+typedef struct running {
+    pawl_run      *run;
+    pawl_endpoint *endpoint;
+    const char    *name;
+    pthread_t      thread;
+    bool           is_started;
+    pawl_code      code;
+    pawl_error     error;
+} running;
+
+/* A signal handler reads it while endpoints are created: `count` is raised after an item is complete,
+ * and is 0 again before the first item is destroyed. */
+struct pawl_run {
+    pawl_run_options options;
+    running         *items;
+    atomic_size_t    count;
+    atomic_bool      is_stopping;
+};
+
+void pawl_run_stop(pawl_run *run)
+{
+    atomic_store(&run->is_stopping, true);
+    size_t count = atomic_load(&run->count);
+    for (size_t i = 0; i < count; i++)
+        pawl_endpoint_stop(run->items[i].endpoint);
+}
+
+static void tell(pawl_run *run, pawl_run_state state)
+{
+    if (run->options.changed != NULL)
+        run->options.changed(run->options.context, run, state);
+}
+
+/* ---- Signals ------------------------------------------------------------------ */
+
+static const int signals[] = {SIGINT, SIGTERM};
+#define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
+
+static _Atomic(pawl_run *) listening; /* the run that the signals stop */
+static atomic_int          signal_count;
+static struct sigaction    before[SIGNAL_COUNT];
+
+/* The first signal stops the run, the second ends the process as if nobody listened. */
+static void on_signal(int number)
+{
+    pawl_run *run = atomic_load(&listening);
+    if (run != NULL && atomic_fetch_add(&signal_count, 1) == 0) {
+        pawl_run_stop(run);
+        return;
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static pawl_code listen(pawl_run *run, pawl_error *error)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    pawl_run        *nobody = NULL;
+    if (run->options.keeps_signals)
+        return PAWL_OK;
+    if (!atomic_compare_exchange_strong(&listening, &nobody, run))
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "another run of this process has SIGINT and SIGTERM: set keeps_signals");
+    atomic_store(&signal_count, 0);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(signals[i], &action, &before[i]);
+    return PAWL_OK;
+}
+
+static void listen_no_more(pawl_run *run)
+{
+    if (atomic_load(&listening) != run)
+        return;
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(signals[i], &before[i], NULL);
+    atomic_store(&listening, NULL);
+}
+
+/* ---- Endpoints ------------------------------------------------------------------ */
+
+static void *run_one(void *argument)
+{
+    running *item = argument;
+    item->code    = pawl_endpoint_run(item->endpoint, &item->error);
+    if (item->code != PAWL_OK)
+        pawl_run_stop(item->run); /* the application works as a whole or not at all */
+    return NULL;
+}
+
+static pawl_code take_settings(const pawl_run_options *options, pawl_endpoint_options *settings,
+                               pawl_error *error)
+{
+    *settings = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
+    return pawl__sized_read(options->endpoint, settings, sizeof *settings, "options of endpoints",
+                            "PAWL_ENDPOINT_OPTIONS_INIT", error);
+}
+
+static pawl_code create_one(pawl_run *run, const pawl_application *application, const char *name,
+                            pawl_error *error)
+{
+    size_t                count = atomic_load(&run->count);
+    running              *item  = &run->items[count];
+    pawl_endpoint_options settings;
+    pawl_code             code = take_settings(&run->options, &settings, error);
+    *item                      = (running){.run = run, .name = name, .error = PAWL_ERROR_INIT};
+    if (code == PAWL_OK && run->options.configure != NULL)
+        code = run->options.configure(run->options.context, name, &settings, error);
+    if (code == PAWL_OK)
+        code = pawl_endpoint_create(application, name, &settings, &item->endpoint, error);
+    if (code == PAWL_OK)
+        atomic_store(&run->count, count + 1);
+    return code;
+}
+
+static pawl_code create_all(pawl_run *run, const pawl_application *application, pawl_error *error)
+{
+    const char *only = run->options.only;
+    pawl_code   code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
+        const char *name = application->endpoints[i]->name;
+        if (only == NULL || strcmp(name, only) == 0)
+            code = create_one(run, application, name, error);
+    }
+    return code;
+}
+
+static pawl_code start_all(pawl_run *run, pawl_error *error)
+{
+    size_t count = atomic_load(&run->count);
+    for (size_t i = 0; i < count; i++) {
+        running *item   = &run->items[i];
+        int      result = pthread_create(&item->thread, NULL, run_one, item);
+        if (result != 0) {
+            pawl_run_stop(run);
+            return pawl_error_set(error, PAWL_ENOMEM, "no thread for endpoint '%s': %s", item->name,
+                                  strerror(result));
+        }
+        item->is_started = true;
+        pawl_log(PAWL_LOG_INFO, "endpoint '%s' is running", item->name);
+    }
+    tell(run, PAWL_RUN_STARTED);
+    if (atomic_load(&run->is_stopping))
+        pawl_run_stop(run); /* the stop may have come before the last endpoint was listed */
+    return PAWL_OK;
+}
+
+/* Joins the threads. The first failure is returned, before it that of an endpoint whose handler did
+ * not return; others are logged. */
+static pawl_code join_all(pawl_run *run, pawl_code code, bool *is_given_up, pawl_error *error)
+{
+    size_t count = atomic_load(&run->count);
+    for (size_t i = 0; i < count; i++) {
+        running *item = &run->items[i];
+        if (item->is_started)
+            pthread_join(item->thread, NULL);
+        bool is_first = !*is_given_up && pawl_endpoint_given_up(item->endpoint) > 0;
+        *is_given_up |= is_first;
+        if (item->is_started && item->code == PAWL_OK)
+            pawl_log(PAWL_LOG_INFO, "endpoint '%s' stopped", item->name);
+        if (item->code != PAWL_OK && (code == PAWL_OK || is_first)) {
+            if (error != NULL)
+                *error = item->error;
+            code = pawl_error_wrap(error, item->code, "endpoint '%s'", item->name);
+        } else if (item->code != PAWL_OK) {
+            pawl_log(PAWL_LOG_ERROR, "endpoint '%s': %s", item->name, item->error.text);
+        }
+    }
+    return code;
+}
+
+static void destroy_all(pawl_run *run)
+{
+    size_t count = atomic_exchange(&run->count, 0);
+    for (size_t i = 0; i < count; i++)
+        pawl_endpoint_destroy(run->items[i].endpoint);
+    pawl_free(run->items);
+    pawl_free(run);
+}
+
+/* ---- The run ------------------------------------------------------------------------ */
+
+static pawl_code make(const pawl_application *application, const pawl_run_options *given,
+                      pawl_run **made, pawl_error *error)
+{
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    size_t           count   = 0;
+    pawl_code        code    = pawl__sized_read(given, &options, sizeof options, "options of a run",
+                                                "PAWL_RUN_OPTIONS_INIT", error);
+    if (code == PAWL_OK)
+        code = pawl_application_check(application, error);
+    if (code == PAWL_OK && options.only != NULL) {
+        const pawl_endpoint_spec *found;
+        code = pawl__application_endpoint(application, options.only, &found, error);
+    }
+    if (code != PAWL_OK)
+        return code;
+    count         = pawl__list_count(application->endpoints);
+    pawl_run *run = pawl_allocate(sizeof *run);
+    running  *all = pawl_allocate((count + 1) * sizeof *all);
+    if (run == NULL || all == NULL) {
+        pawl_free(run);
+        pawl_free(all);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu endpoints", count);
+    }
+    run->options = options;
+    run->items   = all;
+    *made        = run;
+    return PAWL_OK;
+}
+
+pawl_code pawl_application_run(const pawl_application *application, const pawl_run_options *options,
+                               pawl_error *error)
+{
+    pawl_run *run         = NULL;
+    bool      is_given_up = false;
+    pawl_code code        = make(application, options, &run, error);
+    if (code != PAWL_OK)
+        return code;
+    code = listen(run, error);
+    if (code == PAWL_OK)
+        code = create_all(run, application, error);
+    if (code == PAWL_OK) {
+        tell(run, PAWL_RUN_CREATED);
+        code = join_all(run, start_all(run, error), &is_given_up, error);
+        tell(run, PAWL_RUN_STOPPED);
+    }
+    listen_no_more(run);
+    if (!is_given_up) /* the handler that still runs uses the endpoints */
+        destroy_all(run);
+    return code;
+}

@@ -1,0 +1,240 @@
+/* test_application_run.c - pawl_application_run: all endpoints of a program, until a signal, a stop or a
+ * failure.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define BALL(F) F(INT32, hits)
+PAWL_RECORD(ball, BALL);
+
+/* The run that a handler stops; what the program heard of it. */
+static pawl_run  *running;
+static atomic_int hits;
+static world_log  seen;
+static int        stop_signal; /* the handler raises it; 0: it calls pawl_run_stop */
+static pawl_code  answer;
+
+static pawl_code on_ping(pawl_context *ctx, const ball *message)
+{
+    return pawl_send(ctx, "pong", PAWL_MESSAGE(ball, .hits = message->hits + 1));
+}
+PAWL_MESSAGE_HANDLER(on_ping, ball);
+
+static pawl_code on_pong(pawl_context *ctx, const ball *message)
+{
+    atomic_store(&hits, message->hits);
+    if (message->hits < 3)
+        return pawl_send(ctx, "ping", PAWL_MESSAGE(ball, .hits = message->hits + 1));
+    if (stop_signal != 0)
+        kill(getpid(), stop_signal);
+    else
+        pawl_run_stop(running);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_pong, ball);
+
+static const pawl_endpoint_spec ping         = {.name     = "ping",
+                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_endpoint_spec pong         = {.name     = "pong",
+                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_pong)})};
+static const pawl_application   table_tennis = {PAWL_APPLICATION_HEAD, .name = "tennis",
+                                                .endpoints = PAWL_ENDPOINTS(&ping, &pong)};
+
+/* ---- A program -------------------------------------------------------------- */
+
+static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_options *options,
+                           pawl_error *error)
+{
+    assert_ptr_equal(context, &seen);
+    world_note(&seen, "%s", endpoint);
+    options->workers = 2;
+    return strcmp(endpoint, "pong") == 0 && answer != PAWL_OK
+               ? pawl_error_set(error, answer, "no options of %s", endpoint)
+               : PAWL_OK;
+}
+
+static void serve(const char *url)
+{
+    pawl_sender *sender;
+    pawl_error   error = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    world_ok(pawl_sender_send(sender, "ping", NULL, PAWL_MESSAGE(ball, .hits = 0), &error), &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+static const char *store_url;
+
+static void changed(void *context, pawl_run *run, pawl_run_state state)
+{
+    static const char *const names[] = {"created", "started", "stopped"};
+    assert_ptr_equal(context, &seen);
+    if (state == PAWL_RUN_CREATED)
+        running = run;
+    world_note(&seen, "%s", names[state]);
+    if (state == PAWL_RUN_STARTED)
+        serve(store_url);
+}
+
+static pawl_code run(const char *url, pawl_run_options *options, pawl_error *error)
+{
+    static pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    endpoint.store                        = url;
+    store_url                             = url;
+    seen                                  = (world_log){.size = 0};
+    options->endpoint                     = &endpoint;
+    options->configure                    = configure;
+    options->changed                      = changed;
+    options->context                      = &seen;
+    atomic_store(&hits, 0);
+    *error = (pawl_error)PAWL_ERROR_INIT;
+    return pawl_application_run(&table_tennis, options, error);
+}
+
+static void all_endpoints_run_until_a_stop(const char *url)
+{
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    world_ok(run(url, &options, &error), &error);
+    assert_int_equal(atomic_load(&hits), 3);
+    assert_string_equal(seen.text, "ping pong created started stopped ");
+    world_ok(run(url, &options, &error), &error); /* and again */
+    assert_int_equal(atomic_load(&hits), 3);
+}
+
+/* ---- Signals ------------------------------------------------------------------ */
+
+static atomic_int own_signals;
+
+static void on_own_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&own_signals, 1);
+}
+
+static void a_signal_stops_them_and_is_as_before_then(const char *url)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    atomic_store(&own_signals, 0);
+    for (size_t i = 0; i < 2; i++) {
+        signal(signals[i], on_own_signal);
+        stop_signal = signals[i];
+        world_ok(run(url, &options, &error), &error);
+        assert_int_equal(atomic_load(&hits), 3);
+        assert_int_equal(atomic_load(&own_signals), (int)i);
+        raise(signals[i]);
+        assert_int_equal(atomic_load(&own_signals), (int)i + 1);
+        signal(signals[i], SIG_DFL);
+    }
+    stop_signal = 0;
+}
+
+static void stop_by_hand(int number)
+{
+    on_own_signal(number);
+    pawl_run_stop(running);
+}
+
+static void signals_may_stay_the_programs(const char *url)
+{
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    options.keeps_signals    = true;
+    stop_signal              = SIGTERM;
+    atomic_store(&own_signals, 0);
+    signal(SIGTERM, stop_by_hand);
+    world_ok(run(url, &options, &error), &error);
+    signal(SIGTERM, SIG_DFL);
+    stop_signal = 0;
+    assert_int_equal(atomic_load(&own_signals), 1);
+}
+
+static pawl_code  inner_code;
+static pawl_error inner_error;
+
+static void run_inside(void *context, pawl_run *run, pawl_run_state state)
+{
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    (void)context;
+    if (state == PAWL_RUN_CREATED)
+        inner_code = pawl_application_run(&table_tennis, &options, &inner_error);
+    if (state == PAWL_RUN_STARTED)
+        pawl_run_stop(run);
+}
+
+static void one_run_has_the_signals(const char *url)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.changed                = run_inside;
+    world_ok(pawl_application_run(&table_tennis, &options, &error), &error);
+    assert_int_equal(inner_code, PAWL_EINVAL);
+    assert_non_null(strstr(inner_error.text, "another run of this process has SIGINT and SIGTERM"));
+}
+
+/* ---- Failures ------------------------------------------------------------------ */
+
+static void one_endpoint_alone(const char *url)
+{
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    options.only             = "lob";
+    assert_int_equal(run(url, &options, &error), PAWL_ENOTFOUND);
+    assert_non_null(strstr(error.text, "lob"));
+    assert_string_equal(seen.text, "");
+    options.only = "pong";
+    answer       = PAWL_ECONFIG;
+    assert_int_equal(run(url, &options, &error), PAWL_ECONFIG);
+    assert_string_equal(seen.text, "pong ");
+    answer = PAWL_OK;
+}
+
+/* The first endpoint is created by then, and is destroyed. */
+static void what_cannot_be_created_runs_nothing(const char *url)
+{
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    answer                   = PAWL_ECONFIG;
+    assert_int_equal(run(url, &options, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "no options of pong");
+    assert_string_equal(seen.text, "ping pong ");
+    answer = PAWL_OK;
+    world_ok(run(url, &options, &error), &error); /* the signals are free again */
+}
+
+static void options_of_another_size_are_refused(const char *url)
+{
+    pawl_error       error;
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    options.options_size     = sizeof options + 1;
+    assert_int_equal(run(url, &options, &error), PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "begin with PAWL_RUN_OPTIONS_INIT"));
+    assert_int_equal(pawl_application_run(NULL, NULL, &error), PAWL_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(all_endpoints_run_until_a_stop),
+        /* The rest is not about stores. */
+        ON_STORE(a_signal_stops_them_and_is_as_before_then, "memory"),
+        ON_STORE(signals_may_stay_the_programs, "memory"),
+        ON_STORE(one_run_has_the_signals, "memory"),
+        ON_STORE(one_endpoint_alone, "memory"),
+        ON_STORE(what_cannot_be_created_runs_nothing, "memory"),
+        ON_STORE(options_of_another_size_are_refused, "memory"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
