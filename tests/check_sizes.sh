@@ -20,7 +20,7 @@ sizes()
         find bench cmake docs examples include scripts src tests -type f \
             \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.js' -o -name '*.txt' -o -name '*.sql' -o \
             -name '*.md' -o -name '*.cmake' -o -name '*.mjs' \) \
-            ! -path 'tests/golden/*' ! -path docs/sizes.txt -print0 2>/dev/null |
+            ! -path 'tests/golden/*' ! -path '*/node_modules/*' ! -path docs/sizes.txt -print0 2>/dev/null |
             xargs -0 awk 'FNR == 1 { folder = FILENAME; sub("/[^/]*$", "", folder) }
                 { lines[folder]++ }
                 END { for (folder in lines) print folder, lines[folder] }' |
