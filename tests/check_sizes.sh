@@ -38,7 +38,8 @@ check()
             if (!($1 in limit))
                 printf "docs/sizes.txt has no line for %s, which has %d lines\n", $1, $2
             else if ($2 > limit[$1])
-                printf "%s has %d lines, %d more than docs/sizes.txt says: shorten it, or change its line there\n", $1, $2, $2 - limit[$1]
+                printf("%s has %d lines, %d more than docs/sizes.txt says: " \
+                       "shorten it, or change its line there\n", $1, $2, $2 - limit[$1])
         }
         END {
             for (folder in limit)
