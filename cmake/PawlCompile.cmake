@@ -28,6 +28,7 @@ else()
 endif()
 if(sanitize_options)
     add_compile_options(${sanitize_options} -fno-omit-frame-pointer)
+    add_compile_definitions(PAWL_SANITIZED=1) # not every compiler says it by itself
     add_link_options(${sanitize_options})
 endif()
 

@@ -35,7 +35,8 @@ build library libcurl      libcurl4-openssl-dev
 build library librabbitmq  librabbitmq-dev
 build library cmocka       libcmocka-dev
 test  command g++          g++
-test  command clang        clang
+check command clang        clang
+check file /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.tsan-x86_64.a libclang-rt-dev
 test  command setarch      util-linux
 test  file /usr/share/zoneinfo/Europe/Berlin tzdata
 check format  14           clang-format-14

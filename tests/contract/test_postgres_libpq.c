@@ -8,9 +8,9 @@
  */
 #include <stdio.h>
 
-#if !defined PAWL_HAVE_POSTGRES || !defined __GLIBC__ || defined __SANITIZE_ADDRESS__ || \
-    defined                                                      __SANITIZE_THREAD__
-int                                                              main(void)
+#if !defined PAWL_HAVE_POSTGRES || !defined __GLIBC__ || defined PAWL_SANITIZED
+
+int main(void)
 {
     puts("skipped: built without libpq, or with an allocator that is not to be replaced");
     return 77;

@@ -17,7 +17,7 @@
 
 #define SERVER_TURNS 3
 #define SERVER_SEEDS 2
-#ifdef __SANITIZE_ADDRESS__ /* the same loops run without it, too */
+#ifdef PAWL_SANITIZED /* the same loops run without it, too */
 #define STRIDE_HERE 3
 #else
 #define STRIDE_HERE 1
