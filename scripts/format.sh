@@ -24,11 +24,6 @@ if [ "${1:-}" != --check ]; then
     exec "$formatter" -i "${files[@]}"
 fi
 
-result=0
-for file in "${files[@]}"; do
-    if ! "$formatter" --dry-run -Werror "$file" 2>/dev/null; then
-        echo "$file: not formatted; run scripts/format.sh"
-        result=1
-    fi
-done
-exit $result
+"$formatter" --dry-run -Werror "${files[@]}" 2>&1 | sed -n 's/^\(.*\):[0-9]*:[0-9]*: error:.*/\1/p' | sort -u |
+    sed 's/$/: not formatted; run scripts\/format.sh/'
+exit "${PIPESTATUS[0]}"

@@ -36,6 +36,7 @@ build library librabbitmq  librabbitmq-dev
 build library cmocka       libcmocka-dev
 test  command g++          g++
 check command clang        clang
+check command ld.lld       lld
 check file /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.tsan-x86_64.a libclang-rt-dev
 test  command setarch      util-linux
 test  file /usr/share/zoneinfo/Europe/Berlin tzdata

@@ -16,13 +16,13 @@
 /* The item of a list with commas; size 0 behind its end. */
 static pawl_text item_of(pawl_text list, size_t index)
 {
-    const char *at = list.data, *end = list.data + list.size;
-    for (; at < end; index--) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        const char *stop  = comma != NULL ? comma : end;
+    for (size_t at = 0; at < list.size; index--) {
+        const char *begin = list.data + at;
+        const char *comma = memchr(begin, ',', list.size - at);
+        size_t      size  = comma != NULL ? (size_t)(comma - begin) : list.size - at;
         if (index == 0)
-            return (pawl_text){.data = at, .size = (size_t)(stop - at)};
-        at = stop < end ? stop + 1 : end;
+            return (pawl_text){.data = begin, .size = size};
+        at += size + 1;
     }
     return (pawl_text){.data = "", .size = 0};
 }

@@ -14,6 +14,7 @@
 #include "contract/lost_answers.h"
 
 #include "contract/refusable.h"
+#include "support/turns.h"
 
 #include <string.h>
 
@@ -316,8 +317,14 @@ static const struct {
     {ALONE, REFUSE_ALL, false},
 };
 
+static bool is_taken(const lossy *way, unsigned number)
+{
+    return way->part == 0 || turns_takes(number, way->part);
+}
+
 static void run_all(run *r)
 {
+    unsigned cases = 0;
     for (size_t i = 0; i < sizeof run_rows / sizeof run_rows[0]; i++) {
         loss   l     = {.how = run_rows[i].how, .refuses = run_rows[i].refuses};
         size_t count = l.how != ALONE ? 1 : r->way->is_brief ? 0 : refusable_count;
@@ -325,9 +332,10 @@ static void run_all(run *r)
             continue;
         for (l.only = 0; l.only < count && r->failure[0] == '\0'; l.only++) {
             l.what = LOSSY_ANSWER;
-            run_requests(r, l);
+            if (is_taken(r->way, ++cases))
+                run_requests(r, l);
             l.what = LOSSY_REQUEST;
-            if (run_rows[i].loses_requests && r->failure[0] == '\0')
+            if (run_rows[i].loses_requests && is_taken(r->way, ++cases) && r->failure[0] == '\0')
                 run_requests(r, l);
         }
     }

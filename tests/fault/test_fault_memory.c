@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/trip.h"
+#include "support/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void the_nth_allocation_fails(const char *url)
 {
     char scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    const long stride = server_is(url) ? SERVER_STRIDE : 1;
+    const long stride = server_is(url) ? SERVER_STRIDE : STRIDE_HERE;
     long       n      = 1;
     for (bool goes_on = true; goes_on; n += stride) {
         char here[1000], target[1000];

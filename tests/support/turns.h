@@ -2,6 +2,8 @@
  * where a run takes longer, a few, far apart, and in each loop others. The address sanitizer sees every third.
  *
  *     turns_of -> for (n = first; n <= last; n += stride)
+ *     turns_takes -> whether a case of a long list is run by this test: a third of them every day, all with
+ *                    PAWL_TEST_WHOLE (./test --long)
  *
  * Threads: one.
  * Tests: those of tests/fault
@@ -13,9 +15,11 @@
 
 #include "support/server.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-#define SERVER_TURNS 3
+#define SERVER_TURNS 2
 #define SERVER_SEEDS 2
 #ifdef PAWL_SANITIZED /* the same loops run without it, too */
 #define STRIDE_HERE 3
@@ -37,6 +41,14 @@ static inline turns turns_of(const char *url, long calls)
     if (!server_is(url))
         return (turns){1 + shift % STRIDE_HERE, STRIDE_HERE, calls};
     return (turns){1 + shift % stride, stride, calls - SERVER_SLACK};
+}
+
+#define TURNS_PARTS 3
+
+/* Case `index` of a list, for the tests that share it: each has another `part`, so that every case is run by one. */
+static inline bool turns_takes(unsigned index, unsigned part)
+{
+    return getenv("PAWL_TEST_WHOLE") != NULL || index % TURNS_PARTS == part % TURNS_PARTS;
 }
 
 /* How many seeds are tried. */

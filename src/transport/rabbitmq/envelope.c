@@ -120,8 +120,10 @@ static void put_own(headers *to, pawl_text json, letter *of)
     yyjson_val *key;
     size_t      i, count;
     yyjson_val *value;
-    if (json.size > 0 && document == NULL)
-        to->has_failed = true;
+    if (document == NULL) {
+        to->has_failed |= json.size > 0;
+        return;
+    }
     yyjson_obj_foreach(yyjson_doc_get_root(document), i, count, key, value)
     {
         pawl_text name = {.data = yyjson_get_str(key), .size = yyjson_get_len(key)};
