@@ -23,6 +23,12 @@ static void print_result(const suite_report *report, void *context)
     fflush(stdout); /* a later case may crash */
 }
 
+#ifdef PAWL_SANITIZED /* each run sees others, and all of them run without a sanitizer */
+#define ONE_OF 3
+#else
+#define ONE_OF 0
+#endif
+
 int suite_main(const suite_ground *ground, int argument_count, char **arguments)
 {
     const char *filter = argument_count > 1 ? arguments[1] : NULL;
@@ -32,9 +38,14 @@ int suite_main(const suite_ground *ground, int argument_count, char **arguments)
     }
     const char   *given   = getenv("PAWL_SEED");
     uint64_t      seed    = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    suite_options options = {.filter = filter, .seed = seed, .report = print_result};
+    suite_options options = {.filter = filter,
+                             .seed   = seed,
+                             .one_of = filter == NULL ? ONE_OF : 0,
+                             .report = print_result};
     unsigned      count   = suite_count(filter);
     unsigned      failed  = suite_run(ground, &options);
+    if (options.one_of != 0)
+        printf("one of %u cases was run\n", options.one_of);
     printf("%s: %u cases, %u failed; seed %" PRIu64 " (again with PAWL_SEED=%" PRIu64 ")\n",
            ground->name, count, failed, seed, seed);
     if (count == 0)

@@ -208,7 +208,8 @@ unsigned suite_run(const suite_ground *ground, const suite_options *options)
             const suite_case *item = &all_cases[i]->items[j];
             char              reason[sizeof((suite *)NULL)->failure];
             number++;
-            if (!is_chosen(all_cases[i]->noun, item, options->filter))
+            if (!is_chosen(all_cases[i]->noun, item, options->filter) ||
+                (options->one_of != 0 && (number + options->seed) % options->one_of != 0))
                 continue;
             suite_result result =
                 run_case(ground, item, number, options->seed, reason, sizeof reason);

@@ -72,8 +72,9 @@ typedef struct suite_report {
 typedef void suite_report_fn(const suite_report *report, void *context);
 
 typedef struct suite_options {
-    const char      *filter; /* the cases whose "noun: name" contains it; NULL: all */
-    uint64_t         seed;   /* of the random cases */
+    const char *filter; /* the cases whose "noun: name" contains it; NULL: all */
+    uint64_t    seed;   /* of the random cases */
+    unsigned    one_of; /* of so many cases one is run, which one depends on the seed; 0: all */
     suite_report_fn *report; /* after each case */
     void            *context;
 } suite_options;

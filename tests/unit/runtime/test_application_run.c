@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define BALL(F) F(INT32, hits)
 PAWL_RECORD(ball, BALL);
@@ -185,6 +187,68 @@ static void one_run_has_the_signals(const char *url)
 
 /* ---- Failures ------------------------------------------------------------------ */
 
+/* ping has a store of its own, which cannot be opened any more when it begins to run. */
+static const char *own_url;
+
+static pawl_code give_own_store(void *context, const char *endpoint, pawl_endpoint_options *options,
+                                pawl_error *error)
+{
+    (void)context;
+    (void)error;
+    if (strcmp(endpoint, "ping") == 0)
+        options->store = own_url;
+    return PAWL_OK;
+}
+
+static void take_store_away(void *context, pawl_run *run, pawl_run_state state)
+{
+    const char *path = strchr(own_url, ':') + 1;
+    (void)context;
+    (void)run;
+    if (state == PAWL_RUN_CREATED)
+        assert_true(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    if (state == PAWL_RUN_STOPPED)
+        assert_int_equal(rmdir(path), 0);
+}
+
+static void one_that_fails_stops_all(const char *url)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    own_url                        = url;
+    endpoint.store                 = "memory:others";
+    options.endpoint               = &endpoint;
+    options.configure              = give_own_store;
+    options.changed                = take_store_away;
+    assert_int_not_equal(pawl_application_run(&table_tennis, &options, &error), PAWL_OK);
+    assert_non_null(strstr(error.text, "endpoint 'ping'"));
+}
+
+/* The program's options end before their last member; its `configure`, which is newer, sets it. */
+static pawl_code set_the_last(void *context, const char *endpoint, pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    (void)context;
+    (void)endpoint;
+    (void)error;
+    options->handler_time_max = -5;
+    return PAWL_OK;
+}
+
+static void what_configure_sets_is_used_with_older_options(const char *url)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.options_size          = offsetof(pawl_endpoint_options, handler_time_max);
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.configure              = set_the_last;
+    assert_int_equal(pawl_application_run(&table_tennis, &options, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "handler_time_max"));
+}
+
 static void one_endpoint_alone(const char *url)
 {
     pawl_error       error;
@@ -231,6 +295,8 @@ int main(void)
         ON_STORE(a_signal_stops_them_and_is_as_before_then, "memory"),
         ON_STORE(signals_may_stay_the_programs, "memory"),
         ON_STORE(one_run_has_the_signals, "memory"),
+        ON_STORE(one_that_fails_stops_all, "sqlite"),
+        ON_STORE(what_configure_sets_is_used_with_older_options, "memory"),
         ON_STORE(one_endpoint_alone, "memory"),
         ON_STORE(what_cannot_be_created_runs_nothing, "memory"),
         ON_STORE(options_of_another_size_are_refused, "memory"),
