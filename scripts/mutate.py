@@ -136,6 +136,7 @@ def run_test(test, limit, log_path, token, temporary):
     os.chmod(temporary, 0o755)
     environment = dict(os.environ, **test.environment)
     environment.update({TOKEN: token, "TMPDIR": temporary})
+    environment.setdefault("PAWL_TEST_WHOLE", "yes")
     environment.setdefault("PAWL_SEED", "1")  # the same defect, the same verdict
     begin = time.monotonic()
     with open(log_path, "wb") as log, subprocess.Popen(

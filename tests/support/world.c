@@ -8,6 +8,7 @@
 #include "contract/odbc_ground.h"
 #include "support/required.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,25 @@ void scenario_forget(const char *url)
         fail_msg("%s is not empty when a test ends", path);
 }
 
+/* Scenarios of the engine, and loops over its calls, ask nothing of a driver that its contract tests do not: each runs
+ * on one of the servers, the next scenario on the next one, and on all with PAWL_TEST_WHOLE (./test --long). */
+static bool is_left_to_the_long_run(const char *scheme)
+{
+    static const char *const schemes[] = {"postgres", "mariadb", "mysql", "mongodb"};
+    static unsigned          turn;
+    const char              *program   = program_invocation_short_name;
+    bool                     is_shared = strncmp(program, "test_engine_", 12) == 0 ||
+                     strncmp(program, "test_fault_", 11) == 0 ||
+                     strcmp(program, "test_runtime_pause") == 0;
+    turn += strcmp(scheme, "memory") == 0;
+    if (!is_shared || getenv("PAWL_TEST_WHOLE") != NULL)
+        return false;
+    for (unsigned i = 0; i < 4; i++)
+        if (strcmp(scheme, schemes[i]) == 0)
+            return i != turn % 4;
+    return false;
+}
+
 /* PAWL_TEST_LONG_ONES leaves all others out. */
 void scenario_run(void **state)
 {
@@ -149,6 +169,10 @@ void scenario_run(void **state)
     char            url[1000], through[ODBC_URL_SIZE];
     if (is_long != (getenv("PAWL_TEST_LONG_ONES") != NULL))
         skip();
+    if (is_left_to_the_long_run(it->scheme)) {
+        print_message("left to ./test --long\n");
+        skip();
+    }
     bool is_missing = is_odbc && (!has_driver("odbc") || !odbc_driver(through, sizeof through));
     if (is_missing || !scenario_url(scheme, url, sizeof url)) {
         if (!server_may_be_missing(scheme))
