@@ -8,7 +8,6 @@
 #include "contract/odbc_ground.h"
 #include "support/required.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,22 +139,20 @@ void scenario_forget(const char *url)
         fail_msg("%s is not empty when a test ends", path);
 }
 
-/* Scenarios of the engine, and loops over its calls, ask nothing of a driver that its contract tests do not: each runs
- * on one of the servers, the next scenario on the next one, and on all with PAWL_TEST_WHOLE (./test --long). */
-static bool is_left_to_the_long_run(const char *scheme)
+/* A scenario that runs on the memory store asks nothing of a driver that its contract tests do not: it runs on one of
+ * the servers, the next scenario on the next one, and on all with PAWL_TEST_WHOLE (./test --long). */
+static bool is_left_to_the_long_run(const scenario *it)
 {
     static const char *const schemes[] = {"postgres", "mariadb", "mysql", "mongodb"};
     static unsigned          turn;
-    const char              *program   = program_invocation_short_name;
-    bool                     is_shared = strncmp(program, "test_engine_", 12) == 0 ||
-                     strncmp(program, "test_fault_", 11) == 0 ||
-                     strcmp(program, "test_runtime_pause") == 0;
-    turn += strcmp(scheme, "memory") == 0;
-    if (!is_shared || getenv("PAWL_TEST_WHOLE") != NULL)
-        return false;
+    static void (*shared)(const char *url);
+    if (strcmp(it->scheme, "memory") == 0) {
+        shared = it->run;
+        turn++;
+    }
     for (unsigned i = 0; i < 4; i++)
-        if (strcmp(scheme, schemes[i]) == 0)
-            return i != turn % 4;
+        if (it->run == shared && strcmp(it->scheme, schemes[i]) == 0)
+            return i != turn % 4 && getenv("PAWL_TEST_WHOLE") == NULL;
     return false;
 }
 
@@ -169,7 +166,7 @@ void scenario_run(void **state)
     char            url[1000], through[ODBC_URL_SIZE];
     if (is_long != (getenv("PAWL_TEST_LONG_ONES") != NULL))
         skip();
-    if (is_left_to_the_long_run(it->scheme)) {
+    if (is_left_to_the_long_run(it)) {
         print_message("left to ./test --long\n");
         skip();
     }
