@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define SERVER_TURNS 2
+#define SERVER_TURNS (turns_are_whole() ? 3 : 2)
 #define SERVER_SEEDS 2
 #ifdef PAWL_SANITIZED /* the same loops run without it, too */
 #define STRIDE_HERE 3
@@ -27,6 +27,12 @@
 #define STRIDE_HERE 1
 #endif
 #define SERVER_SLACK 8 /* calls that another run there may have fewer: looks, tries */
+
+/* ./test --long leaves out nothing. */
+static inline bool turns_are_whole(void)
+{
+    return getenv("PAWL_TEST_WHOLE") != NULL;
+}
 
 typedef struct turns {
     long first, stride, last;
@@ -48,7 +54,7 @@ static inline turns turns_of(const char *url, long calls)
 /* Case `index` of a list, for the tests that share it: each has another `part`, so that every case is run by one. */
 static inline bool turns_takes(unsigned index, unsigned part)
 {
-    return getenv("PAWL_TEST_WHOLE") != NULL || index % TURNS_PARTS == part % TURNS_PARTS;
+    return turns_are_whole() || index % TURNS_PARTS == part % TURNS_PARTS;
 }
 
 /* How many seeds are tried. */

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "contract/odbc_ground.h"
 #include "support/required.h"
+#include "support/turns.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -143,16 +144,18 @@ void scenario_forget(const char *url)
  * the servers, the next scenario on the next one, and on all with PAWL_TEST_WHOLE (./test --long). */
 static bool is_left_to_the_long_run(const scenario *it)
 {
-    static const char *const schemes[] = {"postgres", "mariadb", "mysql", "mongodb"};
+#define NAME(argument, scheme, variable) #scheme,
+    static const char *const schemes[] = {SERVERS(NAME, )};
+    const unsigned           count     = sizeof schemes / sizeof schemes[0];
     static unsigned          turn;
-    static void (*shared)(const char *url);
+    static scenario_fn      *shared;
     if (strcmp(it->scheme, "memory") == 0) {
         shared = it->run;
         turn++;
     }
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < count; i++)
         if (it->run == shared && strcmp(it->scheme, schemes[i]) == 0)
-            return i != turn % 4 && getenv("PAWL_TEST_WHOLE") == NULL;
+            return i != turn % count && !turns_are_whole();
     return false;
 }
 
