@@ -267,6 +267,7 @@ typedef struct pawl_application {
     const pawl_endpoint_spec *const *endpoints; /* NULL-terminated */
     const pawl_filter               *filters;   /* ends with an empty row, or NULL */
     uint32_t                         process_size, projection_size, effect_size, schedule_size;
+    const char *version; /* of the program, as "2.4.1", for `pawl worker list`; or NULL */
 } pawl_application;
 
 /* First in the braces of an initialiser. */

@@ -71,6 +71,13 @@ PAWL_API int64_t pawl_store_epoch(const pawl_store *store);
 PAWL_API void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker);
 /* Whether worker_open was done, and worker_close was not. */
 PAWL_API bool pawl_store_is_attached(const pawl_store *store);
+/* Names the program that the handle works for; worker_open writes it to the worker's row. Each is
+ * copied, '?' stands for bytes that are no UTF-8 and for control characters, and of a longer one
+ * the first PAWL_NAME_SIZE_MAX bytes are kept, with "..." at their end. Empty at the start. */
+PAWL_API void pawl_store_program_set(pawl_store *store, pawl_text program, pawl_text version);
+/* For drivers: `host`, `program`, `program_version` and `pawl_version` of the row that worker_open
+ * writes. The other members are zero. Lives as long as the handle. */
+PAWL_API const pawl_worker_info *pawl_store_program(const pawl_store *store);
 
 /* ---- Workers ------------------------------------------------------------- */
 

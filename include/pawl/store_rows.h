@@ -247,6 +247,8 @@ typedef struct pawl_worker_info {
     int64_t        pid;  /* of its process; 0: not known */
     pawl_time      seen; /* its last commit or heartbeat */
     pawl_counters  counters;
+    pawl_text      host, program, program_version, pawl_version; /* empty: not known */
+    pawl_time      started; /* when worker_open wrote the row; 0: not known */
 } pawl_worker_info;
 
 /* A lease that a worker has. */

@@ -81,15 +81,20 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
 static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
                              pawl_error *error)
 {
-    const pawl_endpoint_options *settings = &endpoint->settings;
-    pawl_store_options           options  = PAWL_STORE_OPTIONS_INIT;
-    options.mode                          = mode_of(endpoint);
-    options.system_prefix                 = settings->system_prefix;
-    options.deadline                      = deadline;
-    options.tables                        = endpoint->model->tables;
-    options.table_count                   = endpoint->model->table_count;
-    options.handler_time_max              = settings->handler_time_max;
-    return pawl_store_open(settings->store, &options, store, error);
+    const pawl_application      *application = endpoint->model->application;
+    const pawl_endpoint_options *settings    = &endpoint->settings;
+    pawl_store_options           options     = PAWL_STORE_OPTIONS_INIT;
+    options.mode                             = mode_of(endpoint);
+    options.system_prefix                    = settings->system_prefix;
+    options.deadline                         = deadline;
+    options.tables                           = endpoint->model->tables;
+    options.table_count                      = endpoint->model->table_count;
+    options.handler_time_max                 = settings->handler_time_max;
+    pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    if (code == PAWL_OK)
+        pawl_store_program_set(*store, pawl_text_of(application->name),
+                               pawl_text_of(pawl__application_version(application)));
+    return code;
 }
 
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,

@@ -215,6 +215,8 @@ size_t pawl__list_count(const void *list);
 bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler);
 /* The name of its function; NULL in older programs. */
 const char *pawl__handler_name(const pawl_application *application, const pawl_handler *handler);
+/* The program's own version; NULL: it says none, as older programs do. */
+const char *pawl__application_version(const pawl_application *application);
 
 /* formats.c: how the saga's states are written and read. */
 pawl_code pawl__model_formats(pawl__model *model, pawl__saga_model *made, pawl_error *error);

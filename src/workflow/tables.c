@@ -27,6 +27,13 @@ const char *pawl__handler_name(const pawl_application *application, const pawl_h
                : NULL;
 }
 
+const char *pawl__application_version(const pawl_application *application)
+{
+    return application->application_size >= offsetof(pawl_application, version) + sizeof(char *)
+               ? application->version
+               : NULL;
+}
+
 size_t pawl__list_count(const void *list)
 {
     size_t count = 0;

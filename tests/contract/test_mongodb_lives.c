@@ -103,31 +103,60 @@ static void a_lease_is_one_of_the_servers_clock(void **state)
 
 /* ---- Lives --------------------------------------------------------------------- */
 
-static size_t count_living(ground *p, pawl_store *store)
+static pawl_worker_info *list_living(ground *p, pawl_store *store, size_t *count)
 {
     pawl_worker_info *items = NULL;
-    size_t            count = 0;
-    if (pawl_store_worker_list(store, p->arena, &items, &count, &p->error) != PAWL_OK)
+    if (pawl_store_worker_list(store, p->arena, &items, count, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
+    return items;
+}
+
+static size_t count_living(ground *p, pawl_store *store)
+{
+    size_t count = 0;
+    (void)list_living(p, store, &count);
     return count;
+}
+
+/* Takes the change, and frees it. */
+static void change_workers(ground *p, bson_t *change)
+{
+    mongoc_collection_t *workers =
+        mongoc_client_get_collection(p->raw, p->database, "pawl_workers");
+    bson_t      *all = BCON_NEW("beat", "{", "$exists", BCON_BOOL(true), "}");
+    bson_error_t why;
+    if (!mongoc_collection_update_many(workers, all, change, NULL, NULL, &why))
+        fail_msg("%s", why.message);
+    bson_destroy(all);
+    bson_destroy(change);
+    mongoc_collection_destroy(workers);
 }
 
 /* The last heartbeats of all workers were so long ago. */
 static void stand_still(ground *p, int seconds)
 {
-    mongoc_collection_t *workers =
-        mongoc_client_get_collection(p->raw, p->database, "pawl_workers");
     struct timespec time;
     (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &time);
-    bson_t *all = BCON_NEW("beat", "{", "$exists", BCON_BOOL(true), "}");
-    bson_t *past =
-        BCON_NEW("$set", "{", "beat", BCON_DATE_TIME(((int64_t)time.tv_sec - seconds) * 1000), "}");
-    bson_error_t why;
-    if (!mongoc_collection_update_many(workers, all, past, NULL, NULL, &why))
-        fail_msg("%s", why.message);
-    bson_destroy(all);
-    bson_destroy(past);
-    mongoc_collection_destroy(workers);
+    change_workers(p, BCON_NEW("$set", "{", "beat",
+                               BCON_DATE_TIME(((int64_t)time.tv_sec - seconds) * 1000), "}"));
+}
+
+/* Its document, as a pawl that knew nothing of programs writes it, tells of none. */
+static void a_worker_of_an_older_pawl_is_listed(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_worker(p);
+    size_t      count = 0;
+    change_workers(p, BCON_NEW("$unset", "{", "host", BCON_INT32(1), "program", BCON_INT32(1),
+                               "program_version", BCON_INT32(1), "pawl_version", BCON_INT32(1),
+                               "started", BCON_INT32(1), "}"));
+    const pawl_worker_info *row = list_living(p, store, &count);
+    assert_int_equal(count, 1);
+    assert_true(row->seen > 0);
+    assert_int_equal(row->host.size + row->program.size + row->program_version.size, 0);
+    assert_int_equal(row->pawl_version.size, 0);
+    assert_int_equal(row->started, 0);
+    pawl_store_close(store);
 }
 
 /* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
@@ -247,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SERVER(a_lease_is_one_of_the_servers_clock),
         ON_SERVER(a_handle_beats_for_workers_of_others),
+        ON_SERVER(a_worker_of_an_older_pawl_is_listed),
         ON_SERVER(o26_a_worker_that_takes_long_keeps_its_claims),
         ON_SERVER(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
     };

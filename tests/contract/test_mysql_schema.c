@@ -177,8 +177,23 @@ static void d38_verify_sees_every_difference(void **state)
             "default 7, add column Theirs int",
             "column Mine is not known, not null and has no default",
             "alter table pawl_queue drop column Mine"); /* the others do no harm */
-    differs(p, "update pawl_schema set Version = 1", "expected version 4, found 1",
-            "update pawl_schema set Version = 4");
+    differs(p, "update pawl_schema set Version = 1", "expected version 5, found 1",
+            "update pawl_schema set Version = 5");
+}
+
+/* Columns that came with version 5. */
+static void a_table_of_the_version_before_gets_its_columns(void **state)
+{
+    ground     *p = ground_of(state);
+    found_lines l = {{0}, 0};
+    apply(p);
+    raw_run(p->raw, "alter table pawl_workers drop column Host, drop column Program, "
+                    "drop column ProgramVersion, drop column PawlVersion, drop column Started");
+    raw_run(p->raw, "update pawl_schema set Version = 4");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    assert_int_equal(l.count, 6);
+    apply(p);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
 }
 
 /* ---- What apply would run -------------------------------------------------- */
@@ -246,7 +261,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_text(p, "a newer pawl made it");
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
-    raw_run(p->raw, "update pawl_schema set Version = 5");
+    raw_run(p->raw, "update pawl_schema set Version = 6");
     raw_run(p->raw, "alter table pawl_workers add column Later bigint default 7 not null");
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_OK); /* one version ahead */
@@ -254,7 +269,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
                 pawl_store_worker_open(store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), 1, &p->error),
                 PAWL_OK);
     pawl_store_close(store);
-    raw_run(p->raw, "update pawl_schema set Version = 4");
+    raw_run(p->raw, "update pawl_schema set Version = 5");
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id bigint null");
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     expect_text(p, "incorrect data type: expected varchar(200), found bigint");
@@ -369,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next),
         ON_BOTH(d38_verify_sees_every_difference),
+        ON_BOTH(a_table_of_the_version_before_gets_its_columns),
         ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline),
         ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused),
         ON_BOTH(d27_drop_leaves_what_is_not_pawls),

@@ -165,8 +165,8 @@ static const difference differences[] = {
      "function pawl_send is not that of this version of pawl"},
     {2, "alter function pawl_send set search_path = elsewhere",
      "function pawl_send: its search_path is not the schema "},
-    {0, "update pawl_schema set \"Version\" = 0", "table pawl_schema: expected version 4, found 0"},
-    {1, "delete from pawl_schema", "table pawl_schema: expected version 4, found 0"},
+    {0, "update pawl_schema set \"Version\" = 0", "table pawl_schema: expected version 5, found 0"},
+    {1, "delete from pawl_schema", "table pawl_schema: expected version 5, found 0"},
     {0,
      "alter table pawl_leases rename column \"Expires\" to \"Ends\"; "
      "alter table pawl_leases alter column \"Ends\" drop not null",
@@ -280,7 +280,7 @@ static void a_newer_schema_is_left_alone(void **state)
     apply_schema(p, p->url, order_tables, 1);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 9; drop table pawl_dead");
     expect_code(p, open_with(p, p->url, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "has version 9, this program knows version 4");
+    expect_text(p, "has version 9, this program knows version 5");
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_VERIFY,
                                              PAWL_SCHEMA_DROP};
     for (size_t i = 0; i < 3; i++) {

@@ -15,7 +15,7 @@ int main(void)
 
 #include "contract/postgres_ground.h"
 
-#include "contract/upgrade.h"
+#include "contract/upgrade_5.h"
 
 #define AT "'2026-01-01 00:00:00+00'"
 
@@ -67,11 +67,11 @@ static void the_script_lowers_no_version(void **state)
 {
     ground *p = *state;
     make_version_1(p);
-    raw_run(p->pg, "update pawl_schema set \"Version\" = 4");
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 6");
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     raw_run(p->pg, script->text);
     free(script);
-    expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "4");
+    expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "6");
 }
 
 static void appliers_wait_for_one_another(void **state)
@@ -212,16 +212,17 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 /* As the program before this one made it. */
 static void the_last_version_is_upgraded(void **state)
 {
-    static const char *const before[] = {"table pawl_schema: expected version 4, found 3\n",
-                                         "table pawl_history is missing\n"};
+    static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
+                                         WORKER_DIFFERENCES};
     ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
-    raw_run(p->pg, "drop table pawl_history");
-    raw_run(p->pg, "update pawl_schema set \"Version\" = 3");
-    expect_differences(p, before, 2);
+    raw_run(p->pg, TO_VERSION_4);
+    expect_differences(p, before, 6);
     apply_upgrade(p, PAWL_OK);
     expect_differences(p, NULL, 0);
+    raw_run(p->pg, OLD_WORKER(AT)); /* by a program of version 4, which goes on */
+    expect_old_worker(p);
     expect_delivered(p);
 }
 
@@ -266,7 +267,7 @@ static void d34_a_plan_upgrades(void **state)
 {
     ground *p = *state;
     make_version_1(p);
-    plan_is_run(p, "-- table pawl_schema: expected version 4, found 1\n");
+    plan_is_run(p, "-- table pawl_schema: expected version 5, found 1\n");
     expect_delivered(p);
 }
 

@@ -15,7 +15,7 @@ int main(void)
 
 #include "contract/sqlite_ground.h"
 
-#include "contract/upgrade.h"
+#include "contract/upgrade_5.h"
 
 #define AT "1767225600000000"
 
@@ -58,7 +58,7 @@ static void opening_for_work_upgrades(void **state)
     make_version_1(p);
     snprintf(url, sizeof url, "%s?create=no", p->url);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "this program needs version 4");
+    expect_text(p, "this program needs version 5");
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
     pawl_store_close(store);
     expect_differences(p, NULL, 0);
@@ -116,7 +116,7 @@ static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
 static void the_script_leaves_the_column_to_apply(void **state)
 {
     static const char *const left[] = {"column AttemptsBefore is missing",
-                                       "column History is missing", "found 1"};
+                                       "column History is missing", "found 1", WORKER_DIFFERENCES};
     ground                  *p      = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -126,7 +126,7 @@ static void the_script_leaves_the_column_to_apply(void **state)
     raw_run(db, script->text);
     sqlite3_close(db);
     free(script);
-    expect_differences(p, left, 3);
+    expect_differences(p, left, 8);
     apply_upgrade(p, PAWL_OK);
     expect_differences(p, NULL, 0);
 }
@@ -149,18 +149,19 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 /* As the program before this one made it. */
 static void the_last_version_is_upgraded(void **state)
 {
-    static const char *const before[] = {"table pawl_schema: expected version 4, found 3\n",
-                                         "table pawl_history is missing\n"};
+    static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
+                                         WORKER_DIFFERENCES};
     ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     sqlite3 *db = raw_open(p->path);
-    raw_run(db, "drop table pawl_history");
-    raw_run(db, "update pawl_schema set Version = 3");
-    sqlite3_close(db);
-    expect_differences(p, before, 2);
+    raw_run(db, TO_VERSION_4);
+    expect_differences(p, before, 6);
     apply_upgrade(p, PAWL_OK);
     expect_differences(p, NULL, 0);
+    raw_run(db, OLD_WORKER(AT)); /* by a program of version 4, which goes on */
+    sqlite3_close(db);
+    expect_old_worker(p);
     expect_delivered(p);
 }
 

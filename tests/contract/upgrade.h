@@ -104,9 +104,16 @@ static inline void expect_differences(ground *p, const char *const *expected, si
 
 /* ---- Before -------------------------------------------------------------------- */
 
+#define WORKER_DIFFERENCES                                        \
+    "table pawl_workers: column Host is missing\n",               \
+        "table pawl_workers: column Program is missing\n",        \
+        "table pawl_workers: column ProgramVersion is missing\n", \
+        "table pawl_workers: column PawlVersion is missing\n",    \
+        "table pawl_workers: column Started is missing\n"
 static const char *const old_differences[] = {
-    "table pawl_schema: expected version 4, found 1\n",
+    "table pawl_schema: expected version 5, found 1\n",
     "table pawl_queue: column History is missing\n",
+    WORKER_DIFFERENCES,
     "table pawl_outbox: column AttemptsBefore is missing\n",
     "table pawl_outbox: index pawl_outbox_ended is missing\n",
     "table pawl_outbox: index pawl_outbox_held_id is missing\n",
@@ -129,7 +136,7 @@ static inline void expect_refused_as_old(ground *p)
         expect_code(p, code, PAWL_ESCHEMA);
         assert_null(store);
         assert_int_equal(pawl_code_exit(code), 4);
-        expect_text(p, "its schema has version 1, this program needs version 4; run: pawl schema "
+        expect_text(p, "its schema has version 1, this program needs version 5; run: pawl schema "
                        "apply --store ");
     }
     expect_differences(p, old_differences, OLD_DIFFERENCE_COUNT);

@@ -212,8 +212,10 @@ static pawl_code faulty_worker_open(pawl_store *store, pawl_text endpoint, pawl_
     if (code != PAWL_OK)
         return code;
     inner->worker = store->worker;
-    code          = pawl_store_worker_open(inner, endpoint, types, now, error);
-    code          = leave(fault_op_worker_open, is_mine, code, error);
+    pawl_store_program_set(inner, pawl_store_program(store)->program,
+                           pawl_store_program(store)->program_version);
+    code = pawl_store_worker_open(inner, endpoint, types, now, error);
+    code = leave(fault_op_worker_open, is_mine, code, error);
     if (code == PAWL_OK)
         follow(store);
     return code;

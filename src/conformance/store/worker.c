@@ -5,6 +5,8 @@
  */
 #include "conformance/suite/suite.h"
 
+#include "pawl/pawl.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -41,6 +43,40 @@ static void living_workers_are_listed(suite *s)
     EXPECT_EQ(s, count, 2);
     EXPECT(s, find(items, count, pawl_store_worker(a)) == NULL);
     EXPECT(s, find(items, count, pawl_store_worker(b)) != NULL);
+}
+
+static const pawl_worker_info *row_of(suite *s, pawl_store *reader, const pawl_store *store)
+{
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    EXPECT_OK(s, pawl_store_worker_list(reader, s->arena, &items, &count, &s->error));
+    const pawl_worker_info *row = find(items, count, pawl_store_worker(store));
+    EXPECT(s, row != NULL);
+    return row;
+}
+
+/* A name of the largest size comes back whole, in characters of two bytes; one byte more is cut. */
+static void a_worker_names_its_program(suite *s)
+{
+    pawl_store *a = suite_open_bare(s), *b = suite_open(s);
+    char        name[PAWL_NAME_SIZE_MAX + 2];
+    pawl_text   whole  = {.data = name, .size = PAWL_NAME_SIZE_MAX};
+    pawl_text   longer = {.data = name, .size = sizeof name};
+    for (size_t i = 0; i < sizeof name; i++)
+        name[i] = "\xC3\xA9"[i % 2];
+    pawl_store_program_set(a, whole, longer);
+    EXPECT_OK(s, pawl_store_worker_open(a, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
+    const pawl_worker_info *row = row_of(s, b, a), *about = pawl_store_program(a);
+    EXPECT_TEXT(s, row->program, whole);
+    EXPECT_TEXT(s, row->program_version, about->program_version);
+    EXPECT(s, row->program_version.size > 0 && row->program_version.size <= PAWL_NAME_SIZE_MAX);
+    EXPECT_TEXT(s, row->host, about->host);
+    EXPECT_TEXT(s, row->pawl_version, pawl_text_of(pawl_version()));
+    EXPECT(s, row->started > 0 && row->started <= row->seen);
+    row = row_of(s, a, b);
+    EXPECT_TEXT(s, row->host, about->host);
+    EXPECT_EQ(s, row->program.size, 0);
+    EXPECT_EQ(s, row->program_version.size, 0);
 }
 
 static void data_outlives_the_handle_that_wrote_it(suite *s)
@@ -92,7 +128,9 @@ static pawl_store *take_over(suite *s, const pawl_store *old)
 {
     pawl_store *by = suite_open_bare(s);
     pawl_store_worker_set(by, pawl_store_worker(old));
-    pawl_code code = pawl_store_worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error);
+    pawl_store_program_set(by, TEXT("heir"), TEXT("2"));
+    pawl_code code =
+        pawl_store_worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW + 1, &s->error);
     if (code == PAWL_EBUSY && strstr(s->error.text, PAWL_STORE_KEEPS_SESSION) != NULL)
         suite_not_applicable(s, PAWL_STORE_KEEPS_SESSION);
     EXPECT_CODE(s, code, PAWL_OK);
@@ -120,6 +158,20 @@ static void a_worker_that_is_taken_over_holds_nothing(suite *s)
     ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
     EXPECT(s, suite_try(&set, a, &refused) != PAWL_OK);
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
+}
+
+static void a_worker_that_is_taken_over_is_one_of_its_new_program(suite *s)
+{
+    pawl_store             *a = suite_open(s), *b = suite_open(s);
+    const pawl_worker_info *before = row_of(s, b, a);
+    EXPECT_EQ(s, before->program.size, 0);
+    pawl_store             *by    = take_over(s, a);
+    const pawl_worker_info *after = row_of(s, b, by);
+    EXPECT_TEXT(s, after->program, TEXT("heir"));
+    EXPECT_TEXT(s, after->program_version, TEXT("2"));
+    EXPECT_TEXT(s, after->host, before->host);
+    EXPECT_TEXT(s, after->pawl_version, before->pawl_version);
+    EXPECT(s, after->started > before->started);
 }
 
 /* With a transaction of its own that is open. */
@@ -382,6 +434,9 @@ static void a_partition_that_is_given_back_wakes(suite *s)
 
 static const suite_case cases[] = {
     {"E28 living workers are listed", living_workers_are_listed},
+    {"a worker names its program", a_worker_names_its_program},
+    {"a worker that is taken over is one of its new program",
+     a_worker_that_is_taken_over_is_one_of_its_new_program},
     {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},
     {"E16 an ended worker holds nothing", an_ended_worker_holds_nothing},
     {"E29 a worker that is taken over holds nothing", a_worker_that_is_taken_over_holds_nothing},

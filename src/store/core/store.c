@@ -13,8 +13,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/pawl.h"
 #include "pawl/store_driver.h"
 
+#include "base/calm.h"
+#include "base/cut.h"
 #include "store/core/call.h"
 #include "store/core/core.h"
 #include "store/core/offset.h"
@@ -37,12 +40,56 @@ typedef struct own_part {
     pawl__timing call;    /* the one that is under way */
     char         system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
     char         scheme[PAWL_PREFIX_SIZE_MAX + 1];
+    /* Texts of `self`: they are on each worker's row, so they fit a column of names. */
+    char             host[PAWL_NAME_SIZE_MAX + 1];
+    char             program[PAWL_NAME_SIZE_MAX + 1];
+    char             program_version[PAWL_NAME_SIZE_MAX + 1];
+    pawl_worker_info self; /* the program's part of the worker's row */
     alignas(max_align_t) char store[];
 } own_part;
 
 static own_part *own_of(pawl_store *store)
 {
     return (own_part *)(void *)((char *)store - offsetof(own_part, store));
+}
+
+/* ---- The program ---------------------------------------------------------- */
+
+/* A worker opens whatever its host or version is called: a name that no column would take is
+ * changed, and not refused. */
+static pawl_text keep_name(char kept[PAWL_NAME_SIZE_MAX + 1], pawl_text given)
+{
+    bool   is_cut = given.size > PAWL_NAME_SIZE_MAX;
+    size_t size   = is_cut ? PAWL_NAME_SIZE_MAX : given.size;
+    if (size > 0)
+        memcpy(kept, given.data, size);
+    kept[size] = '\0';
+    pawl__calm_line(kept, size);
+    if (is_cut)
+        pawl__text_end_cut(kept, PAWL_NAME_SIZE_MAX + 1);
+    return pawl_text_of(kept);
+}
+
+void pawl_store_program_set(pawl_store *store, pawl_text program, pawl_text version)
+{
+    own_part *own             = own_of(store);
+    own->self.program         = keep_name(own->program, program);
+    own->self.program_version = keep_name(own->program_version, version);
+}
+
+const pawl_worker_info *pawl_store_program(const pawl_store *store)
+{
+    return &own_of((pawl_store *)(uintptr_t)store)->self;
+}
+
+static void name_host(pawl_store *store)
+{
+    own_part *own       = own_of(store);
+    char      host[256] = ""; /* stays empty where the system tells no name */
+    (void)gethostname(host, sizeof host - 1);
+    own->self.host         = keep_name(own->host, pawl_text_of(host));
+    own->self.pawl_version = PAWL_TEXT(PAWL_VERSION);
+    pawl_store_program_set(store, PAWL_TEXT(""), PAWL_TEXT(""));
 }
 
 /* ---- Opening ------------------------------------------------------------ */
@@ -155,6 +202,7 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
         return code;
     }
     seed_ids(&own->random, made->worker);
+    name_host(made);
     *store = made;
     return PAWL_OK;
 }

@@ -24,7 +24,10 @@ const memory_table_kind pawl__memory_worker_kind = {
     .row_size      = sizeof(worker_row),
     .fields_offset = offsetof(worker_row, fields),
     .fields_size   = sizeof(pawl_worker_info),
-    .fixed         = {offsetof(worker_row, fields.endpoint), offsetof(worker_row, fields.types)},
+    .fixed         = {offsetof(worker_row, fields.endpoint), offsetof(worker_row, fields.types),
+                      offsetof(worker_row, fields.host), offsetof(worker_row, fields.program),
+                      offsetof(worker_row, fields.program_version),
+                      offsetof(worker_row, fields.pawl_version)},
     .index_count   = MEMORY_INDEX_COUNT(worker_row),
     .indexes       = {{by_id, NULL}},
 };
@@ -80,19 +83,18 @@ static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                    pawl_time now, pawl_error *error)
 {
-    memory_data     *data  = pawl__memory_enter(store);
-    memory_store    *self  = (memory_store *)store;
-    worker_row      *old   = find(data, store->worker);
-    const worker_row model = {
-        .fields = {.id       = store->worker,
-                   .endpoint = endpoint,
-                   .types    = types,
-                   .epoch    = old != NULL ? old->fields.epoch + 1 : 1,
-                   .pid      = (int64_t)self->process,
-                   .seen     = now},
-        .holder = self->holder,
-    };
-    worker_row *row = pawl__row_create(&data->workers, &model);
+    memory_data  *data    = pawl__memory_enter(store);
+    memory_store *self    = (memory_store *)store;
+    worker_row   *old     = find(data, store->worker);
+    worker_row    model   = {.fields = *pawl_store_program(store), .holder = self->holder};
+    model.fields.id       = store->worker;
+    model.fields.endpoint = endpoint;
+    model.fields.types    = types;
+    model.fields.epoch    = old != NULL ? old->fields.epoch + 1 : 1;
+    model.fields.pid      = (int64_t)self->process;
+    model.fields.seen     = now;
+    model.fields.started  = now;
+    worker_row *row       = pawl__row_create(&data->workers, &model);
     if (row != NULL) {
         if (old != NULL)
             replace_worker(data, old, self->holder);

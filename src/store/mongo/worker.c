@@ -1,7 +1,8 @@
 /* worker.c - workers: their documents, heartbeats, and the fence.
  *
  *     {_id: UUID, endpoint, types, epoch, pid, seen, beat: date of the server, last_commit: UUID, part,
- *      messages, timeouts, flushes, failures, conflicts, dead}
+ *      messages, timeouts, flushes, failures, conflicts, dead, host, program, program_version,
+ *      pawl_version, started}
  *
  * The heartbeat of 5 seconds is by the server's clock; without one for 15 seconds a worker is dead, and
  * others free what it has. The document of the zero id keeps the counters of those that ended.
@@ -20,7 +21,8 @@ static const pawl__field_list fields = PAWL__FIELDS(
     INFO(id, UUID), INFO(endpoint, TEXT), INFO(types, TEXT), INFO(epoch, INT), INFO(pid, INT),
     INFO(seen, TIME), INFO(counters.messages, INT), INFO(counters.timeouts, INT),
     INFO(counters.flushes, INT), INFO(counters.failures, INT), INFO(counters.conflicts, INT),
-    INFO(counters.dead, INT));
+    INFO(counters.dead, INT), INFO(host, TEXT), INFO(program, TEXT), INFO(program_version, TEXT),
+    INFO(pawl_version, TEXT), INFO(started, TIME));
 static const pawl__mongo_table workers =
     PAWL__MONGO_TABLE("workers", "id", fields, pawl_worker_info);
 static const pawl__mongo_table sums =
@@ -130,13 +132,15 @@ pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beati
 pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    fence_row row      = {.part = 0};
-    bool      is_there = false;
-    pawl_code code     = pawl__mongo_modify(
-            store, &fences, true, &row, &is_there, error,
-            "q: {_id: %u}, u: {$set: {endpoint: %t, types: %t, pid: %i, seen: %i}, $inc: {epoch: 1}, " BEATS
-            "}",
-            store->worker.uuid, endpoint, types, (int64_t)getpid(), now);
+    const pawl_worker_info *about    = pawl_store_program(store);
+    fence_row               row      = {.part = 0};
+    bool                    is_there = false;
+    pawl_code               code     = pawl__mongo_modify(
+                          store, &fences, true, &row, &is_there, error,
+                          "q: {_id: %u}, u: {$set: {endpoint: %t, types: %t, pid: %i, seen: %i, host: %t, program: %t, "
+                                            "program_version: %t, pawl_version: %t, started: %i}, $inc: {epoch: 1}, " BEATS "}",
+                          store->worker.uuid, endpoint, types, (int64_t)getpid(), now, about->host, about->program,
+                          about->program_version, about->pawl_version, now);
     if (code == PAWL_OK && row.epoch > 1)
         code = free_all(store, store->worker.uuid, error);
     if (code == PAWL_OK)

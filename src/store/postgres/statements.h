@@ -128,10 +128,14 @@
     X(WORKER_BEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")              \
     X(WORKER_TAKE,                                                                                   \
       "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "           \
-      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0) "        \
+      "[Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                           \
+      ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0, ?7, ?8, ?9, ?10, ?6) "                 \
       "on conflict ([Id]) do update set [Endpoint] = excluded.[Endpoint], "                          \
       "[Types] = excluded.[Types], [Process] = excluded.[Process], [Pid] = excluded.[Pid], "         \
-      "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1 returning w.[Epoch], w.ctid")               \
+      "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1, [Host] = excluded.[Host], "                \
+      "[Program] = excluded.[Program], [ProgramVersion] = excluded.[ProgramVersion], "               \
+      "[PawlVersion] = excluded.[PawlVersion], [Started] = excluded.[Started] "                      \
+      "returning w.[Epoch], w.ctid")                                                                 \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                    \
                     "returning [Epoch], [LastCommit], ctid")                                         \
     X(LOCK_TIMEOUT, "select set_config('lock_timeout', ?1, true)")                                   \

@@ -140,7 +140,8 @@ static void note_row(pawl__pg *store, pawl__pg_request *request)
 static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl_text endpoint,
                           pawl_text types, pawl_time now, int64_t *epoch, pawl_error *error)
 {
-    pawl__pg_request request;
+    const pawl_worker_info *about = pawl_store_program(&store->sql.base);
+    pawl__pg_request        request;
     pawl__pg_begin(&request, connection, PAWL__PG_WORKER_TAKE, error);
     pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
     pawl__pg_put_text(&request, endpoint);
@@ -148,6 +149,10 @@ static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl
     pawl__pg_put_int(&request, store->lock_number);
     pawl__pg_put_int(&request, store->pid);
     pawl__pg_put_time(&request, now);
+    pawl__pg_put_text(&request, about->host);
+    pawl__pg_put_text(&request, about->program);
+    pawl__pg_put_text(&request, about->program_version);
+    pawl__pg_put_text(&request, about->pawl_version);
     pawl_code code = pawl__pg_run(&request);
     if (code == PAWL_OK && pawl__pg_next(&request)) {
         *epoch = pawl__pg_get_int(&request);

@@ -36,8 +36,9 @@
     /* Workers, fence and leases. */                                                                  \
     X(WORKER_INSERT,                                                                                  \
       "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                 \
-      "[Seen], " PAWL__SQL_COUNTERS                                                                   \
-      ") values (?1, ?2, ?3, 1, ?4, ?5, {seen:?4|?6}, 0, 0, 0, 0, 0, 0)")                             \
+      "[Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                            \
+      ") values (?1, ?2, ?3, 1, ?4, ?5, {seen:?4|?6}, 0, 0, 0, 0, 0, 0, ?7, ?8, ?9, ?10, "            \
+      "{seen:?4|?6})")                                                                                \
     X(WORKER_FENCE,                                                                                   \
       "update {workers} set [LastCommit] = ?1, [Seen] = {seen:[Process]|?2}, "                        \
       "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "      \
@@ -45,7 +46,8 @@
       "where [Id] = ?9 and [Epoch] = ?10")                                                            \
     X(WORKER_REPLACE,                                                                                 \
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
-      "[Seen] = {seen:?3|?5}, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                 \
+      "[Seen] = {seen:?3|?5}, [Epoch] = [Epoch] + 1, [Host] = ?7, [Program] = ?8, "                   \
+      "[ProgramVersion] = ?9, [PawlVersion] = ?10, [Started] = {seen:?3|?5} where [Id] = ?6")         \
     X(WORKER_BEAT, "update {workers} set [Seen] = {seen:[Process]|[Seen]} where [Id] = ?1")           \
     X(WORKER_DEAD_LOCK, "select [Epoch] from {workers} where [Id] = ?1 and [Seen] < ?2{skip}")        \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \

@@ -14,7 +14,10 @@ const pawl__field_list pawl__sql_worker_row = PAWL__FIELDS(
     LIFE(worker, life.process, INT), LIFE(worker, life.seen, TIME),
     LIFE(worker, info.counters.messages, INT), LIFE(worker, info.counters.timeouts, INT),
     LIFE(worker, info.counters.flushes, INT), LIFE(worker, info.counters.failures, INT),
-    LIFE(worker, info.counters.conflicts, INT), LIFE(worker, info.counters.dead, INT));
+    LIFE(worker, info.counters.conflicts, INT), LIFE(worker, info.counters.dead, INT),
+    LIFE(worker, info.host, TEXT), LIFE(worker, info.program, TEXT),
+    LIFE(worker, info.program_version, TEXT), LIFE(worker, info.pawl_version, TEXT),
+    LIFE(worker, info.started, TIME));
 
 const pawl__field_list pawl__sql_lead_row =
     PAWL__FIELDS(LIFE(found_lead, row.name, TEXT), LIFE(found_lead, row.worker, UUID),

@@ -85,6 +85,7 @@
     "order by [Id] {limit:?4}"
 
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
+#define PAWL__SQL_PROGRAM "[Host], [Program], [ProgramVersion], [PawlVersion], [Started]"
 
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
@@ -125,8 +126,8 @@
           "[Failures]") ", " PAWL__SQL_SUM("[Conflicts]") ", " PAWL__SQL_SUM("[Dead]") " from {workers}")                        \
     X(WORKER_LIST,                                                                                                               \
       "select [Id], [Endpoint], [Types], [Epoch], case when [Pid] > 0 then [Pid] else 0 end, "                                   \
-      "[Seen], [Process], [Seen], " PAWL__SQL_COUNTERS " from {workers} where [Epoch] > 0 "                                      \
-      "order by [Id]")                                                                                                           \
+      "[Seen], [Process], [Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                                    \
+      " from {workers} where [Epoch] > 0 order by [Id]")                                                                         \
     X(WORKER_LIVES, "select [Process], [Seen] from {workers} where [Epoch] > 0")                                                 \
     X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
                  "from {leases} l join {workers} w on w.[Id] = l.[Worker] "                                                      \

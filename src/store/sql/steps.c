@@ -11,9 +11,15 @@ const pawl__sql_step pawl__sql_steps[] = {
     /* outbox_ended took its place: a row that was given up has an end as well. */
     {2, NULL, "outbox_dispatched", NULL, NULL},
     {2, "outbox", "AttemptsBefore", "0", NULL},
-    {3, "queue", "History", "null", NULL},
+    {3, "queue", "History", NULL, NULL},
     /* timeouts_named took its place. */
     {4, NULL, "timeouts_saga", NULL, " oracle "},
+    /* Null: the worker's program is of a version before. */
+    {5, "workers", "Host", NULL, NULL},
+    {5, "workers", "Program", NULL, NULL},
+    {5, "workers", "ProgramVersion", NULL, NULL},
+    {5, "workers", "PawlVersion", NULL, NULL},
+    {5, "workers", "Started", NULL, NULL},
 };
 const size_t pawl__sql_step_count = sizeof pawl__sql_steps / sizeof pawl__sql_steps[0];
 
@@ -35,14 +41,17 @@ static void add_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, c
     assert(column != NULL && "a step whose column is in no table");
     pawl__sql_append(text, "alter table ");
     pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->table));
-    pawl__sql_append(text, " add column ");
+    pawl__sql_append(text, dialect->add_column != NULL ? dialect->add_column : " add column ");
     pawl__sql_append(text,
                      dialect->adds_columns && !pawl__sql_guards(dialect, PAWL__SQL_MAKE_COLUMN)
                          ? "if not exists "
                          : "");
     pawl__sql_append_name(text, dialect, "", pawl_text_of(step->name));
-    pawl__sql_appendf(text, " %s %s default %s", dialect->types[column->type],
-                      column->is_nullable ? "null" : "not null", step->initial);
+    pawl__sql_appendf(text, " %s ", dialect->types[column->type]);
+    if (column->is_nullable)
+        pawl__sql_append(text, "null");
+    else
+        pawl__sql_appendf(text, "not null default %s", step->initial);
 }
 
 void pawl__sql_run_step(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,

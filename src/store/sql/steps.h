@@ -27,7 +27,7 @@ typedef struct pawl__sql_step {
     int         version; /* the first that has it so */
     const char *table;   /* a column comes to it; NULL: an index goes */
     const char *name;    /* of the column (described in tables.c), or of the index */
-    const char *initial; /* of the rows that are there, in SQL */
+    const char *initial; /* of the rows that are there, in SQL; NULL: null, or an index goes */
     const char *only;    /* as of pawl__sql_index */
 } pawl__sql_step;
 

@@ -209,7 +209,10 @@ static const pawl__sql_column worker_columns[] = {
     {"Seen", PAWL__SQL_TIME, false},        {"Messages", PAWL__SQL_INTEGER, false},
     {"Timeouts", PAWL__SQL_INTEGER, false}, {"Flushes", PAWL__SQL_INTEGER, false},
     {"Failures", PAWL__SQL_INTEGER, false}, {"Conflicts", PAWL__SQL_INTEGER, false},
-    {"Dead", PAWL__SQL_INTEGER, false},     {"Types", PAWL__SQL_TEXT, false},
+    {"Dead", PAWL__SQL_INTEGER, false},     {"Host", PAWL__SQL_NAME, true},
+    {"Program", PAWL__SQL_NAME, true},      {"ProgramVersion", PAWL__SQL_NAME, true},
+    {"PawlVersion", PAWL__SQL_NAME, true},  {"Started", PAWL__SQL_TIME, true},
+    {"Types", PAWL__SQL_TEXT, false},
 };
 
 /* "queue:NAME" belongs to a process, "lead:NAME" to a worker. */

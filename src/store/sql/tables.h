@@ -14,7 +14,7 @@
 
 /* Raised with every change to the tables below that this program cannot do
  * without; steps.c then has the step for a database of the version before. */
-#define PAWL__SQL_SCHEMA_VERSION 4
+#define PAWL__SQL_SCHEMA_VERSION 5
 
 /* Names of saga tables and their columns. */
 #define PAWL__SQL_TABLE_NAME_SIZE_MAX 128

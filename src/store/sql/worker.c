@@ -133,12 +133,18 @@ typedef struct row {
     pawl_time now;
     int64_t   epoch;
     pawl_uuid last_commit;
+    pawl_text host;
+    pawl_text program;
+    pawl_text program_version;
+    pawl_text pawl_version;
 } row;
 
 #define ROW(member, as) PAWL__AS_OF(row, member, as)
-static const pawl__field insert_fields[] = {ROW(id, UUID),    ROW(endpoint, TEXT),
-                                            ROW(types, TEXT), ROW(process, INT),
-                                            ROW(pid, INT),    ROW(now, TIME)};
+#define PROGRAM \
+    ROW(host, TEXT), ROW(program, TEXT), ROW(program_version, TEXT), ROW(pawl_version, TEXT)
+static const pawl__field insert_fields[] = {
+    ROW(id, UUID), ROW(endpoint, TEXT), ROW(types, TEXT), ROW(process, INT),
+    ROW(pid, INT), ROW(now, TIME),      PROGRAM};
 
 static const pawl__field_list by_id    = {insert_fields, 1};
 static const pawl__field_list read_row = PAWL__FIELDS(ROW(epoch, INT), ROW(last_commit, UUID));
@@ -146,7 +152,7 @@ static const pawl__field_list read_row = PAWL__FIELDS(ROW(epoch, INT), ROW(last_
 static const pawl__sql_write replace = {
     .statement  = PAWL__SQL_WORKER_REPLACE,
     .parameters = PAWL__FIELDS(ROW(endpoint, TEXT), ROW(types, TEXT), ROW(process, INT),
-                               ROW(pid, INT), ROW(now, TIME), ROW(id, UUID)),
+                               ROW(pid, INT), ROW(now, TIME), ROW(id, UUID), PROGRAM),
 };
 static const pawl__sql_write insert = {
     .statement  = PAWL__SQL_WORKER_INSERT,
@@ -199,12 +205,17 @@ static pawl_code open_worker(pawl_store *store, row worker, pawl_error *error)
 pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                 pawl_time now, pawl_error *error)
 {
-    row       worker = {.id       = store->worker.uuid,
-                        .endpoint = endpoint,
-                        .types    = types,
-                        .pid      = getpid(),
-                        .now      = now};
-    pawl_code code   = pawl__sql_ops_of(store)->own_lock(store, &worker.process, error);
+    const pawl_worker_info *about  = pawl_store_program(store);
+    row                     worker = {.id              = store->worker.uuid,
+                                      .endpoint        = endpoint,
+                                      .types           = types,
+                                      .pid             = getpid(),
+                                      .now             = now,
+                                      .host            = about->host,
+                                      .program         = about->program,
+                                      .program_version = about->program_version,
+                                      .pawl_version    = about->pawl_version};
+    pawl_code               code = pawl__sql_ops_of(store)->own_lock(store, &worker.process, error);
     if (code == PAWL_OK)
         PAWL__SQL_TRY(store, code, open_worker(store, worker, error));
     return code;

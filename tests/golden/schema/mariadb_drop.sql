@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for MariaDB 10.6 or later. To run it:
+-- Tables of pawl, version 5, for MariaDB 10.6 or later. To run it:
 --     mariadb DATABASE <FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns

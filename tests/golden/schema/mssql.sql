@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for SQL Server 2016 or later. To run it:
+-- Tables of pawl, version 5, for SQL Server 2016 or later. To run it:
 --     sqlcmd -b -x -f 65001 -d DATABASE -i FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -316,9 +316,24 @@ create table [dbo].[pawl_workers] (
     [Failures] bigint not null,
     [Conflicts] bigint not null,
     [Dead] bigint not null,
+    [Host] nvarchar(201) collate Latin1_General_100_BIN2 null,
+    [Program] nvarchar(201) collate Latin1_General_100_BIN2 null,
+    [ProgramVersion] nvarchar(201) collate Latin1_General_100_BIN2 null,
+    [PawlVersion] nvarchar(201) collate Latin1_General_100_BIN2 null,
+    [Started] datetime2(6) null,
     [Types] nvarchar(max) collate Latin1_General_100_BIN2 not null,
     primary key ([Id])
 );
+if col_length(N'[dbo].[pawl_workers]', N'Host') is null
+    alter table [dbo].[pawl_workers] add [Host] nvarchar(201) collate Latin1_General_100_BIN2 null;
+if col_length(N'[dbo].[pawl_workers]', N'Program') is null
+    alter table [dbo].[pawl_workers] add [Program] nvarchar(201) collate Latin1_General_100_BIN2 null;
+if col_length(N'[dbo].[pawl_workers]', N'ProgramVersion') is null
+    alter table [dbo].[pawl_workers] add [ProgramVersion] nvarchar(201) collate Latin1_General_100_BIN2 null;
+if col_length(N'[dbo].[pawl_workers]', N'PawlVersion') is null
+    alter table [dbo].[pawl_workers] add [PawlVersion] nvarchar(201) collate Latin1_General_100_BIN2 null;
+if col_length(N'[dbo].[pawl_workers]', N'Started') is null
+    alter table [dbo].[pawl_workers] add [Started] datetime2(6) null;
 
 -- Rights that only one worker or process has
 if object_id(N'[dbo].[pawl_leases]', N'U') is null
@@ -366,8 +381,8 @@ create table [dbo].[pawl_schema] (
     primary key ([Part])
 );
 if not exists (select 1 from [dbo].[pawl_schema])
-    insert into [dbo].[pawl_schema] ([Part], [Version]) values ('pawl', 4);
-update [dbo].[pawl_schema] set [Version] = 4 where [Part] = 'pawl' and [Version] < 4;
+    insert into [dbo].[pawl_schema] ([Part], [Version]) values ('pawl', 5);
+update [dbo].[pawl_schema] set [Version] = 5 where [Part] = 'pawl' and [Version] < 5;
 
 -- Saga Plain: no correlation property
 if object_id(N'[dbo].[shop_Plain]', N'U') is null

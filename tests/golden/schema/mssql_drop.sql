@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for SQL Server 2016 or later. To run it:
+-- Tables of pawl, version 5, for SQL Server 2016 or later. To run it:
 --     sqlcmd -b -x -f 65001 -d DATABASE -i FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns

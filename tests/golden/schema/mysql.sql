@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for MySQL 8.0.1 or later. To run it:
+-- Tables of pawl, version 5, for MySQL 8.0.1 or later. To run it:
 --     mysql DATABASE <FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns
@@ -215,9 +215,49 @@ create table if not exists `pawl_workers` (
     `Failures` bigint not null,
     `Conflicts` bigint not null,
     `Dead` bigint not null,
+    `Host` varchar(200) null,
+    `Program` varchar(200) null,
+    `ProgramVersion` varchar(200) null,
+    `PawlVersion` varchar(200) null,
+    `Started` datetime(6) null,
     `Types` longtext not null,
     primary key (`Id`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+set @pawl = (select if(count(*) = 0,
+    'alter table `pawl_workers` add column `Host` varchar(200) null',
+    'do 0') from information_schema.columns
+    where table_schema = database() and table_name = 'pawl_workers' and column_name = 'Host');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
+set @pawl = (select if(count(*) = 0,
+    'alter table `pawl_workers` add column `Program` varchar(200) null',
+    'do 0') from information_schema.columns
+    where table_schema = database() and table_name = 'pawl_workers' and column_name = 'Program');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
+set @pawl = (select if(count(*) = 0,
+    'alter table `pawl_workers` add column `ProgramVersion` varchar(200) null',
+    'do 0') from information_schema.columns
+    where table_schema = database() and table_name = 'pawl_workers' and column_name = 'ProgramVersion');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
+set @pawl = (select if(count(*) = 0,
+    'alter table `pawl_workers` add column `PawlVersion` varchar(200) null',
+    'do 0') from information_schema.columns
+    where table_schema = database() and table_name = 'pawl_workers' and column_name = 'PawlVersion');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
+set @pawl = (select if(count(*) = 0,
+    'alter table `pawl_workers` add column `Started` datetime(6) null',
+    'do 0') from information_schema.columns
+    where table_schema = database() and table_name = 'pawl_workers' and column_name = 'Started');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
 
 -- Rights that only one worker or process has
 create table if not exists `pawl_leases` (
@@ -255,8 +295,8 @@ create table if not exists `pawl_schema` (
     `Version` bigint not null,
     primary key (`Part`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
-insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 4) on duplicate key update `Part` = `Part`;
-update `pawl_schema` set `Version` = 4 where `Part` = 'pawl' and `Version` < 4;
+insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 5) on duplicate key update `Part` = `Part`;
+update `pawl_schema` set `Version` = 5 where `Part` = 'pawl' and `Version` < 5;
 
 -- Saga Plain: no correlation property
 create table if not exists `shop_Plain` (

@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for MySQL 8.0.1 or later. To run it:
+-- Tables of pawl, version 5, for MySQL 8.0.1 or later. To run it:
 --     mysql DATABASE <FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns

@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for Oracle 12.2 or later. To run it:
+-- Tables of pawl, version 5, for Oracle 12.2 or later. To run it:
 --     sqlplus USER@SERVICE @FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in what it says.
@@ -467,11 +467,56 @@ begin
     "FAILURES" number(19) not null,
     "CONFLICTS" number(19) not null,
     "DEAD" number(19) not null,
+    "HOST" varchar2(201 byte) null,
+    "PROGRAM" varchar2(201 byte) null,
+    "PROGRAMVERSION" varchar2(201 byte) null,
+    "PAWLVERSION" varchar2(201 byte) null,
+    "STARTED" timestamp(6) null,
     "TYPES" clob not null,
     primary key ("ID")
 )';
 exception when others then
     if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_WORKERS" add "HOST" varchar2(201 byte) null';
+exception when others then
+    if sqlcode <> -1430 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_WORKERS" add "PROGRAM" varchar2(201 byte) null';
+exception when others then
+    if sqlcode <> -1430 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_WORKERS" add "PROGRAMVERSION" varchar2(201 byte) null';
+exception when others then
+    if sqlcode <> -1430 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_WORKERS" add "PAWLVERSION" varchar2(201 byte) null';
+exception when others then
+    if sqlcode <> -1430 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'alter table "PAWL_WORKERS" add "STARTED" timestamp(6) null';
+exception when others then
+    if sqlcode <> -1430 then
         raise;
     end if;
 end;
@@ -559,7 +604,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'insert into "PAWL_SCHEMA" ("PART", "VERSION") values (''pawl'', 4)';
+    execute immediate 'insert into "PAWL_SCHEMA" ("PART", "VERSION") values (''pawl'', 5)';
     commit;
 exception when others then
     if sqlcode <> -1 then
@@ -568,7 +613,7 @@ exception when others then
 end;
 /
 begin
-    execute immediate 'update "PAWL_SCHEMA" set "VERSION" = 4 where "PART" = ''pawl'' and "VERSION" < 4';
+    execute immediate 'update "PAWL_SCHEMA" set "VERSION" = 5 where "PART" = ''pawl'' and "VERSION" < 5';
     commit;
 end;
 /

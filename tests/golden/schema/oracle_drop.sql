@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for Oracle 12.2 or later. To run it:
+-- Tables of pawl, version 5, for Oracle 12.2 or later. To run it:
 --     sqlplus USER@SERVICE @FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- Each step commits by itself, and sqlplus goes on behind an error: look for ORA- in what it says.

@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for PostgreSQL 14 or later. To run it:
+-- Tables of pawl, version 5, for PostgreSQL 14 or later. To run it:
 --     psql -v ON_ERROR_STOP=1 -f FILE
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- One transaction: all of it is done, or nothing. Two at once take turns
@@ -26,7 +26,7 @@ create table if not exists "pawl_queue" (
     "Headers" text not null,
     "Body" bytea not null
 );
-alter table "pawl_queue" add column if not exists "History" text null default null;
+alter table "pawl_queue" add column if not exists "History" text null;
 create unique index if not exists "pawl_queue_message"
     on "pawl_queue" ("Queue", "MessageId");
 create index if not exists "pawl_queue_due"
@@ -316,9 +316,19 @@ create table if not exists "pawl_workers" (
     "Failures" bigint not null,
     "Conflicts" bigint not null,
     "Dead" bigint not null,
+    "Host" text collate "C" null,
+    "Program" text collate "C" null,
+    "ProgramVersion" text collate "C" null,
+    "PawlVersion" text collate "C" null,
+    "Started" timestamptz null,
     "Types" text not null,
     primary key ("Id")
 );
+alter table "pawl_workers" add column if not exists "Host" text collate "C" null;
+alter table "pawl_workers" add column if not exists "Program" text collate "C" null;
+alter table "pawl_workers" add column if not exists "ProgramVersion" text collate "C" null;
+alter table "pawl_workers" add column if not exists "PawlVersion" text collate "C" null;
+alter table "pawl_workers" add column if not exists "Started" timestamptz null;
 alter table "pawl_workers" set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- Rights that only one worker or process has
@@ -360,8 +370,8 @@ create table if not exists "pawl_schema" (
     primary key ("Part")
 );
 drop index if exists "pawl_outbox_dispatched";
-insert into "pawl_schema" ("Part", "Version") values ('pawl', 4) on conflict ("Part") do nothing;
-update "pawl_schema" set "Version" = 4 where "Part" = 'pawl' and "Version" < 4;
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 5) on conflict ("Part") do nothing;
+update "pawl_schema" set "Version" = 5 where "Part" = 'pawl' and "Version" < 5;
 
 -- Saga Plain: no correlation property
 create table if not exists "shop_Plain" (

@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for PostgreSQL 14 or later. To run it:
+-- Tables of pawl, version 5, for PostgreSQL 14 or later. To run it:
 --     psql -v ON_ERROR_STOP=1 -f FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns

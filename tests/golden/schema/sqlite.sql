@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for SQLite 3.37 or later. To run it:
+-- Tables of pawl, version 5, for SQLite 3.37 or later. To run it:
 --     sqlite3 -bail DATABASE <FILE
 -- Makes the tables and indexes that are missing, and leaves rows as they are: it may be run
 -- again. Tables of an earlier version lack columns, too: "pawl schema apply" adds them
@@ -239,6 +239,11 @@ create table if not exists "pawl_workers" (
     "Failures" integer not null,
     "Conflicts" integer not null,
     "Dead" integer not null,
+    "Host" text collate binary null,
+    "Program" text collate binary null,
+    "ProgramVersion" text collate binary null,
+    "PawlVersion" text collate binary null,
+    "Started" integer null,
     "Types" text not null,
     primary key ("Id")
 ) strict;
@@ -282,7 +287,7 @@ create table if not exists "pawl_schema" (
     primary key ("Part")
 ) strict, without rowid;
 drop index if exists "pawl_outbox_dispatched";
-insert into "pawl_schema" ("Part", "Version") values ('pawl', 4) on conflict ("Part") do nothing;
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 5) on conflict ("Part") do nothing;
 
 -- Saga Plain: no correlation property
 create table if not exists "shop_Plain" (

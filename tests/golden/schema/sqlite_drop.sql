@@ -1,4 +1,4 @@
--- Tables of pawl, version 4, for SQLite 3.37 or later. To run it:
+-- Tables of pawl, version 5, for SQLite 3.37 or later. To run it:
 --     sqlite3 -bail DATABASE <FILE
 -- Drops the tables with all that they hold: harmless when they are gone
 -- One transaction: all of it is done, or nothing. Two at once take turns

@@ -14,8 +14,9 @@ cast(coalesce(sum(`Conflicts`), 0) as signed), cast(coalesce(sum(`Dead`), 0) as 
 
 -- WORKER_LIST
 select `Id`, `Endpoint`, `Types`, `Epoch`, case when `Pid` > 0 then `Pid` else 0 end, `Seen`,
-`Process`, `Seen`, `Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead` from
-`pawl_workers` where `Epoch` > 0 order by `Id`;
+`Process`, `Seen`, `Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`, `Host`,
+`Program`, `ProgramVersion`, `PawlVersion`, `Started` from `pawl_workers` where `Epoch` > 0 order by
+`Id`;
 
 -- WORKER_LIVES
 select `Process`, `Seen` from `pawl_workers` where `Epoch` > 0;
@@ -287,8 +288,10 @@ select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `Causa
 
 -- WORKER_INSERT
 insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
-`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, case
-when ? = 0 then utc_timestamp(6) else ? end, 0, 0, 0, 0, 0, 0);
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`, `Host`, `Program`,
+`ProgramVersion`, `PawlVersion`, `Started`) values (?, ?, ?, 1, ?, ?, case when ? = 0 then
+utc_timestamp(6) else ? end, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, case when ? = 0 then utc_timestamp(6)
+else ? end);
 
 -- WORKER_FENCE
 update `pawl_workers` set `LastCommit` = ?, `Seen` = case when `Process` = 0 then utc_timestamp(6)
@@ -298,7 +301,9 @@ else ? end, `Messages` = `Messages` + ?, `Timeouts` = `Timeouts` + ?, `Flushes` 
 
 -- WORKER_REPLACE
 update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = case when
-? = 0 then utc_timestamp(6) else ? end, `Epoch` = `Epoch` + 1 where `Id` = ?;
+? = 0 then utc_timestamp(6) else ? end, `Epoch` = `Epoch` + 1, `Host` = ?, `Program` = ?,
+`ProgramVersion` = ?, `PawlVersion` = ?, `Started` = case when ? = 0 then utc_timestamp(6) else ?
+end where `Id` = ?;
 
 -- WORKER_BEAT
 update `pawl_workers` set `Seen` = case when `Process` = 0 then utc_timestamp(6) else `Seen` end
@@ -957,8 +962,8 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
--- WORKER_INSERT: 1 2 3 4 5 4 6
--- WORKER_REPLACE: 1 2 3 4 3 5 6
+-- WORKER_INSERT: 1 2 3 4 5 4 6 7 8 9 10 4 6
+-- WORKER_REPLACE: 1 2 3 4 3 5 7 8 9 10 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3

@@ -13,8 +13,9 @@ coalesce(sum("FAILURES"), 0), coalesce(sum("CONFLICTS"), 0), coalesce(sum("DEAD"
 
 -- WORKER_LIST
 select "ID", "ENDPOINT", "TYPES", "EPOCH", case when "PID" > 0 then "PID" else 0 end, "SEEN",
-"PROCESS", "SEEN", "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD" from
-"PAWL_WORKERS" where "EPOCH" > 0 order by "ID";
+"PROCESS", "SEEN", "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD", "HOST",
+"PROGRAM", "PROGRAMVERSION", "PAWLVERSION", "STARTED" from "PAWL_WORKERS" where "EPOCH" > 0 order by
+"ID";
 
 -- WORKER_LIVES
 select "PROCESS", "SEEN" from "PAWL_WORKERS" where "EPOCH" > 0;
@@ -280,8 +281,10 @@ only;
 
 -- WORKER_INSERT
 insert into "PAWL_WORKERS" ("ID", "ENDPOINT", "TYPES", "EPOCH", "PROCESS", "PID", "SEEN",
-"MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD") values (?, ?, ?, 1, ?, ?, case
-when ? = 0 then sys_extract_utc(systimestamp) else ? end, 0, 0, 0, 0, 0, 0);
+"MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD", "HOST", "PROGRAM",
+"PROGRAMVERSION", "PAWLVERSION", "STARTED") values (?, ?, ?, 1, ?, ?, case when ? = 0 then
+sys_extract_utc(systimestamp) else ? end, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, case when ? = 0 then
+sys_extract_utc(systimestamp) else ? end);
 
 -- WORKER_FENCE
 update "PAWL_WORKERS" set "LASTCOMMIT" = ?, "SEEN" = case when "PROCESS" = 0 then
@@ -291,7 +294,9 @@ sys_extract_utc(systimestamp) else ? end, "MESSAGES" = "MESSAGES" + ?, "TIMEOUTS
 
 -- WORKER_REPLACE
 update "PAWL_WORKERS" set "ENDPOINT" = ?, "TYPES" = ?, "PROCESS" = ?, "PID" = ?, "SEEN" = case when
-? = 0 then sys_extract_utc(systimestamp) else ? end, "EPOCH" = "EPOCH" + 1 where "ID" = ?;
+? = 0 then sys_extract_utc(systimestamp) else ? end, "EPOCH" = "EPOCH" + 1, "HOST" = ?, "PROGRAM" =
+?, "PROGRAMVERSION" = ?, "PAWLVERSION" = ?, "STARTED" = case when ? = 0 then
+sys_extract_utc(systimestamp) else ? end where "ID" = ?;
 
 -- WORKER_BEAT
 update "PAWL_WORKERS" set "SEEN" = case when "PROCESS" = 0 then sys_extract_utc(systimestamp) else
@@ -1280,8 +1285,8 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5
--- WORKER_INSERT: 1 2 3 4 5 4 6
--- WORKER_REPLACE: 1 2 3 4 3 5 6
+-- WORKER_INSERT: 1 2 3 4 5 4 6 7 8 9 10 4 6
+-- WORKER_REPLACE: 1 2 3 4 3 5 7 8 9 10 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3

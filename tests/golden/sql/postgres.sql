@@ -21,8 +21,9 @@ cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as 
 
 -- WORKER_LIST
 select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0 end, "Seen",
-"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from
-"pawl_workers" where "Epoch" > 0 order by "Id";
+"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead", "Host",
+"Program", "ProgramVersion", "PawlVersion", "Started" from "pawl_workers" where "Epoch" > 0 order by
+"Id";
 
 -- WORKER_LIVES
 select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
@@ -419,10 +420,13 @@ update "pawl_workers" set "Seen" = $1 where "Id" = $2 and "Epoch" = $3;
 
 -- WORKER_TAKE
 insert into "pawl_workers" as w ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
-"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values ($1, $2, $3, 1, $4, $5,
-$6, 0, 0, 0, 0, 0, 0) on conflict ("Id") do update set "Endpoint" = excluded."Endpoint", "Types" =
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead", "Host", "Program",
+"ProgramVersion", "PawlVersion", "Started") values ($1, $2, $3, 1, $4, $5, $6, 0, 0, 0, 0, 0, 0, $7,
+$8, $9, $10, $6) on conflict ("Id") do update set "Endpoint" = excluded."Endpoint", "Types" =
 excluded."Types", "Process" = excluded."Process", "Pid" = excluded."Pid", "Seen" = excluded."Seen",
-"Epoch" = w."Epoch" + 1 returning w."Epoch", w.ctid;
+"Epoch" = w."Epoch" + 1, "Host" = excluded."Host", "Program" = excluded."Program", "ProgramVersion"
+= excluded."ProgramVersion", "PawlVersion" = excluded."PawlVersion", "Started" = excluded."Started"
+returning w."Epoch", w.ctid;
 
 -- WORKER_RAISE
 update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = $1 returning "Epoch", "LastCommit",

@@ -21,8 +21,9 @@ cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as 
 
 -- WORKER_LIST
 select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0 end, "Seen",
-"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from
-"pawl_workers" where "Epoch" > 0 order by "Id";
+"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead", "Host",
+"Program", "ProgramVersion", "PawlVersion", "Started" from "pawl_workers" where "Epoch" > 0 order by
+"Id";
 
 -- WORKER_LIVES
 select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
@@ -255,8 +256,9 @@ select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "Causa
 
 -- WORKER_INSERT
 insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
-"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, ?2, ?3, 1, ?4, ?5,
-?6, 0, 0, 0, 0, 0, 0);
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead", "Host", "Program",
+"ProgramVersion", "PawlVersion", "Started") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0, ?7,
+?8, ?9, ?10, ?6);
 
 -- WORKER_FENCE
 update "pawl_workers" set "LastCommit" = ?1, "Seen" = ?2, "Messages" = "Messages" + ?3, "Timeouts" =
@@ -265,7 +267,8 @@ update "pawl_workers" set "LastCommit" = ?1, "Seen" = ?2, "Messages" = "Messages
 
 -- WORKER_REPLACE
 update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" = ?4, "Seen" = ?5,
-"Epoch" = "Epoch" + 1 where "Id" = ?6;
+"Epoch" = "Epoch" + 1, "Host" = ?7, "Program" = ?8, "ProgramVersion" = ?9, "PawlVersion" = ?10,
+"Started" = ?5 where "Id" = ?6;
 
 -- WORKER_BEAT
 update "pawl_workers" set "Seen" = "Seen" where "Id" = ?1;

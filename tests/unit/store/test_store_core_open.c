@@ -5,6 +5,7 @@
  */
 #include "support/lean.h"
 
+#include "pawl/pawl.h"
 #include "store/core/wake.h"
 
 #include <stdio.h>
@@ -83,6 +84,57 @@ static int reset(void **state)
 
 static const pawl_saga_table        table    = {.type = PAWL_TEXT_INIT("Order")};
 static const pawl_saga_table *const tables[] = {&table, &table};
+
+/* ---- The program ---------------------------------------------------------- */
+
+static void expect_kept(pawl_text given, pawl_text expected)
+{
+    pawl_store *store = NULL;
+    assert_int_equal(pawl_store_open("kept:x", NULL, &store, NULL), PAWL_OK);
+    const pawl_worker_info *about = pawl_store_program(store);
+    pawl_store_program_set(store, PAWL_TEXT("another"), given);
+    assert_string_equal(about->program.data, "another");
+    assert_string_equal(about->program_version.data, expected.data);
+    assert_int_equal(about->program_version.size, expected.size);
+    pawl_store_program_set(store, given, PAWL_TEXT(""));
+    assert_string_equal(about->program.data, expected.data);
+    assert_int_equal(about->program_version.size, 0);
+    pawl_store_close(store);
+}
+
+static void a_program_is_kept_as_a_name_that_every_store_takes(void **state)
+{
+    char      name[PAWL_NAME_SIZE_MAX + 1], expected[PAWL_NAME_SIZE_MAX + 1];
+    pawl_text whole = {.data = name, .size = PAWL_NAME_SIZE_MAX};
+    (void)state;
+    expect_kept(PAWL_TEXT("2.4.1"), PAWL_TEXT("2.4.1"));
+    expect_kept((pawl_text){.size = 0}, PAWL_TEXT(""));
+    expect_kept((pawl_text){.data = "a\nb\xFF\0c", .size = 6}, PAWL_TEXT("a b??c"));
+
+    for (size_t i = 0; i < sizeof name; i++)
+        name[i] = "\xC3\xA9"[i % 2]; /* the last byte begins a character */
+    memcpy(expected, name, PAWL_NAME_SIZE_MAX);
+    expected[PAWL_NAME_SIZE_MAX] = '\0';
+    expect_kept(whole, pawl_text_of(expected));
+    /* 196 bytes and the dots: the next character would not fit. */
+    memcpy(expected + 196, "...", 4);
+    expect_kept((pawl_text){.data = name, .size = sizeof name}, pawl_text_of(expected));
+}
+
+static void a_handle_knows_its_host_and_its_pawl(void **state)
+{
+    char        host[300] = "";
+    pawl_store *store     = NULL;
+    (void)state;
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_int_equal(pawl_store_open("kept:x", NULL, &store, NULL), PAWL_OK);
+    const pawl_worker_info *about = pawl_store_program(store);
+    assert_string_equal(about->host.data, host);
+    assert_string_equal(about->pawl_version.data, pawl_version());
+    assert_int_equal(about->program.size, 0);
+    assert_int_equal(about->program_version.size, 0);
+    pawl_store_close(store);
+}
 
 /* ---- Options ------------------------------------------------------------ */
 
@@ -518,6 +570,8 @@ int main(void)
         return 1;
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_program_is_kept_as_a_name_that_every_store_takes, reset),
+        cmocka_unit_test_setup(a_handle_knows_its_host_and_its_pawl, reset),
         cmocka_unit_test_setup(the_driver_is_handed_what_was_given, reset),
         cmocka_unit_test_setup(options_that_are_absent_have_defaults, reset),
         cmocka_unit_test_setup(options_of_another_version_are_read_to_their_end, reset),
