@@ -91,8 +91,35 @@ static bool is_unread(const pawl_queue_message *message)
            memcmp(message->error.data, mark.data, mark.size) == 0;
 }
 
+static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b)
+{
+    return pawl_text_equal(a->endpoint, b->endpoint) && pawl_text_equal(a->program, b->program) &&
+           pawl_text_equal(a->program_version, b->program_version);
+}
+
+/* The programs of the queue's workers with their versions, each once: " (shop 1.4, shop 1.5)". Empty
+ * when none is known. */
+static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen *all,
+                             pawl_text queue)
+{
+    pawl_text said = PAWL_TEXT("");
+    for (size_t i = 0; i < all->worker_count; i++) {
+        const pawl_worker_info *worker = &all->workers[i];
+        size_t                  before = 0;
+        while (before < i && !is_same_program(&all->workers[before], worker))
+            before++;
+        if (before == i && worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue))
+            said = pawl_arena_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
+                                     said.size > 0 ? ", " : "", PAWL_TEXT_ARGS(worker->program),
+                                     worker->program_version.size > 0 ? " " : "",
+                                     PAWL_TEXT_ARGS(worker->program_version));
+    }
+    return said.size > 0 ? pawl_arena_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
+}
+
 /* Such messages are due again every few seconds: those that are looked at just now are found as well. */
-static pawl_code find_unread(pawl__doctor *doctor, const pawl_queue_stats *queue)
+static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                             const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
@@ -110,13 +137,14 @@ static pawl_code find_unread(pawl__doctor *doctor, const pawl_queue_stats *queue
     }
     if (code != PAWL_OK || oldest == NULL)
         return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    pawl_text programs = programs_of(doctor, all, queue->queue);
     return pawl__doctor_find(
         doctor, "versions", PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
         "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
-        "does: the oldest is %.*s (%.*s), due %s: %.*s",
+        "does%.*s: the oldest is %.*s (%.*s), due %s: %.*s",
         PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
-        plural((int64_t)count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(oldest->row.message.id),
-        PAWL_TEXT_ARGS(oldest->row.message.type),
+        plural((int64_t)count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
+        PAWL_TEXT_ARGS(oldest->row.message.id), PAWL_TEXT_ARGS(oldest->row.message.type),
         pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
 }
 
@@ -126,7 +154,7 @@ pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *a
     pawl_code code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
         if (all->stats.queues[i].ready + all->stats.queues[i].future > 0)
-            code = find_unread(doctor, &all->stats.queues[i]);
+            code = find_unread(doctor, all, &all->stats.queues[i]);
     if (code == PAWL_OK && doctor->found.count == count)
         code = pawl__doctor_find(doctor, "versions", PAWL_FINDING_OK, "",
                                  "no message waits for a program that reads its version");

@@ -1,5 +1,5 @@
-/* worker.c - `pawl worker list|show`: the workers, their leases and their counts, and what one has in
- * hand as far as the store tells.
+/* worker.c - `pawl worker list|show`: the workers, the versions of their programs, their leases and
+ * their counts, and what one has in hand as far as the store tells.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ typedef struct verb_fields {
 enum { ACTION_LIST, ACTION_SHOW };
 static const char *const       action_names[] = {"list", "show", NULL};
 static const pawl__choice_line action_lines[] = {
-    {"", "who is alive, what each has done, and who leads"},
+    {"", "who is alive: its program and version, its host, what it has done, and who leads"},
     {"ID", "one of them, and the message that it runs alone, since when"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
@@ -68,6 +68,10 @@ typedef struct worker_row {
 static const pawl__column columns[] = {
     WORKER("id", ID, info.id, "id"),
     WORKER("endpoint", TEXT, info.endpoint, "endpoint"),
+    WORKER("program", TEXT, info.program, "program"),
+    WORKER("program_version", TEXT, info.program_version, "version"),
+    WORKER("pawl_version", TEXT, info.pawl_version, "pawl"),
+    WORKER("host", TEXT, info.host, "host"),
     WORKER("pid", NUMBER, info.pid, "pid"),
     WORKER("epoch", COUNT, info.epoch, "epoch"),
     WORKER("leads", LIST, leads, "leads"),
@@ -77,6 +81,7 @@ static const pawl__column columns[] = {
     WORKER("failures", COUNT, info.counters.failures, "failures"),
     WORKER("conflicts", COUNT, info.counters.conflicts, "conflicts"),
     WORKER("dead", COUNT, info.counters.dead, "dead letters"),
+    WORKER("started", TIME, info.started, "started"),
     WORKER("seen", TIME, info.seen, "last seen"),
     WORKER("types", JSON, info.types, NULL),
     {"in_hand", PAWL__COLUMN_TEXT, offsetof(worker_row, next), NULL, PAWL__LEVEL_SHOW, NULL},

@@ -98,21 +98,21 @@ static void expect(pawl_code code, const char *text, results expected)
 static void a_store_that_takes_over_passes(void **state)
 {
     (void)state;
-    expect(PAWL_OK, "", (results){.passed = 2});
+    expect(PAWL_OK, "", (results){.passed = 3});
 }
 
 static void a_login_without_the_right_is_let_off(void **state)
 {
     (void)state;
     expect(PAWL_EBUSY, "another session keeps lock 7: the login may not end another session",
-           (results){.left = 2});
+           (results){.left = 3});
 }
 
 static void every_other_answer_fails(void **state)
 {
     (void)state;
-    expect(PAWL_EBUSY, "it is in a statement that does not end", (results){.failed = 2});
-    expect(PAWL_EDENIED, "the login may not end another session", (results){.failed = 2});
+    expect(PAWL_EBUSY, "it is in a statement that does not end", (results){.failed = 3});
+    expect(PAWL_EDENIED, "the login may not end another session", (results){.failed = 3});
 }
 
 int main(void)

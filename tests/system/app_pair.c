@@ -82,9 +82,9 @@ const pawl_application          *pawl_application_export(void)
     return &pair;
 }
 #elif !defined NO_EXPORT
-static const pawl_application pair = {PAWL_APPLICATION_HEAD, .name = "pair",
-                                      .endpoints =
-                                          (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
+static const pawl_application pair = {
+    PAWL_APPLICATION_HEAD, .name = "pair",
+    .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}, .version = "1.2-rc1"};
 PAWL_EXPORT_APPLICATION(pair);
 #else
 const pawl_endpoint_spec *const pair_endpoints[] = {&left, &right};

@@ -29,8 +29,10 @@
 
 #if defined(VERSION) || defined(HANDLED)
 #define AT_VERSION .version = 2,
+#define PROGRAM_VERSION "2.0"
 #else
 #define AT_VERSION
+#define PROGRAM_VERSION "1.4"
 #endif
 #if defined(UPCAST) || defined(HANDLED)
 #define WITH_UPCAST .upcast = upcast,
@@ -231,5 +233,6 @@ static const pawl_endpoint_spec shop        = {.name        = "shop",
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
 static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
-                                               .endpoints = PAWL_ENDPOINTS(&desk, &shop)};
+                                               .endpoints = PAWL_ENDPOINTS(&desk, &shop),
+                                               .version   = PROGRAM_VERSION};
 PAWL_EXPORT_APPLICATION(application);

@@ -219,12 +219,15 @@ left_is_led()
 }
 poll 20 left_is_led || die "nobody leads: $(pawl worker list)"
 [ "$(pawl worker list --json | grep -c '"leads":\["outbox/left"\]')" = 1 ] || die "two lead"
-expect 0 '^id +endpoint +pid +epoch +leads +handled +failures +conflicts +dead letters +last seen$' \
+expect 0 '^id +endpoint +program +version +pawl +host +pid +epoch +leads +handled +failures +conflicts +dead letters +started +last seen$' \
     pawl worker list
-expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+ +1 +0 +0 +0  .*Z \(.* ago\)$" pawl worker list
-expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+  outbox/left +0 +0 +0 +0  .*Z \(.* ago\)$" \
+pawl_is=$("$build_dir/pawl" version --json | sed -nE 's/.*"library":"([^"]*)".*/\1/p')
+host=$(uname -n)
+runs="pair +1\.2-rc1 +$pawl_is +$host +$pid"
+expect 0 "^[0-9a-f-]{36}  left +$runs +[0-9]+ +1 +0 +0 +0  .*Z \(.* ago\) +.*Z \(.* ago\)$" pawl worker list
+expect 0 "^[0-9a-f-]{36}  left +$runs +[0-9]+  outbox/left +0 +0 +0 +0  .*Z \(.* ago\)$" \
     pawl worker list
-expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoch\":[0-9]+,\"leads\":\[\],\"messages\":1,.*\"types\":\[\"pong\"\]\}$" \
+expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"program\":\"pair\",\"program_version\":\"1\.2-rc1\",\"pawl_version\":\"$pawl_is\",\"host\":\"$host\",\"pid\":$pid,\"epoch\":[0-9]+,\"leads\":\[\],\"messages\":1,.*\"started\":\"[^\"]*Z\",\"seen\":\"[^\"]*Z\",\"types\":\[\"pong\"\]\}$" \
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
 one=$(pawl worker list --json --endpoint right | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')

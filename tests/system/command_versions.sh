@@ -23,7 +23,7 @@ tells()
     grep -qE "\"error\":\"EVERSION: $2" "$work/out" || die "the versions are not said"
     grep -qE '"next":"looked at again .*until such a program runs"' "$work/out" || die "it is said to be handled"
     pawl doctor --json >"$work/out" 2>"$work/err"
-    grep -qE "\"check\":\"versions\",\"level\":\"warn\",\"text\":\"queue shop: 1 message waits for a program .*the oldest is $1 \\(place\\), due [^:]*: EVERSION: $2" \
+    grep -qE "\"check\":\"versions\",\"level\":\"warn\",\"text\":\"queue shop: 1 message waits for a program [^:]*no worker of it does \\(upgrade 1\\.4\\): the oldest is $1 \\(place\\), due [^:]*: EVERSION: $2" \
         "$work/out" || die "doctor does not say it"
     expect 0 '^  degraded  version_wait +queue shop: ' pawl stats --health version_wait=1ms
     grep -qE "^  degraded  version_wait +queue shop: $2" "$work/out" || die "stats does not say the versions"
