@@ -27,7 +27,7 @@
 #ifndef PAWL_API_H
 #define PAWL_API_H
 
-/* Also the number in the library's name, libpawl.so.N, which the system's loader looks for. */
+/* Also the number in the library's name, libpawl.so.N, which the system's loader searches. */
 #define PAWL_ABI 2u
 
 #if defined(__GNUC__)

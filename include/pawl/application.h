@@ -1,7 +1,7 @@
 /* application.h - the tables that describe an application: what it handles and
  * how a message finds its saga.
  *
- * A table is constant data, walked by the library by the sizes that the
+ * A table is constant data, read by the library by the sizes that the
  * application was built with, so fields can be appended later. Lists of rows
  * end with an empty row, lists of pointers with NULL: PAWL_ON(...), PAWL_SAGAS(...)
  * and their like write the end.
@@ -61,8 +61,8 @@ typedef struct pawl_handler {
     pawl_record_fn *message; /* NULL: a timeout */
     bool            is_list; /* an aggregator's: an array of messages */
     pawl_call_fn   *call;
-    bool            is_folded; /* a process's or an entity's: the state is the fold of its events */
-    const char     *name;      /* of the function, for people; NULL in older programs */
+    bool        is_folded; /* a process's or an entity's: the state is computed from its events */
+    const char *name;      /* of the function, for people; NULL in older programs */
 } pawl_handler;
 
 #define PAWL_HANDLE(function) (&function##_pawl_handler)
@@ -154,7 +154,7 @@ typedef struct pawl_on {
     const char         *key;         /* the message's property that finds the saga; "a.b" nests */
     const char    *transitional_key; /* the same for the transitional property; NULL: the key */
     bool           starts;           /* may begin a saga */
-    bool           own_sql;          /* runs alone, with SQL of its own: pawl_sqlite(ctx) ... */
+    bool           own_sql;          /* in a batch of its own, with SQL: pawl_sqlite(ctx) ... */
     pawl_not_found not_found;
     const pawl_handler *missing; /* PAWL_NOT_FOUND_CALL: a PAWL_MESSAGE_HANDLER */
     pawl_find_fn       *find;    /* instead of `key` */
@@ -197,7 +197,7 @@ typedef struct pawl_aggregator {
     int64_t             period;       /* microseconds; 0: none */
     int64_t             lease;        /* microseconds; 0: five minutes */
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
-    /* The handler runs alone, with pawl_sqlite(ctx) ...: its rows are written by the commit that
+    /* The handler runs in a batch of its own, with pawl_sqlite(ctx) ...: its rows are written by the commit that
      * removes its messages, or neither happens (E24). Refused where there is no SQL. */
     bool               own_sql;
     const pawl_effect *does; /* PAWL_DOES(...); NULL: not declared */
@@ -211,11 +211,11 @@ struct pawl_process {
     pawl_record_fn *state;
     const pawl_on  *on; /* .starts: begins a process; an entity begins with its first event */
     const pawl_apply *const *apply;      /* one for each event that it emits; ends with NULL */
-    int64_t                  fold_every; /* events between two stored folds; 0: none is stored */
+    int64_t                  fold_every; /* events between two snapshots; 0: none is stored */
     int32_t                  dispatches_remembered; /* 0: PAWL_DISPATCHES_REMEMBERED */
 };
 
-/* Reads the events of all streams in the order of their positions, each once, and
+/* Reads the events of all streams in the order of their global positions, each once, and
  * keeps its checkpoint in the commit of its handlers' effects. One worker of all
  * processes runs it at a time. A handler that fails, with whatever code, stops it
  * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that

@@ -53,10 +53,10 @@ PAWL_API int       pawl_uuid_compare(pawl_uuid left, pawl_uuid right);
 PAWL_API pawl_uuid pawl_uuid_v4(const uint8_t random[16]);
 /* Version 5 (SHA-1) of a name in a name space (RFC 9562). */
 PAWL_API pawl_uuid pawl_uuid_v5(pawl_uuid name_space, const void *name, size_t size);
-/* The id of a dispatch: version 5 over endpoint, source, version and index, the same on
- * every platform (O5, docs/dispatch-ids.md). `version` is that of the source's
+/* The id of a dispatch: version 5 over endpoint, ordering key (`source`), version and index, the same on
+ * every platform (O5, docs/dispatch-ids.md). `version` is that of the sender's
  * last event, `index` counts its dispatches from 0. Zero, which no store takes,
- * when the endpoint or the source is over its limit. From any thread. */
+ * when the endpoint or the ordering key is over its limit. From any thread. */
 PAWL_API pawl_dispatch_id pawl_dispatch_id_make(pawl_text endpoint, pawl_text source,
                                                 int64_t version, int32_t index);
 

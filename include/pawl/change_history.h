@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* The outcome of one run of a message's handlers, for one saga. A store does not look into it. */
+/* The outcome of one run of a message's handlers, for one saga. A store does not read it. */
 typedef struct pawl_history_entry {
     pawl_text endpoint;
     pawl_text source;     /* "TYPE/id" of the saga, or the stream's name; empty: no saga */

@@ -1,11 +1,11 @@
-/* change_journal.h - the changes to the journal: events, stored folds, checkpoints.
+/* change_journal.h - the changes to the event store: events, snapshots (`fold`), checkpoints.
  *
  *     stream      the events of one process or entity, versions 1, 2, 3 ...
- *     fold        the state that folding a stream's events gave, stored so that a
+ *     fold        a snapshot: the state computed from a stream's events, stored so that a
  *                 load need not read them all
- *     position    an event's number in the order of all streams, given after its
- *                 commit, so that a reader by position misses none
- *     checkpoint  the position that a projection has come to
+ *     position    the global position: an event's number in the order of all streams,
+ *                 assigned after its commit, so that a reader in this order misses none
+ *     checkpoint  the global position that a projection has come to
  *
  * Threads: plain data.
  * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
@@ -33,8 +33,8 @@ typedef struct pawl_event_append {
     pawl_event event;
 } pawl_event_append;
 
-/* Stores a fold, with what its stream remembers (O18). A stored fold of the
- * same or a later version stays. */
+/* Stores a snapshot, with the dispatch ids that its stream remembers (O18). A stored snapshot of
+ * the same or a later version stays. */
 typedef struct pawl_fold_set {
     PAWL__CHANGE_BASE
     pawl_text stream;

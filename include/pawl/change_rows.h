@@ -29,7 +29,7 @@ extern "C" {
 typedef enum pawl_queue_action {
     PAWL_QUEUE_DONE,    /* the row goes */
     PAWL_QUEUE_RELEASE, /* the row is free at once, nothing else changes */
-    PAWL_QUEUE_RETRY,   /* due, attempts, waiting_since and error are written; its place stays */
+    PAWL_QUEUE_RETRY, /* due, attempts, waiting_since and error are written; its queue order stays */
 } pawl_queue_action;
 
 typedef struct pawl_queue_settle {
@@ -39,8 +39,8 @@ typedef struct pawl_queue_settle {
     int64_t           seq;           /* the row, as claimed */
     pawl_time         due;           /* RETRY: not before this time */
     int32_t           attempts;      /* RETRY: delayed retries so far */
-    int32_t           deaths;        /* RETRY: processes that died with it */
-    pawl_time         waiting_since; /* RETRY: first time put back for "no saga yet", else 0 */
+    int32_t           deaths;        /* RETRY: processes that crashed with it */
+    pawl_time         waiting_since; /* RETRY: first time deferred for "no saga yet", else 0 */
     pawl_text         error;         /* RETRY: why, or empty */
     pawl_text         history;       /* RETRY: as in pawl_dead_set, or empty */
 } pawl_queue_settle;
@@ -141,7 +141,7 @@ typedef struct pawl_outbox_reset {
     pawl_time          at;   /* of the line of history */
 } pawl_outbox_reset;
 
-/* Removes exactly the rows of a snapshot. Refused with PAWL_ECONFLICT unless
+/* Removes exactly the rows of a leased batch. Refused with PAWL_ECONFLICT unless
  * all `ids` are there under the session's lease (A11, A12, A27). A
  * session of zero checks no lease and ignores ids that are gone. */
 typedef struct pawl_snapshot_remove {
@@ -177,15 +177,15 @@ typedef struct pawl_timeout_cancel {
     pawl_text    name;
 } pawl_timeout_cancel;
 
-/* A new pending row, due whatever `at` says: the rows of a source are made by several
+/* A new pending row, due whatever `at` says: the rows of an ordering key are made by several
  * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
  * untouched; a row whose stored type or body differs is refused with PAWL_EMISMATCH
  * (O5, O6). */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE
     pawl_dispatch_id dispatch_id;
-    pawl_text        source;      /* "type/id" of the producer; empty orders nothing */
-    int64_t          version;     /* sequence: source version ... */
+    pawl_text        source;      /* ordering key, "type/id" of the producer; empty: no order */
+    int64_t          version;     /* sequence: version of the sender ... */
     int32_t          index;       /* ... and index within it */
     pawl_text        endpoint;    /* the endpoint that produced it */
     pawl_text        destination; /* logical name of a route */
@@ -195,12 +195,12 @@ typedef struct pawl_outbox_add {
     pawl_time        at;
 } pawl_outbox_add;
 
-/* Held rows: the runner keeps back what follows a waiting row of a source, and
- * lets it go when that row is settled. */
+/* Blocked rows: the outbox dispatcher blocks the rows that follow a waiting row of an ordering key,
+ * and frees them when that row is settled. */
 typedef struct pawl_outbox_hold {
     PAWL__CHANGE_BASE
     pawl_text source;
-    int64_t   after; /* rows of the source with a larger id */
+    int64_t   after; /* rows of the ordering key with a larger id */
     bool      is_release;
 } pawl_outbox_hold;
 
@@ -260,8 +260,8 @@ typedef struct pawl_aggregator_remove {
 } pawl_aggregator_remove;
 
 /* A dead letter, unique by endpoint and message id: a second one changes
- * nothing. With `is_remove` the letter goes, and its inbox mark unless `keeps_mark`; with
- * `is_checked` that is refused with PAWL_EGONE unless there is a letter. */
+ * nothing. With `is_remove` the dead letter goes, and its deduplication record unless `keeps_mark`; with
+ * `is_checked` that is refused with PAWL_EGONE unless there is a dead letter. */
 typedef struct pawl_dead_set {
     PAWL__CHANGE_BASE
     bool         is_remove;

@@ -28,7 +28,7 @@ typedef struct pawl_send_options {
     int64_t            delay;          /* microseconds of business time */
     pawl_time          due;            /* instead of a delay; 0: none */
     const char        *id;             /* NULL: made by pawl */
-    const char        *correlation_id; /* NULL: that of the message in hand */
+    const char        *correlation_id; /* NULL: that of the current message */
     const pawl_header *headers;        /* ends with a NULL name */
 } pawl_send_options;
 
@@ -54,26 +54,26 @@ PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, co
 /* The same id, due time and headers in every queue. NULL options: none. */
 PAWL_API pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *options,
                                      const pawl_record *record, const void *message);
-/* To where the message in hand came from (its header "pawl.reply_to", which
+/* To where the current message came from (its header "pawl.reply_to", which
  * every send sets to the sender's queue). PAWL_EINVAL without one. */
 PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
 PAWL_API pawl_code pawl_reply_with(pawl_context *ctx, const pawl_send_options *options,
                                    const pawl_record *record, const void *message);
-/* To the endpoint that sent the message which began the saga in hand, however long ago (S23).
- * PAWL_EINVAL when there is no saga in hand, or that message had no header "pawl.reply_to": it
+/* To the endpoint that sent the message which began the current saga, however long ago (S23).
+ * PAWL_EINVAL when there is no current saga, or that message had no header "pawl.reply_to": it
  * came from outside. A process and an entity have none: their events say what they need. */
 PAWL_API pawl_code pawl_reply_to_originator(pawl_context *ctx, const pawl_record *record,
                                             const void *message);
-/* Leaves at once, in a commit of its own, whatever becomes of the message in hand
+/* Leaves at once, in a commit of its own, whatever becomes of the current message
  * (E23). From a handler with its own SQL, or of a pessimistic saga, it leaves by
- * another connection. SQLite lets nobody else write then: there it leaves in the commit
+ * another connection. SQLite lets no other connection write then: there it leaves in the commit
  * that says what became of the message, failed or not; when the program ends before that
  * commit the message is handled again, and sends again. PAWL_OK: it has left, or will in
  * that commit. Other codes fail the message, as any effect that is refused. */
 PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
                                  const pawl_record *record, const void *message);
 
-/* Sets the timeout of that name of the saga or process in hand, or re-arms it. An entity
+/* Sets the timeout of that name of the current saga or process, or re-arms it. An entity
  * has none. `delay` is microseconds of business time. PAWL_EINVAL when no handler is for
  * it. */
 PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
@@ -98,20 +98,20 @@ PAWL_API pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *
 
 /* ---- What is known ------------------------------------------------------- */
 
-/* Business time of the message in hand. */
+/* Business time of the current message. */
 PAWL_API pawl_time           pawl_now(const pawl_context *ctx);
 PAWL_API const pawl_message *pawl_message_in_hand(const pawl_context *ctx);
-/* Value of a header of the message in hand; data NULL when it has none. */
+/* Value of a header of the current message; data NULL when it has none. */
 PAWL_API pawl_text pawl_header_value(pawl_context *ctx, const char *name);
 /* Zero outside a saga. */
 PAWL_API pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx);
 /* Version the saga was loaded at; 0 when this message begins it. */
 PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
-/* The metadata of the saga in hand, as its row has it (S23): "SagaType", its name; "OriginalMessageId", the
+/* The metadata of the current saga, as its row has it (S23): "SagaType", its name; "OriginalMessageId", the
  * message that began it; "Originator", the queue of the endpoint that sent that message. data NULL
- * when it says nothing, and without a saga in hand. Lives as long as the context. */
+ * when it says nothing, and without a current saga. Lives as long as the context. */
 PAWL_API pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name);
-/* Partition of the aggregator whose flush is in hand, else empty. */
+/* Partition of the aggregator whose flush runs now, else empty. */
 PAWL_API pawl_text pawl_partition_in_hand(const pawl_context *ctx);
 /* Delayed retries this message has behind it. */
 PAWL_API int32_t pawl_attempts(const pawl_context *ctx);
@@ -126,8 +126,8 @@ PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
 
 /* The store's connection inside the transaction that pawl commits, for a handler, finder,
  * projection or aggregator that says .own_sql; NULL for one that does not, and when the store is
- * of another kind. An application that runs on several kinds asks for one after the other. NULL in
- * the test kit's store in memory, too, where asking fails the message (PAWL_EUNSUPPORTED).
+ * of another kind. An application that runs on several kinds requests one after the other. NULL in
+ * the test kit's store in memory, too, where the request fails the message (PAWL_EUNSUPPORTED).
  * Lent until the handler returns: no commit, no rollback, no close. */
 struct sqlite3;
 struct pg_conn;

@@ -21,11 +21,11 @@ typedef struct pawl_dead_query {
     pawl_text            type;
     pawl_text            code;       /* "EUNREACHABLE" */
     pawl_text            error_part; /* stands somewhere in the error's text, byte for byte */
-    pawl_time            at_min;     /* buried at this time or later */
+    pawl_time            at_min;     /* dead-lettered at this time or later */
     pawl_time            at_max;     /* at this time or earlier */
-    const pawl_dead_row *after;      /* letters behind this one, of which endpoint, id and time are
+    const pawl_dead_row *after; /* dead letters behind this one, of which endpoint, id and time are
                                         read; it need not be there any more. NULL: from the first */
-    size_t               count_max;  /* 0: all */
+    size_t               count_max; /* 0: all */
 } pawl_dead_query;
 
 #ifdef __cplusplus

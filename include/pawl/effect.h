@@ -3,10 +3,10 @@
  *     {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true,
  *      .does   = PAWL_DOES(PAWL_SENDS(charge_card, "billing"), PAWL_SETS("payment"))}
  *
- * `pawl topology print` draws what is declared: nobody can see in a function what it sends. A row
- * without .does declares nothing. A row with one is held to it: an effect of its
+ * `pawl topology print` draws what is declared: the effects cannot be read from a function. A row
+ * without .does declares nothing. A row with one has no other effects: an effect of its
  * handler that is not in the list is refused, as one with a name too long is (E26), so that the drawing
- * is true. Filters, and what runs before a commit, are nobody's rows and are not held to any.
+ * is true. Filters, and what runs before a commit, have no rows and are not checked.
  *
  * Tests: tests/unit/engine/test_engine_declared.c, tests/system/command_topology.sh
  *

@@ -31,10 +31,10 @@ extern "C" {
 typedef struct pawl_clock         pawl_clock;
 typedef struct pawl_transport_ops pawl_transport_ops; /* transport.h */
 
-/* Where a logical destination leads: with neither url nor sink to a queue in this
+/* Where a logical destination leads: with neither `url` nor `sink` to a queue in this
  * store, in the commit that sends; else through the outbox, to another store or a
- * transport (url), or to code of the application (sink). Runtime configuration, never
- * stored but for the name: which endpoint has a route for a timeout (E13). */
+ * transport (`url`), or to code of the application (`sink`: an outbound transport). Runtime
+ * configuration, never stored but for the name: which endpoint has a route for a timeout (E13). */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
     const char *url;           /* of a store or a transport */
@@ -42,19 +42,19 @@ typedef struct pawl_route {
     const char *system_prefix; /* of that store; NULL: "pawl_" */
 
     const pawl_transport_ops *sink;    /* borrowed until destroy; see transport.h */
-    void                     *context; /* of the sink, likewise */
+    void                     *context; /* of that transport, likewise */
     /* To the queue in this store, but through the outbox: later, in order, once. */
     bool is_outbox;
 } pawl_route;
 
-/* Something that only a person can mend went wrong again and again: `what` is
+/* Something that only a person can fix went wrong again and again: `what` is
  * "retention", "projection" when an event failed ten times (O29), or "breaker" when the endpoint's opened. Both
  * texts are borrowed for the call. Called on a thread of the endpoint, which goes on.
  * Must not call pawl, but for pawl_endpoint_stop. */
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
 
 /* Zero means what the endpoint's own table says (pawl_endpoint_spec.options), and zero there the
- * default in brackets. Of routes each name is looked for here first. Durations are
+ * default in brackets. A route's name is searched here first. Durations are
  * microseconds. Those that operators may set: docs/options.md. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
@@ -70,15 +70,15 @@ typedef struct pawl_endpoint_options {
     int64_t           timeout_lease;     /* [5 min] */
     int32_t           immediate_retries; /* in memory [3]; PAWL_NONE */
     int32_t           delayed_retries;   /* [5]; PAWL_NONE */
-    int64_t     retry_delay;      /* the first delayed one, doubling, each +/- 10 % jitter [10 s] */
-    int64_t     retry_delay_max;  /* [1 h] */
-    int32_t     conflict_retries; /* reloads before a conflict counts as a failure [20] */
-    int64_t     not_found_wait;   /* [30 s] of machine time */
-    int64_t     inbox_retention;  /* [7 days] */
-    int64_t     outbox_retention; /* dispatched rows [30 days] */
-    int32_t     outbox_batch;     /* [32] */
-    int32_t     outbox_attempts;  /* [10] */
-    int64_t     outbox_delay;     /* back-off of the runner, doubling, each +/- 10 % jitter [1 s] */
+    int64_t           retry_delay;       /* the first one, doubling, each +/- 10 % jitter [10 s] */
+    int64_t           retry_delay_max;   /* [1 h] */
+    int32_t           conflict_retries;  /* reloads before a conflict counts as a failure [20] */
+    int64_t           not_found_wait;    /* [30 s] of machine time */
+    int64_t           inbox_retention;   /* [7 days] */
+    int64_t           outbox_retention;  /* dispatched rows [30 days] */
+    int32_t           outbox_batch;      /* [32] */
+    int32_t           outbox_attempts;   /* [10] */
+    int64_t     outbox_delay; /* back-off of the dispatcher, doubling, each +/- 10 % jitter [1 s] */
     int64_t     outbox_delay_max; /* [5 min] */
     pawl_clock *business;         /* NULL: the system's */
     pawl_clock *machine;          /* NULL: the system's */
@@ -91,13 +91,13 @@ typedef struct pawl_endpoint_options {
     void                       *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
     int64_t stop_wait;     /* after stop, for what is in the application's code still [30 s] */
-    int64_t version_delay; /* between two looks at what is of a version that this program does not
+    int64_t version_delay; /* between two checks of a row whose version this program does not
                               read, +/- 10 % jitter [10 s] */
-    const pawl_recovery *recovery; /* PAWL_RECOVERY(...), looked at before the table's; or NULL */
+    const pawl_recovery *recovery; /* PAWL_RECOVERY(...), searched before the table's; or NULL */
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
-    int32_t
-        deaths_max; /* processes that die while they run one message alone, then it is a dead letter,
-                              or one partition, then it is dead [3]; PAWL_NONE: no limit */
+    /* Processes that crash while they run one message in isolation, then it is a dead letter, or one
+     * partition, then it is dead [3]; PAWL_NONE: no limit. */
+    int32_t deaths_max;
     /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
      * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
      * (docs/failures.md). Of a window that is not full the rest counts as handled. */
@@ -117,8 +117,8 @@ typedef struct pawl_endpoint_options {
      * then. docs/concepts.md, docs/decisions/ordered-queues.md */
     const char *ordered;
     /* Each message that was handled is copied to URL#QUEUE, of a store or a transport, or to #QUEUE of this store: by
-     * the outbox, from a row in the commit of its inbox mark, with headers that say who handled it when. Not what was
-     * discarded, expired or given up, nor copies, timeouts and flushes. NULL or "none": nothing is. docs/INTEROP.md */
+     * the outbox, from a row in the commit of its deduplication record, with headers that say who handled it when. Not what was
+     * discarded, expired or dead-lettered, nor copies, timeouts and flushes. NULL or "none": nothing is. docs/INTEROP.md */
     const char *audit;
     /* For so long, at least, a store keeps the claim of a message whose handler runs [5 min]. A handler that outlives its
      * claim, as it ran longer or the store's session ended meanwhile, is a failed attempt of its message.
@@ -150,7 +150,7 @@ typedef struct pawl_endpoint_options {
 typedef struct pawl_endpoint pawl_endpoint;
 
 /* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
- * wrong; a URL of a route that no driver and no sink is for is wrong, a store that is away
+ * wrong; a URL of a route that no driver and no transport is for is wrong, a store that is unavailable
  * is not), opens the store, checks or creates the schema, subscribes to the types it handles.
  * `name` NULL: the application's only endpoint. The application and what the
  * options point to must outlive the endpoint. */
@@ -158,11 +158,11 @@ PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, con
                                         const pawl_endpoint_options *options,
                                         pawl_endpoint **endpoint, pawl_error *error);
 PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NULL */
-/* Blocks until stop; PAWL_OK after a graceful one. Messages in hand are
- * finished, claims given back. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
+/* Blocks until stop; PAWL_OK after a graceful one. Messages in flight are
+ * finished, claims released. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
  *
- * A handler (a filter, a sink ...) that takes more than 10 s is named in the log, once.
- * When something is in hand still stop_wait after the stop, run gives it up: PAWL_ETIMEOUT,
+ * A handler (a filter, a transport ...) that takes more than 10 s is named in the log, once.
+ * When something is still in flight stop_wait after the stop, run abandons it: PAWL_ETIMEOUT,
  * and the error names the message, its type and the handler (E29). Claims and
  * leases of such a thread are free for others, and it writes nothing any more, whatever the handler
  * does when it returns; the thread then ends by itself. Of a handler with its own SQL the

@@ -1,4 +1,4 @@
-/* finding_rows.h - findings of a look at a store's database, its server and its settings.
+/* finding_rows.h - findings of a check of a store's database, its server and its settings.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/diagnose.c, tests/contract/test_postgres_diagnose.c,

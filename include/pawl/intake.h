@@ -1,16 +1,16 @@
-/* intake.h - how messages come in from a broker: what a driver must do for an endpoint that reads a
- * queue of one.
+/* intake.h - inbound transports: what a driver must do for an endpoint that reads a queue of a
+ * broker.
  *
  *     open -> { take -> settle* | finish | leave }* -> close
  *
  * An endpoint takes messages, handles them or makes them rows of its own queue in one commit, and then
  * settles them. A message that was taken and not settled comes again, as often as it takes: rows are unique
- * by the message's id, and the inbox mark drops what was handled. Settled before its commit it would be lost.
+ * by the message's id, and the deduplication record drops what was handled. Settled before its commit it would be lost.
  *
- * A place is the channel on which a message came and its tag there. Messages may be settled in any
+ * A message is identified by the channel on which it came and its tag there. Messages may be settled in any
  * order, and one by one.
  *
- * Threads: an intake belongs to one thread.
+ * Threads: an inbound transport belongs to one thread.
  * Tests: tests/unit/runtime/test_runtime_intake.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,10 +32,10 @@ typedef struct pawl_intake_ops pawl_intake_ops;
 typedef struct pawl_taken {
     pawl_message message; /* without an id or a type both are empty */
     pawl_text    refusal; /* why it is a dead letter at once; empty: it is none */
-    uint64_t     channel; /* its place */
+    uint64_t     channel; /* with `tag` it identifies the delivery */
     uint64_t     tag;
     pawl_time    due; /* business time before which it must not be handled; 0: there is none */
-    bool         is_redelivered; /* handed out before, to a program that may have died of it */
+    bool         is_redelivered; /* handed out before, to a program that may have crashed on it */
 } pawl_taken;
 
 typedef struct pawl_takings {
@@ -68,36 +68,36 @@ struct pawl_intake_ops {
     size_t      intake_size; /* the core allocates this much, zeroed; begins with pawl_intake */
     const char *scheme;      /* of the URLs it takes, "amqp" */
 
-    /* Reads the URL; connects to nobody. After a failed open the core still calls close(). */
+    /* Reads the URL; does not connect. After a failed open the core still calls close(). */
     pawl_code (*open)(pawl_intake *intake, const char *url, const pawl_intake_options *options,
                       pawl_error *error);
     void (*close)(pawl_intake *intake);
     /* Connects, declares and subscribes when there is no connection, waits for a message and takes
      * those that are there, in the order in which they came; none when the wait is over. Texts are in the
-     * arena. Any other code but PAWL_OK: nothing is taken, and the connection is given up. */
+     * arena. Any other code but PAWL_OK: nothing is taken, and the connection is closed. */
     pawl_code (*take)(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
                       pawl_takings *takings, pawl_error *error);
-    /* These never come again. A place on a channel that is gone is passed over: its message comes again.
-     * Any other code but PAWL_OK: they may come again, and the connection is given up. */
+    /* These never come again. A delivery on a channel that is gone is skipped: its message comes again.
+     * Any other code but PAWL_OK: they may come again, and the connection is closed. */
     pawl_code (*settle)(pawl_intake *intake, const pawl_taken *items, size_t count,
                         pawl_error *error);
-    /* Gives up the connection, and with it back what is not settled. */
+    /* Closes the connection, and with it returns what is not settled. */
     void (*leave)(pawl_intake *intake);
     /* Removes the queue with all that is in it; there is none: PAWL_OK. For programs that made it for a while,
      * as tests and benches do. NULL: a queue of this broker cannot be removed. */
     pawl_code (*remove)(pawl_intake *intake, pawl_error *error);
-    /* Asks the broker for no more messages. Those that it has handed out by then are taken as ever, until a take finds none; a
-     * take connects no more, until leave. Any other code but PAWL_OK: the connection is given up. NULL: what was handed out and not
+    /* Requests no more messages from the broker. Those that it has handed out by then are taken as ever, until a take finds none; a
+     * take connects no more, until leave. Any other code but PAWL_OK: the connection is closed. NULL: what was handed out and not
      * taken goes back when the connection ends. */
     pawl_code (*finish)(pawl_intake *intake, pawl_error *error);
 };
 
-/* Adds an intake of your own for the URLs of its scheme; before any endpoint is created.
+/* Adds an inbound transport of your own for the URLs of its scheme; before any endpoint is created.
  * PAWL_EDUPLICATE: another one has the scheme; the same again changes nothing. The table is borrowed
  * for the life of the program. */
 PAWL_API pawl_code pawl_intake_register(const pawl_intake_ops *ops, pawl_error *error);
 #define PAWL_INTAKE_DRIVER_SYMBOL "pawl_intake_driver"
-/* The intake for the URL's scheme. PAWL_ECONFIG: there is none, and why. */
+/* The inbound transport for the URL's scheme. PAWL_ECONFIG: there is none, and why. */
 PAWL_API pawl_code pawl_intake_find(const char *url, const pawl_intake_ops **ops,
                                     pawl_error *error);
 

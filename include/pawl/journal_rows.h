@@ -1,4 +1,4 @@
-/* journal_rows.h - questions to the journal and its answers.
+/* journal_rows.h - queries of the event store and its answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
@@ -31,8 +31,8 @@ typedef struct pawl_event_rows {
  * call. */
 typedef struct pawl_event_query {
     pawl_text stream;         /* events of this stream, by version */
-    bool      is_by_position; /* without a stream: those that have a position, by it; else by seq */
-    int64_t   after;          /* larger than this: version, position or seq */
+    bool      is_by_position; /* without a stream: in global order; else by seq */
+    int64_t   after;          /* larger than this: version, global position or seq */
     bool      is_backward;    /* newest first; `after` 0: from the end, else smaller than it */
     pawl_text type;
     pawl_text message_id;
@@ -40,7 +40,7 @@ typedef struct pawl_event_query {
     size_t    count_max; /* 0: all */
 } pawl_event_query;
 
-/* A stored fold; version 0: there is none. */
+/* A snapshot of a stream; version 0: there is none. */
 typedef struct pawl_fold_row {
     int64_t   version;      /* of the last event in it */
     int32_t   type_version; /* of the state's record */
@@ -52,14 +52,14 @@ typedef struct pawl_fold_row {
 /* A stream to load, and from which event on. */
 typedef struct pawl_stream_read {
     pawl_text stream;
-    int64_t   after;            /* events with a larger version; a fold before it is left out */
-    int32_t   fold_version_max; /* a fold whose state has at most this version; 0: no fold */
+    int64_t   after;            /* events with a larger version; a snapshot before it is left out */
+    int32_t   fold_version_max; /* a snapshot of at most this version; 0: none */
 } pawl_stream_read;
 
 typedef struct pawl_stream {
     int64_t         version; /* of the last event; 0: there is none */
     pawl_fold_row   fold;
-    pawl_event_row *events; /* behind the fold, by version; those before it are not read */
+    pawl_event_row *events; /* behind the snapshot, by version */
     size_t          count;
 } pawl_stream;
 

@@ -36,7 +36,7 @@
 #define PAWL_TIMEOUTS_DEFAULT 1000 /* at least, of a claim of timeouts that names no number (T3) */
 #define PAWL_WORKERS_MAX 64        /* threads of one endpoint */
 #define PAWL_FILTERS_MAX 16
-#define PAWL_RECOVERY_ROWS_MAX 64 /* looked through for each run that fails */
+#define PAWL_RECOVERY_ROWS_MAX 64 /* read for each run that fails */
 #define PAWL_URL_SIZE_MAX 2000
 #define PAWL_PREFIX_SIZE_MAX 40
 #define PAWL_ERROR_TEXT_SIZE_MAX 500

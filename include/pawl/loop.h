@@ -54,7 +54,7 @@ PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, 
 /* For a program that steps: takes in what the broker of option transport has, at most a batch, as run() does on a
  * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds. Each message is due
  * at the business time of this call, one that says so itself (header pawl.due) at its own. Any code but
- * PAWL_OK: the store or the broker is away, what was not acknowledged comes again, and the next call connects
+ * PAWL_OK: the store or the broker is unavailable, what was not acknowledged comes again, and the next call connects
  * anew. PAWL_EINVAL: the endpoint has no transport. */
 PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
                                          pawl_error *error);
@@ -64,7 +64,7 @@ PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
 
 /* ---- One endpoint of this program ------------------------------------------ */
 
-/* How many threads that run() gave up have not come back yet. Until there is none, the
+/* How many threads that run() abandoned have not come back yet. Until there is none, the
  * application and what the options point to must stay, also after destroy: no dlclose, no
  * pawl_clock_destroy. From any thread. */
 PAWL_API int pawl_endpoint_given_up(pawl_endpoint *endpoint);
@@ -74,7 +74,7 @@ PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggr
                                        const char *partition, pawl_error *error);
 /* The saga's state by its correlation value as JSON; `*version` 0 when there
  * is none. For programs that report; handlers use their state. Of a process or an
- * entity, by its key: the fold of all its events, also when a process is over. */
+ * entity, by its key: computed from all its events, also when a process is over. */
 PAWL_API pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga,
                                       const pawl_value *value, pawl_arena *arena, pawl_text *data,
                                       int64_t *version, pawl_error *error);
@@ -90,7 +90,7 @@ PAWL_API int pawl_endpoint_observe_port(const pawl_endpoint *endpoint);
 /* ---- Applications of a module ----------------------------------------------- */
 
 /* The ABI number and the sizes that an application says it was built with: a program that loads an
- * application from a module asks this before it reads anything else of it. PAWL_ECONFIG names the table,
+ * application from a module calls this before it reads anything else of it. PAWL_ECONFIG names the table,
  * its bytes and how many are needed; NULL is PAWL_EINVAL. From any thread. */
 PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
 /* The saga tables of an endpoint, for the schema verbs. In the arena. */

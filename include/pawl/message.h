@@ -39,7 +39,7 @@ typedef struct pawl_message {
  * in the order of pawl.base. A number left out is 1; a minor one ("2.7") says nothing. */
 #define PAWL_HEADER_VERSION "pawl.version"
 /* The time to be processed: a message that has this header, a time as of pawl_time_format, and is not handled
- * by then is dropped, marked as handled, and counted. Business time; no such time counts as none. */
+ * by then is dropped, recorded as handled, and counted. Business time; no such time counts as none. */
 #define PAWL_HEADER_EXPIRES "pawl.expires"
 /* On a copy that the option audit makes: the endpoint that handled the message and its machine, when that began and
  * ended, the message's id, and the value of pawl.expires, which the copy has no more. */
@@ -58,7 +58,7 @@ typedef struct pawl_message {
  * limit. */
 #define PAWL_SIZE_IS_REACHED(size, size_max) ((size_max) != 0 && (size) >= (size_max))
 
-/* A fact, as a stream of the journal keeps it. */
+/* A fact, as a stream of the event store keeps it. */
 typedef struct pawl_event {
     pawl_text        type;         /* the record's type name; "pawl." begins the library's own */
     int32_t          type_version; /* of the record, for its upcasters */
@@ -79,7 +79,7 @@ typedef enum pawl_inbox_outcome {
 
 typedef enum pawl_outbox_state {
     PAWL_OUTBOX_PENDING,
-    PAWL_OUTBOX_HELD, /* waits behind a retry of the same source */
+    PAWL_OUTBOX_HELD, /* blocked behind a retry with the same ordering key */
     PAWL_OUTBOX_DISPATCHED,
     PAWL_OUTBOX_DEAD,
     PAWL_OUTBOX_DISCARDED, /* dead, and an operator said that it stays so */
@@ -93,7 +93,7 @@ typedef enum pawl_attempt_outcome {
     /* Not attempts, but part of the same history: what an operator did. */
     PAWL_ATTEMPT_ENABLED,
     PAWL_ATTEMPT_DISCARDED,
-    /* No attempt, and never in the history: what a sink says of a message that it could not send. */
+    /* No attempt, and never in the history: what an outbound transport says of a message that it could not send. */
     PAWL_ATTEMPT_UNREACHABLE,
 } pawl_attempt_outcome;
 

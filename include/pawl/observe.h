@@ -31,7 +31,7 @@ extern "C" {
 
 typedef enum pawl_health_state {
     PAWL_HEALTHY,
-    PAWL_DEGRADED,  /* works, and somebody should look */
+    PAWL_DEGRADED,  /* works, and somebody should check */
     PAWL_UNHEALTHY, /* does not do what it is for */
 } pawl_health_state;
 
@@ -85,7 +85,7 @@ typedef struct pawl_health_figures {
  * store's driver does not have stays empty. */
 PAWL_API pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
                                     pawl_health_figures *figures, pawl_error *error);
-/* Judges the figures; asks nobody. NULL options: all defaults. The unhealthy limit of a check
+/* Judges the figures; reads nothing. NULL options: all defaults. The unhealthy limit of a check
  * below its degraded one, which pawl_health_check refuses, wins here. */
 PAWL_API void pawl_health_judge(const pawl_health_figures *figures,
                                 const pawl_health_options *options, pawl_time now,
@@ -95,7 +95,7 @@ PAWL_API int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pa
 /* How many of the workers alive are the endpoint's that reads the queue. */
 PAWL_API size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue);
 
-/* Asks the store and judges (O23). `now` is machine time; NULL options: all
+/* Queries the store and judges (O23). `now` is machine time; NULL options: all
  * defaults. `*health` is written whatever the answer.
  *
  * PAWL_EINVAL  the unhealthy limit is below the degraded one.
@@ -162,8 +162,8 @@ typedef struct pawl_observe_ops {
     pawl_code (*start)(const pawl_observe_plan *plan, void **carrier, int *port, pawl_error *error);
     /* Traces wait: sends them before the period is over. Never blocks. */
     void (*wake)(void *carrier);
-    /* Finishes requests in hand, sends what waits if that takes no longer than a
-     * second or so. Nothing of the source is called afterwards. */
+    /* Finishes requests in flight, sends what waits if that takes no longer than a
+     * second or so. The functions of the source are not called afterwards. */
     void (*stop)(void *carrier);
 } pawl_observe_ops;
 

@@ -23,15 +23,15 @@ extern "C" {
 /* At or above a limit a check is no longer healthy. Zero means the default in
  * brackets, PAWL_NONE that the limit is never reached. Durations are microseconds. */
 typedef struct pawl_health_options {
-    int64_t lag_degraded;         /* age of the oldest pending outbox row [1 min] */
-    int64_t lag_unhealthy;        /* [5 min] */
-    int64_t dead_degraded;        /* dead outbox rows [1] */
-    int64_t dead_unhealthy;       /* [100] */
-    int64_t held_degraded;        /* outbox rows held behind another of their source [1000] */
-    int64_t held_unhealthy;       /* [PAWL_NONE] */
+    int64_t lag_degraded;   /* age of the oldest pending outbox row [1 min] */
+    int64_t lag_unhealthy;  /* [5 min] */
+    int64_t dead_degraded;  /* dead outbox rows [1] */
+    int64_t dead_unhealthy; /* [100] */
+    int64_t held_degraded;  /* outbox rows blocked behind another of their ordering key [1000] */
+    int64_t held_unhealthy; /* [PAWL_NONE] */
     int64_t queue_age_degraded;   /* how long a message of a queue has been ready [1 min] */
     int64_t queue_age_unhealthy;  /* [PAWL_NONE] */
-    int64_t unread_degraded;      /* the same of a queue that no worker reads [1 min] */
+    int64_t unread_degraded;      /* the same of a queue without a consumer [1 min] */
     int64_t unread_unhealthy;     /* [PAWL_NONE] */
     int64_t retried_degraded;     /* how long a message in delayed retry is overdue [5 min] */
     int64_t retried_unhealthy;    /* [PAWL_NONE] */
@@ -55,12 +55,12 @@ typedef struct pawl_health_options {
     int64_t breaker_unhealthy;    /* [PAWL_NONE] */
     int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
     int64_t cleaning_unhealthy;   /* [PAWL_NONE] */
-    int64_t route_degraded;       /* how long a receiver of the outbox has been away [10 s] */
-    int64_t route_unhealthy;      /* [PAWL_NONE] */
-    int64_t idle_degraded;        /* how long something is due while no worker is alive [1 s] */
-    int64_t idle_unhealthy;       /* [PAWL_NONE] */
-    int64_t version_degraded;     /* how long a message waits for a program that reads it [10 s] */
-    int64_t version_unhealthy;    /* [PAWL_NONE] */
+    int64_t route_degraded;    /* how long a receiver of the outbox has been unavailable [10 s] */
+    int64_t route_unhealthy;   /* [PAWL_NONE] */
+    int64_t idle_degraded;     /* how long something is due while no worker is alive [1 s] */
+    int64_t idle_unhealthy;    /* [PAWL_NONE] */
+    int64_t version_degraded;  /* how long a message waits for a program that reads it [10 s] */
+    int64_t version_unhealthy; /* [PAWL_NONE] */
 } pawl_health_options;
 
 #define PAWL_OBSERVE_PORT_ANY (-1) /* a free port; pawl_endpoint_observe_port says which */

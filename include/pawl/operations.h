@@ -1,5 +1,5 @@
 /* operations.h - the stores' contract as single calls: sagas, timeouts,
- * aggregators, outbox rows, dead letters, the journal, projections.
+ * aggregators, outbox rows, dead letters, the event store, projections.
  *
  *     pawl_store_open -> { one operation = one read, or one commit of one change }
  *                     -> pawl_store_close

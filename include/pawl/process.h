@@ -1,7 +1,7 @@
-/* process.h - users of the event journal: processes, entities, projections.
+/* process.h - users of the event store: processes, entities, projections.
  *
  *     message -> handler(state) -> events, commands, timeouts -> one commit
- *     state = fold of the events of the stream "NAME/key", by the functions in .apply
+ *     state = computed from the events of the stream "NAME/key", by the functions in .apply
  *
  *     static pawl_code on_debit(pawl_context *ctx, const account *state, const debit *command)
  *     {
@@ -51,7 +51,7 @@ extern "C" {
 
 /* ---- Events --------------------------------------------------------------- */
 
-/* Folds an event into the state of its process or entity. Made by PAWL_APPLY
+/* Applies an event to the state of its process or entity. Made by PAWL_APPLY
  * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. Memory that the
  * event points to, or that is taken from the arena, lives as long as the state does. */
 typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
@@ -112,7 +112,7 @@ struct pawl_apply {
  * command's, `reason` is the handler's. `dispatch_id` is zero for a command of a saga to a queue of its
  * own store, whose message has a random id. Without them a rejected command is left
  * to the operators, as a dead letter; so is one that a saga sent by pawl_send_now. A command that was
- * handled already is accepted once more (O17). Of one that is discarded, or fails, nobody is told. */
+ * handled already is accepted once more (O17). Of one that is discarded, or fails, no answer is sent. */
 #define PAWL__ACCEPTED(F) \
     F(UUID, dispatch_id)  \
     F(TEXT, type)
@@ -136,20 +136,20 @@ PAWL_RECORD_WITH(pawl_handled, PAWL__HANDLED, .type = "pawl.handled");
 
 /* ---- In a handler --------------------------------------------------------- */
 
-/* An event of the process or entity in hand; `record, event` is PAWL_MESSAGE(type,
+/* An event of the current process or entity; `record, event` is PAWL_MESSAGE(type,
  * .field = value ...). It is copied, and applied at once: the state that the handler was
  * given shows it. It becomes part of the stream in the commit, at the next version
  * (O1, O4). Like any effect that is refused, an error fails the message.
  *
- * PAWL_EINVAL  no function in .apply is for it, or no process or entity is in hand.
+ * PAWL_EINVAL  no function in .apply is for it, or there is no current process or entity.
  * PAWL_ELIMIT  its JSON is larger than PAWL_BODY_SIZE_MAX. */
 PAWL_API pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *event);
-/* Version of the stream in hand, events just emitted included; 0: none yet, or there is
- * no process or entity in hand. */
+/* Version of the current stream, events just emitted included; 0: none yet, or there is
+ * no current process or entity. */
 PAWL_API int64_t pawl_stream_version(const pawl_context *ctx);
 /* "Account/7", or empty without a process or an entity. Ends with the handler's call. */
 PAWL_API pawl_text pawl_stream_in_hand(const pawl_context *ctx);
-/* In a projection: the event in hand with its stream, version and position, until the
+/* In a projection: the current event with its stream, version and global position, until the
  * handler's call ends. NULL in any other handler. */
 PAWL_API const pawl_event_row *pawl_event_in_hand(const pawl_context *ctx);
 

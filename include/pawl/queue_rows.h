@@ -45,9 +45,9 @@ typedef struct pawl_queue_query {
 
 /* The dead letters that a retry would send to a queue. */
 typedef struct pawl_dead_count {
-    pawl_text queue; /* empty: of letters that can only be discarded */
+    pawl_text queue; /* empty: of dead letters that can only be discarded */
     int64_t   count;
-    pawl_time oldest; /* when the first of them was given up */
+    pawl_time oldest; /* when the first of them was dead-lettered */
 } pawl_dead_count;
 
 typedef struct pawl_dead_counts {
@@ -65,12 +65,12 @@ typedef struct pawl_queue_pause {
 /* A queue that has messages or dead letters, is read, or is subscribed. */
 typedef struct pawl_queue_info {
     pawl_text        queue;
-    int64_t          ready;   /* messages that are due, those in a worker's hand among them */
-    int64_t          delayed; /* not yet due: sent so, or retried */
+    int64_t          ready;   /* messages that are due, those in flight among them */
+    int64_t          delayed; /* scheduled: sent so, or retried */
     pawl_time        oldest;  /* due time of the oldest one that is due, 0 */
     int64_t          workers; /* alive, of the endpoint that reads it */
     int64_t          types;   /* of messages that are published to it */
-    int64_t          dead;    /* letters */
+    int64_t          dead;    /* dead letters */
     pawl_queue_pause pause;
 } pawl_queue_info;
 

@@ -91,7 +91,7 @@ typedef struct pawl_field {
     size_t          fixed_size;   /* FIXED: bytes without the NUL */
     pawl_record_fn *record;       /* RECORD */
     pawl_enum_fn   *enumeration;  /* ENUM */
-    bool            secret;       /* masked wherever people look */
+    bool            secret;       /* masked wherever people read it */
     bool            required;     /* JSON without it, or with null, is refused */
     /* TIME, that a saga is found by: its column is a datetimeoffset, which SQL Server alone has; any
      * other store refuses the saga. Values are in UTC; a row of another program may have any offset. */

@@ -28,7 +28,7 @@ extern "C" {
 /* The end of a message whose retries are used up. */
 typedef enum pawl_then {
     PAWL_THEN_DEAD,    /* a dead letter */
-    PAWL_THEN_DISCARD, /* consumed, with a warning in the log, and no letter */
+    PAWL_THEN_DISCARD, /* consumed, with a warning in the log, and no dead letter */
 } pawl_then;
 
 /* Zero in a field: as without the row; PAWL_NONE in a number of retries: none. Both none: its end comes at
@@ -37,8 +37,8 @@ typedef struct pawl_recovery {
     pawl_code   code;      /* PAWL_OK: any */
     const char *type;      /* of the message, or the name of a timeout; NULL: any */
     int32_t     immediate; /* at once, in memory */
-    int32_t     delayed;   /* after those, each one later */
-    int64_t     delay;     /* before the first delayed one, doubling, each +/- 10 % jitter */
+    int32_t     delayed;   /* after those, with a delay */
+    int64_t     delay;     /* before the first of them, doubling, each +/- 10 % jitter */
     int64_t     delay_max; /* longest; 0 beside a longer `delay`: each time the delay */
     pawl_then   then;
 } pawl_recovery;

@@ -1,4 +1,4 @@
-/* saga_rows.h - the table of a saga type, how a saga is asked for and what a store answers.
+/* saga_rows.h - the table of a saga type, the query for a saga and what a store answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/saga*.c
@@ -43,7 +43,7 @@ typedef enum pawl_saga_key {
  * decides. */
 typedef enum pawl_saga_lock {
     PAWL_SAGA_UNLOCKED,
-    PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the hold ends */
+    PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the handler transaction ends */
     PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; the rows it got stay locked until the commit that ends
                               this batch's claims. For use after the claim, before any other lock */
 } pawl_saga_lock;

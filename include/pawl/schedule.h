@@ -26,10 +26,10 @@ extern "C" {
  * (RFC 3339, UTC), which is earlier than the time it is handled. */
 #define PAWL_HEADER_SCHEDULE "pawl.schedule"
 #define PAWL_HEADER_PLANNED "pawl.planned"
-/* The operator who asked for the message, beside its time (store_schedule.h). */
+/* The operator who requested the message, beside its time (store_schedule.h). */
 #define PAWL_HEADER_SCHEDULE_RUN_BY "pawl.schedule.run_by"
 
-/* Times that passed while nobody could send: no process ran, or all were busy. */
+/* Times that passed while no process could send: no process ran, or all were busy. */
 typedef enum pawl_missed {
     PAWL_MISSED_ONCE, /* one message, for the last of them */
     PAWL_MISSED_ALL,  /* a message for each, but no more than the last `missed_max` */

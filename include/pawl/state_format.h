@@ -17,7 +17,7 @@
  * `read` made, times in that format's form, and may leave them so or write RFC 3339.
  * A newer version is never read: what needs the saga waits (docs/evolution.md).
  *
- * Sagas alone have a format; stored folds of processes are made anew from their events.
+ * Sagas alone have a format; snapshots of processes are made anew from their events.
  *
  * Threads: reader and writer run on every worker thread, at once for different sagas. A format
  *     and its context must outlive the endpoint, and not change.

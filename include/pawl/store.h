@@ -63,7 +63,7 @@ PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
 
 /* Checks the set (limits, names, group numbers), then commits it, wakes who
  * waits on the same store in this process, and resolves an unknown outcome:
- * PAWL_EUNKNOWN comes back only when the store cannot be asked. A handle
+ * PAWL_EUNKNOWN comes back only when the store cannot be queried. A handle
  * without a worker is given one. With NULL for `refused` (a set of one group)
  * the first refusal's reason and text are the answer. */
 PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,

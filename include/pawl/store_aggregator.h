@@ -1,5 +1,5 @@
 /* store_aggregator.h - the rows of aggregators, one call each: insert, get,
- * snapshot and what ends it, remove, count. operations.h says what is the same for
+ * leased batch and what ends it, remove, count. operations.h says what is the same for
  * all of these calls.
  *
  *     insert -> count_resolved -> snapshot -> callback -> remove_snapshot
@@ -66,7 +66,7 @@ typedef struct pawl_aggregator_snapshot_options {
         .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
     }
 
-/* Rows of a snapshot. `rows` and `ids` have `count` items each, in the same
+/* Rows of a leased batch. `rows` and `ids` have `count` items each, in the same
  * order, oldest first (A9). */
 typedef struct pawl_aggregator_snapshot {
     pawl_text            partition;
@@ -78,7 +78,7 @@ typedef struct pawl_aggregator_snapshot {
 } pawl_aggregator_snapshot;
 
 /* Leases the rows that are free, or whose lease has run out, until now + lease
- * (A14). Inside that time a second snapshot is empty, which is no error (A16);
+ * (A14). Inside that time a second leased batch is empty, which is no error (A16);
  * so is one of an unknown partition (A6).
  *
  * A row whose type is unknown, or whose message `can_decode` refuses, is counted
@@ -91,8 +91,8 @@ PAWL_API pawl_code pawl_store_aggregator_snapshot(pawl_store                    
                                                   pawl_aggregator_snapshot *snapshot,
                                                   pawl_error               *error);
 
-/* Removes exactly the rows of the snapshot, all or none, however many (A11, A12,
- * A13); rows inserted since stay. No ids: PAWL_OK, and nothing is asked of
+/* Removes exactly the rows of the leased batch, all or none, however many (A11, A12,
+ * A13); rows inserted since stay. No ids: PAWL_OK, without a call of
  * the store (A11). A lease that ran out and that nobody took is still the
  * session's.
  *
@@ -101,7 +101,7 @@ PAWL_API pawl_code pawl_store_aggregator_remove_snapshot(pawl_store             
                                                          const pawl_aggregator_snapshot *snapshot,
                                                          pawl_time now, pawl_error *error);
 
-/* Clears the lease of exactly the session's rows; the very next snapshot returns
+/* Clears the lease of exactly the session's rows; the very next leased batch has
  * them (A15). Never refused. */
 PAWL_API pawl_code pawl_store_aggregator_release_snapshot(pawl_store                     *store,
                                                           const pawl_aggregator_snapshot *snapshot,

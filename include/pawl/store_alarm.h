@@ -1,10 +1,10 @@
 /* store_alarm.h - alarms: what an endpoint's process says of itself in the store, so that others can see it.
  *
  *     raise -> (others list it) -> end
- *           -> (its worker ends, dies or is replaced, or another one leads: it stands no more)
+ *           -> (its worker ends, crashes or is replaced, or another one leads: it stands no more)
  *
  * The library raises three: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
- * fails again and again, and "route" while a receiver of its outbox is away. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
+ * fails again and again, and "route" while a receiver of its outbox is unavailable. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/alarm.c, tests/unit/runtime/test_runtime_breaker.c
@@ -44,7 +44,7 @@ typedef struct pawl_alarm_rows {
 #define PAWL_ALARM_RAISED "pawl.alarm_raised"
 #define PAWL_ALARM_ENDED "pawl.alarm_ended"
 
-/* Of each endpoint's stream so many of the last events are looked at for alarms that stand. */
+/* Of each endpoint's stream so many of the last events are read for alarms that stand. */
 #define PAWL_ALARM_EVENTS_MAX 64
 
 /* `since` is the time at which it is written. An alarm of the same worker, endpoint and kind that stands

@@ -10,7 +10,7 @@
  *                     -> pawl_store_worker_close -> pawl_store_close
  *
  * The task of an entry, and its answers, stand with it in store_driver.h. Before the driver
- * is asked, every call here
+ * is called, every call here
  *
  *     empties what it answers into: count 0, false, a time at PAWL_TIME_MAX. A call that
  *         fails leaves it so, whatever the driver had read by then;
@@ -18,7 +18,7 @@
  *     answers PAWL_EINVAL in a process that did not open the handle (after fork), on a
  *         handle that was opened for its schema alone, and for an argument that no driver
  *         could make sense of: a lease that is not positive, an owner or session that is
- *         zero, the name of a lead that is empty or too long, a saga asked for by a property that its table lacks, a state that is none;
+ *         zero, the name of a lead that is empty or too long, a saga searched by a property that its table lacks, a state that is none;
  *     connects again where the connection was lost, or answers why it could not.
  *
  * Threads: a handle belongs to one thread at a time.
@@ -45,14 +45,14 @@ extern "C" {
 #define PAWL_STORE_CREATES 1u        /* creates its tables at open */
 #define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
 #define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
-#define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
-#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
+#define PAWL_STORE_FREE_CLAIMS 8u    /* to release a queue claim costs no statement */
+#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows on request */
 #define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
 /* With HAS_WAKE: the reason why a wait() ended is remembered until the handle claims again, so that
  * a caller may wait twice without a claim between. For servers, where a claim saved is a
  * statement saved. */
 #define PAWL_STORE_KEEPS_WAKE 64u
-/* Columns of times with an offset, or the driver refuses them itself; of any other one sagas that ask
+/* Columns of times with an offset, or the driver refuses them itself; of any other one sagas that call
  * for such a column are refused before it is called. */
 #define PAWL_STORE_HAS_OFFSETS 128u
 
@@ -91,16 +91,16 @@ PAWL_API pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, paw
 PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
-/* Workers that died and whose rows nobody has ended; see store_driver.h. */
+/* Workers that crashed and whose rows no worker has ended; see store_driver.h. */
 PAWL_API pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
 /* Workers of other handles live: where heartbeats alone tell that, another thread says it while a handler
- * runs. PAWL_EUNSUPPORTED: nobody needs to; see store_driver.h. */
+ * runs. PAWL_EUNSUPPORTED: not needed; see store_driver.h. */
 PAWL_API pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers,
                                           size_t count, pawl_time now, pawl_error *error);
 
-/* Whether that commit landed: what pawl_store_commit asks for an outcome that is unknown.
+/* Whether that commit landed: what pawl_store_commit calls for an outcome that is unknown.
  * Raises the worker's epoch, which shuts out what is still under way. */
 PAWL_API pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                       pawl_error *error);
@@ -158,7 +158,7 @@ PAWL_API pawl_code pawl_store_timeout_foreign(pawl_store *store, pawl_text own, 
                                               pawl_arena *arena, pawl_foreign_rows *rows,
                                               pawl_error *error);
 
-/* ---- The journal --------------------------------------------------------- */
+/* ---- The event store ----------------------------------------------------- */
 
 PAWL_API pawl_code pawl_store_stream_load(pawl_store *store, const pawl_stream_read *reads,
                                           size_t count, pawl_arena *arena, pawl_stream *streams,
@@ -169,7 +169,7 @@ PAWL_API pawl_code pawl_store_event_list(pawl_store *store, const pawl_event_que
 PAWL_API pawl_code pawl_store_event_number(pawl_store *store, size_t count_max, int64_t *count,
                                            pawl_error *error);
 
-/* ---- Looking and sweeping ------------------------------------------------ */
+/* ---- Lists and sweeping -------------------------------------------------- */
 
 PAWL_API pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                          pawl_arena *arena, pawl_queue_rows *rows,
@@ -195,7 +195,7 @@ PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, 
 PAWL_API pawl_code pawl_store_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                                    pawl_walk_rows *rows, pawl_error *error);
 
-/* The database, its server and its settings, as the driver looks at them. */
+/* The database, its server and its settings, as the driver reads them. */
 PAWL_API pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked,
                                        pawl_arena *arena, pawl_finding_rows *rows,
                                        pawl_error *error);
@@ -211,14 +211,14 @@ typedef struct pawl_store_call {
     int64_t           microseconds; /* connecting again included */
 } pawl_store_call;
 
-/* Called on the thread of the call, which waits for it. May look at the handle, and make no
+/* Called on the thread of the call, which waits for it. May read the handle, and make no
  * call of a store. */
 typedef void pawl_store_trace_fn(const pawl_store_call *call, void *context);
 
 /* From now on tells `trace` of each call, of any handle of the process, that answers a code: also
- * of those that are refused before the driver is asked, and, inside of a commit, of its
+ * of those that are refused before the driver is called, and, inside of a commit, of its
  * worker_open and resolve. NULL ends it, and is so at the start: a call then costs
- * nothing but the look at it. Set it while no other thread makes calls. */
+ * nothing but the test of it. Set it while no other thread makes calls. */
 PAWL_API void pawl_store_trace_set(pawl_store_trace_fn *trace, void *context);
 /* A hook that writes a line of level debug: "sqlite: worker ID: commit: OK after 213 us". */
 PAWL_API pawl_store_trace_fn pawl_store_trace_log;
@@ -228,14 +228,14 @@ PAWL_API pawl_store_trace_fn pawl_store_trace_log;
 PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd,
                                    pawl_error *error);
 PAWL_API pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error);
-/* Harmless without a hold, and in a process that did not open the handle. */
+/* Harmless without a handler transaction, and in a process that did not open the handle. */
 PAWL_API void pawl_store_hold_end(pawl_store *store);
 /* The C type behind the driver's connection; NULL when it has none to give. */
 PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else
  * NULL, and also where the driver has none, or the handle is of another process. */
 PAWL_API void *pawl_store_native(pawl_store *store, const char *type);
-/* Whether pawl_store_enlist has a driver to ask. */
+/* Whether pawl_store_enlist has a driver to call. */
 PAWL_API bool pawl_store_can_enlist(const pawl_store *store);
 /* Checks the set as pawl_store_commit does; PAWL_EINVAL also when `native` is NULL. */
 PAWL_API pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes *changes,

@@ -22,9 +22,9 @@ extern "C" {
 
 /* ---- Finding ------------------------------------------------------------ */
 
-/* Letters that the query matches, by time, those of one time by endpoint and id, in the order of
- * their bytes (E34). One that is named by endpoint and id is found by an index; anything else looks
- * at every letter. PAWL_EUNSUPPORTED: the driver has no dead_find. */
+/* Dead letters that the query matches, by time, those of one time by endpoint and id, in the order of
+ * their bytes (E34). One that is named by endpoint and id is found by an index; anything else reads
+ * every dead letter. PAWL_EUNSUPPORTED: the driver has no dead_find. */
 PAWL_API pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query,
                                         pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 
@@ -32,8 +32,8 @@ PAWL_API pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query
 
 typedef enum pawl_dead_action {
     PAWL_DEAD_RETRY, /* the message is in its queue again, under its own id; a timeout is set again */
-    PAWL_DEAD_EDIT,    /* the same with another body; its headers stay */
-    PAWL_DEAD_DISCARD, /* the letter goes, and its inbox mark stays: a copy of the message that comes
+    PAWL_DEAD_EDIT, /* the same with another body; its headers stay */
+    PAWL_DEAD_DISCARD, /* the dead letter goes, and its deduplication record stays: a copy of the message that comes
                           later is dropped */
 } pawl_dead_action;
 #define PAWL_DEAD_ACTIONS 3
@@ -45,37 +45,37 @@ typedef struct pawl_dead_settle {
     pawl_text        body;   /* EDIT: stored byte for byte */
 } pawl_dead_settle;
 
-/* Letters that were not settled, of those that were given. */
+/* Dead letters that were not settled, of those that were given. */
 typedef struct pawl_dead_settled {
     size_t gone_count; /* somebody else settled them meanwhile */
-    size_t left_count; /* letters that stay: a copy of the message is in its queue, or the saga
+    size_t left_count; /* dead letters that stay: a copy of the message is in its queue, or the saga
                           has set the timeout again */
 } pawl_dead_settled;
 
-/* Settles letters as dead_find returned them, in one commit: for each the letter goes, with RETRY and
- * EDIT its inbox mark too, so that the message is let through once, and is due now; and an event says
- * who did it, when and why. Attempts begin at zero. Of two who settle the same letter at a time one
+/* Settles dead letters as dead_find returned them, in one commit: for each the dead letter goes, with RETRY and
+ * EDIT its deduplication record too, so that the message is let through once, and is due now; and an event says
+ * who did it, when and why. Attempts begin at zero. Of two who settle the same dead letter at a time one
  * wins (E34).
  *
- * A copy of the message that is in its queue refuses RETRY and EDIT: a worker that has it in hand may
- * have read the inbox mark, and drops it. The letter stays; the copy goes soon, for its mark is there.
+ * A copy of the message that is in its queue refuses RETRY and EDIT: a worker that runs it may
+ * have read the deduplication record, and drops it. The dead letter stays; the copy goes soon, for its record is there.
  *
- * `settled` NULL: all of them or none. Else each letter by itself: those that were not settled are
+ * `settled` NULL: all of them or none. Else each dead letter by itself: those that were not settled are
  * counted there, and the others are settled.
  *
- * PAWL_EGONE       without `settled`: a letter is not there any more
+ * PAWL_EGONE       without `settled`: a dead letter is not there any more
  * PAWL_ECONFLICT   the same, at this moment
  * PAWL_EDUPLICATE  without `settled`: a copy of the message is in its queue, or a saga has set the
  *                  timeout again
- * PAWL_EINVAL      `by` is empty; more letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a
- *                  letter without type or queue, which can only be discarded; EDIT of a timeout
+ * PAWL_EINVAL      `by` is empty; more dead letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a
+ *                  dead letter without type or queue, which can only be discarded; EDIT of a timeout
  * PAWL_ELIMIT      `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
 PAWL_API pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters,
                                           size_t count, const pawl_dead_settle *settle,
                                           pawl_time now, pawl_dead_settled *settled,
                                           pawl_error *error);
 
-/* The same for one letter, by its endpoint and message id. PAWL_EGONE: there is none;
+/* The same for one dead letter, by its endpoint and message id. PAWL_EGONE: there is none;
  * PAWL_EDUPLICATE: it stays, see above. */
 PAWL_API pawl_code pawl_store_dead_retry(pawl_store *store, pawl_text endpoint,
                                          pawl_text message_id, pawl_text by, pawl_text reason,
@@ -90,7 +90,7 @@ PAWL_API pawl_code pawl_store_dead_discard(pawl_store *store, pawl_text endpoint
 /* ---- What was done ------------------------------------------------------ */
 
 /* Types of the events that actions leave, one stream for each endpoint and message id. Headers: "by",
- * "reason", "endpoint", "queue", "type", "code", "error", "attempts", "at" (when it was given up) and
+ * "reason", "endpoint", "queue", "type", "code", "error", "attempts", "at" (when it was dead-lettered) and
  * "history", unless that is too long. The body is that of the message, byte for byte, where it would be
  * lost: of an edit and a discard; of a retry it is empty. Such events are never swept. */
 #define PAWL_DEAD_STREAMS "pawl.dead" /* the name of a stream begins so, then a slash */
@@ -102,7 +102,7 @@ PAWL_API pawl_code pawl_store_dead_discard(pawl_store *store, pawl_text endpoint
  * PAWL_STREAM_SIZE_MAX bytes "pawl.dead/" and a uuid made of it. data NULL: out of memory. */
 PAWL_API pawl_text pawl_dead_stream(pawl_text endpoint, pawl_text message_id, pawl_arena *arena);
 
-/* Actions on letters of the message, oldest first, whether there is one now or not. */
+/* Actions on dead letters of the message, oldest first, whether there is one now or not. */
 PAWL_API pawl_code pawl_store_dead_actions(pawl_store *store, pawl_text endpoint,
                                            pawl_text message_id, pawl_arena *arena,
                                            pawl_event_rows *rows, pawl_error *error);

@@ -90,7 +90,7 @@ struct pawl_store_ops {
      * any other      nothing was applied; the retry class says what to do.
      *
      * Ends all queue claims of this handle that it settles; claims of refused
-     * groups stay with the handle. Ends an open hold. A set of queue releases
+     * groups stay with the handle. Ends an open handler transaction. A set of queue releases
      * alone needs no fence and nothing written: its messages are free at once. */
     pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error);
@@ -104,13 +104,13 @@ struct pawl_store_ops {
      * that size_max left out may be kept from others until the handle's next commit. */
     pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error);
-    /* The place (placed, seq) of the oldest due row, claimed ones counted,
+    /* The queue order (placed, seq) of the oldest due row, claimed ones counted,
      * that neither waits (waiting_since) nor was retried (attempts) and is not
      * one of `except`. PAWL_TIME_MAX and INT64_MAX when there is none. */
     pawl_code (*queue_oldest)(pawl_store *store, pawl_text queue, pawl_time due_max,
                               const int64_t *except, size_t except_count, pawl_time *placed,
                               int64_t *seq, pawl_error *error);
-    /* known[i] = ids[i] is marked for the endpoint. */
+    /* known[i]: the endpoint has a deduplication record of ids[i]. */
     pawl_code (*inbox_known)(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                              size_t count, bool *known, pawl_error *error);
     /* rows[i] is the row of values[i]; its presence says whether there is one. A fresh
@@ -122,7 +122,7 @@ struct pawl_store_ops {
                             pawl_error *error);
 
     /* Leases due rows that are free or whose lease expired, earliest first;
-     * a durable stamp, though it need not survive a power cut. */
+     * the lease is durable, though it need not survive a power cut. */
     pawl_code (*timeout_claim)(pawl_store *store, const pawl_timeout_claim *claim,
                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
     /* Clears leases with expires <= now; how many. */
@@ -142,13 +142,13 @@ struct pawl_store_ops {
                             pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
 
     /* Pending rows of the endpoint (empty: of any) whose time has come, in the
-     * order of their ids, rows of one source in the order (version, index).
-     * Only the leader asks. */
+     * order of their ids, rows of one ordering key in the order (version, index).
+     * Only the leader calls it. */
     pawl_code (*outbox_claim)(pawl_store *store, pawl_text endpoint, pawl_time now,
                               size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                               pawl_error *error);
     /* Takes or keeps the named lease for this handle's worker; `*is_ours` says
-     * whether it is ours. Free when its worker ended, died, or after `lease`. */
+     * whether it is ours. Free when its worker ended, crashed, or after `lease`. */
     pawl_code (*lead)(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                       bool *is_ours, pawl_error *error);
     pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
@@ -169,10 +169,10 @@ struct pawl_store_ops {
     /* From any thread: the call under way ends soon with PAWL_EINTERRUPTED. */
     void (*interrupt)(pawl_store *store);
 
-    /* A hold is an open transaction for handlers with their own SQL: begun before the saga is
+    /* A handler transaction (`hold`) is kept open for handlers with their own SQL: begun before the saga is
      * loaded (locked), ended by commit or hold_end. native() is the connection inside it. */
     pawl_code (*hold_begin)(pawl_store *store, pawl_error *error);
-    void (*hold_end)(pawl_store *store); /* rolls back; harmless without a hold */
+    void (*hold_end)(pawl_store *store); /* rolls back; harmless without one */
     void *(*native)(pawl_store *store);
     /* Applies changes that no worker's fence guards on the caller's connection, inside the caller's
      * transaction. `store` is any open handle on the same data; it gives the names of the tables. */
@@ -180,10 +180,10 @@ struct pawl_store_ops {
                         pawl_error *error);
 
     /* For people and tests: rows as they stand, claimed or not, at most
-     * count_max (0: all). queue: by place. timeouts: of a saga, or all when the
+     * count_max (0: all). queue: in queue order. timeouts: of a saga, or all when the
      * id is zero, by due time. outbox: in one state, by id. dead: of an
      * endpoint, or all when empty, by time; those of one time by endpoint and id, in the
-     * order of their bytes. Without outbox_list and dead_list the finds are asked. */
+     * order of their bytes. Without outbox_list and dead_list the finds are called. */
     pawl_code (*queue_list)(pawl_store *store, pawl_text queue, size_t count_max, pawl_arena *arena,
                             pawl_queue_rows *rows, pawl_error *error);
     pawl_code (*timeout_list)(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
@@ -195,66 +195,66 @@ struct pawl_store_ops {
     pawl_code (*dead_list)(pawl_store *store, pawl_text endpoint, size_t count_max,
                            pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 
-    /* Rows in any state, by id. `causation_id` alone may cost a look at every row. */
+    /* Rows in any state, by id. `causation_id` alone may cost a read of every row. */
     pawl_code (*outbox_find)(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
                              pawl_outbox_rows *rows, pawl_error *error);
 
-    /* streams[i] is what reads[i] asks for: one consistent look at each stream, commits
+    /* streams[i] is the answer to reads[i]: one consistent read of each stream, commits
      * that are under way not seen. */
     pawl_code (*stream_load)(pawl_store *store, const pawl_stream_read *reads, size_t count,
                              pawl_arena *arena, pawl_stream *streams, pawl_error *error);
     /* Events that the query matches, in the order that it names. */
     pawl_code (*event_list)(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
                             pawl_event_rows *rows, pawl_error *error);
-    /* Gives positions to at most count_max committed events that have none, in the
+    /* Assigns global positions to at most count_max committed events that have none, in the
      * order of their seqs; how many. Durable when it returns. One caller at a time,
-     * who leads. A store whose commits are ordered gives them at insertion: 0. */
+     * who leads. A store whose commits are ordered assigns them at insertion: 0. */
     pawl_code (*event_number)(pawl_store *store, size_t count_max, int64_t *count,
                               pawl_error *error);
-    /* The position that the checkpoint of that name is at; 0: it was never set. */
+    /* The global position that the checkpoint of that name is at; 0: it was never set. */
     pawl_code (*checkpoint_get)(pawl_store *store, pawl_text name, int64_t *position,
                                 pawl_error *error);
 
-    /* For people: the leases that lead() would give to nobody else at `now`, in the
-     * order of their names. Those that ended, and those of workers that ended or died,
+    /* For people: the leases that lead() would give to no other worker at `now`, in the
+     * order of their names. Those that ended, and those of workers that ended or crashed,
      * are not among them. */
     pawl_code (*lead_list)(pawl_store *store, pawl_time now, pawl_arena *arena,
                            pawl_lead_row **items, size_t *count, pawl_error *error);
 
     /* Where timeouts lead that no endpoint handles: destinations that no subscription names
      * as its queue, and `own` unless it is empty, with a timeout that is free at `now`.
-     * Every idle worker asks: it may not walk all timeouts. NULL: such are never sent. */
+     * Every idle worker calls it: it may not scan all timeouts. NULL: such are never sent. */
     pawl_code (*timeout_foreign)(pawl_store *store, pawl_text own, pawl_time now, pawl_arena *arena,
                                  pawl_foreign_rows *rows, pawl_error *error);
 
-    /* The C type behind native(), which handlers ask for by it ("sqlite3", "PGconn", or one that
+    /* The C type behind native(), which handlers request by it ("sqlite3", "PGconn", or one that
      * the driver's page names: pawl_native). NULL: no handler is given the connection. */
     const char *native_type;
 
-    /* Asked before every entry of this table but open, close, schema, resolve, interrupt,
+    /* Called before every entry of this table but open, close, schema, resolve, interrupt,
      * hold_end and native: the connection is there, or is made again, or the answer says
      * why not. NULL: there is nothing that could be lost. */
     pawl_code (*ready)(pawl_store *store, pawl_error *error);
 
     /* For tools: live rows of one kind behind a row, in the order of their keys, whether claimed
-     * or not. Outbox rows and events are never asked for: outbox_find and event_list have them. */
+     * or not. Outbox rows and events are never requested: outbox_find and event_list have them. */
     pawl_code (*walk)(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
                       pawl_walk_rows *rows, pawl_error *error);
 
-    /* For people and tools: letters that the query matches, by time; those of one time by endpoint
+    /* For people and tools: dead letters that the query matches, by time; those of one time by endpoint
      * and id, in the order of their bytes. */
     pawl_code (*dead_find)(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                            pawl_dead_rows *rows, pawl_error *error);
 
-    /* Workers that died and whose rows are there still, of any endpoint: none that lives, and none
+    /* Workers that crashed and whose rows are there still, of any endpoint: none that lives, and none
      * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
      * without a worker of its own, ends its row. NULL, or PAWL_EUNSUPPORTED from a store whose
-     * workers live by heartbeats: deaths are not noticed. */
+     * workers live by heartbeats: crashes are not noticed. */
     pawl_code (*worker_died)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                              size_t *count, pawl_error *error);
 
     /* For operators: what the database, its server and its settings are like, and what in them would
-     * hold up work or lose it. Changes nothing. A check that the database refuses is a finding, too;
+     * block work or lose it. Changes nothing. A check that the database refuses is a finding, too;
      * the connection's failure alone is the call's. */
     pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error);
@@ -263,13 +263,13 @@ struct pawl_store_ops {
      * not. */
     pawl_code (*queue_find)(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
                             pawl_queue_messages *messages, pawl_error *error);
-    /* For people: letters by the queue that they would be sent to again, in the order of names. */
+    /* For people: dead letters by the queue that they would be sent to again, in the order of names. */
     pawl_code (*dead_count)(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                             pawl_error *error);
 
-    /* Rows of a type with attempts, claimed or not, by place: among the first look_max rows of the
-     * queue that are due after due_after, or among more. Asked before a message is dropped for want
-     * of a saga, so it may not walk a long queue. NULL: no message waits for such a row. */
+    /* Rows of a type with attempts, claimed or not, in queue order: among the first look_max rows of the
+     * queue that are due after due_after, or among more. Called before a message is dropped for want
+     * of a saga, so it may not scan a long queue. NULL: no message waits for such a row. */
     pawl_code (*queue_retried)(pawl_store *store, const pawl_retried_query *query,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 

@@ -1,9 +1,9 @@
-/* store_journal.h - the journal, one call each: append events with what they
- * dispatch, read them, store folds and checkpoints. operations.h says what is the same
+/* store_journal.h - the event store, one call each: append events with what they
+ * dispatch, read them, store snapshots and checkpoints. operations.h says what is the same
  * for all of these calls.
  *
- *     { stream_read -> fold -> append }         a stream, by its one next version
- *     { checkpoint_get -> events by position -> checkpoint_set }    a projection
+ *     { stream_read -> apply -> append }        a stream, by its one next version
+ *     { checkpoint_get -> events in global order -> checkpoint_set }    a projection
  *
  * Threads: as the handle's. Of two appends at one version one wins, whatever the
  *     handles, processes and stores' isolation levels (O3, O4).
@@ -28,7 +28,7 @@ typedef struct pawl_append {
     size_t                 event_count;
     const pawl_outbox_row *dispatches;
     size_t                 dispatch_count;
-    pawl_text outbox; /* the endpoint whose runner delivers them; empty: there is none */
+    pawl_text outbox; /* the endpoint whose dispatcher delivers them; empty: there is none */
 } pawl_append;
 
 /* Appends the events and adds the dispatches to the outbox in one commit: when it
@@ -52,28 +52,28 @@ typedef struct pawl_append {
 PAWL_API pawl_code pawl_store_append(pawl_store *store, const pawl_append *append, pawl_time now,
                                      pawl_error *error);
 
-/* One consistent look at a stream: its version, the stored fold when one is asked
- * for, and the events behind that (O4, O18). A stream that does not exist has version 0. */
+/* One consistent read of a stream: its version, its snapshot when one is
+ * requested, and the events behind that (O4, O18). A stream that does not exist has version 0. */
 PAWL_API pawl_code pawl_store_stream_read(pawl_store *store, const pawl_stream_read *read,
                                           pawl_arena *arena, pawl_stream *stream,
                                           pawl_error *error);
 
-/* Events of one stream or of all. By position none is ever missed: positions are
- * given in order, without a gap, to events whose commit is past. */
+/* Events of one stream or of all. In global order none is ever missed: global positions are
+ * assigned in order, without a gap, to events whose commit is past. */
 PAWL_API pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *query,
                                      pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 
-/* Stores the state that folding a stream's events gave: version, type_version,
- * state and dispatches of it; `at` is not read. A stored fold of the same or a later version
- * stays: a fold is a short cut, not a fact. */
+/* Stores a snapshot, the state computed from a stream's events: version, type_version,
+ * state and dispatches of it; `at` is not read. A stored snapshot of the same or a later version
+ * stays: a snapshot saves reads, it is not a fact. */
 PAWL_API pawl_code pawl_store_fold_save(pawl_store *store, pawl_text stream,
                                         const pawl_fold_row *fold, pawl_time now,
                                         pawl_error *error);
 
-/* The position that the projection of that name has come to; 0: it was never set. */
+/* The global position that the projection of that name has come to; 0: it was never set. */
 PAWL_API pawl_code pawl_store_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                              pawl_error *error);
-/* Moves the checkpoint of that name from one position to a later one.
+/* Moves the checkpoint of that name from one global position to a later one.
  *
  * PAWL_ECONFLICT  the checkpoint is not at `from`: another one moved it.
  * PAWL_EINVAL     `to` is not behind `from`. */

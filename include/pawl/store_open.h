@@ -30,7 +30,7 @@ typedef struct pawl_store_options {
     pawl_open_mode                mode;
     const char                   *system_prefix; /* NULL: "pawl_" */
     int64_t                       deadline;      /* of one call, microseconds; 0: 30 s */
-    const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
+    const pawl_saga_table *const *tables;        /* saga tables of CREATE and CHECK */
     size_t                        table_count;
     /* How long a transaction may rest while a handler runs, where the server ends one that rests;
      * microseconds; 0: the driver's own limit, a minute or more. */

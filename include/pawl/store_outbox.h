@@ -2,12 +2,12 @@
  * deliver, find, what an operator does with a dead one, and the outbox of one
  * message. operations.h says what is the same for all of these calls.
  *
- *     insert -> { attempt -> settle } -> enable | discard, when it is dead
+ *     insert -> { attempt -> settle } -> retry (enable) | discard, when it is dead
  *
  *     pending -> dispatched      success
  *     pending -> pending, later  transient failure, fewer attempts than the limit
  *     pending -> dead            rejected, poison, or attempts used up
- *     dead    -> pending         enabled
+ *     dead    -> pending         retried by an operator
  *     dead    -> discarded
  *
  * Threads: as the handle's. Insert returns when the row is durable and waits
@@ -27,9 +27,9 @@ extern "C" {
 
 #define PAWL_OUTBOX_ATTEMPTS_MAX 10 /* O12 */
 
-/* Adds a pending row: dispatch_id, source, version, index, endpoint,
+/* Adds a pending row: dispatch_id, ordering key (source), version, index, endpoint,
  * destination, message and due; nothing else of the row is read. Rows of one
- * source are delivered in the order (version, index) (O8); an empty source
+ * ordering key are delivered in the order (version, index) (O8); an empty one
  * orders nothing.
  *
  * A dispatch id that exists, in whatever state: PAWL_OK, nothing written, state
@@ -47,7 +47,7 @@ typedef struct pawl_outbox_result {
     int64_t              duration;     /* microseconds */
     pawl_time            next_attempt; /* TRANSIENT: when to try again, after `now` */
     int32_t attempts_max; /* TRANSIENT: dead at this number; 0: PAWL_OUTBOX_ATTEMPTS_MAX. Those
-                             before the row was enabled do not count (O19) */
+                             before an operator's retry do not count (O19) */
 } pawl_outbox_result;
 
 /* Records the attempt in the row's history, which only grows (O15), and settles
@@ -55,13 +55,13 @@ typedef struct pawl_outbox_result {
  *
  *     SUCCESS    dispatched, with the time (O9)
  *     TRANSIENT  pending, attempts + 1, not before next_attempt (O10); the later
- *                rows of its source are held until it is settled (O14). At
+ *                rows of its ordering key are blocked until it is settled (O14). At
  *                attempts_max: dead, its outcome poison (O12).
  *     REJECTED   dead at once (O11)
  *     POISON     dead at once, whatever attempts are left (O13)
  *
  * On PAWL_OK `row` has its new state, attempts and next_attempt; a dead row
- * holds nothing back (O14).
+ * blocks nothing (O14).
  *
  * PAWL_EGONE   the row is not pending any more, or is gone; nothing is recorded.
  * PAWL_EINVAL  a next_attempt that is not after `now` (O10), a negative limit. */
@@ -70,14 +70,14 @@ PAWL_API pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *
                                             pawl_error *error);
 
 /* Rows in any state that the query matches, by id. By `causation_id` alone it may cost a
- * look at every row. PAWL_EUNSUPPORTED: the driver has no outbox_find. */
+ * read of every row. PAWL_EUNSUPPORTED: the driver has no outbox_find. */
 PAWL_API pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                           pawl_arena *arena, pawl_outbox_rows *rows,
                                           pawl_error *error);
 
 /* An operator's answers to a dead row. `note` (who, why; may be empty) goes into its
- * history. Enabled, the row is pending and due now, and its attempts are counted
- * anew (O19); it goes out behind later rows of its source that went before (O14).
+ * history. Retried (`enable`), the row is pending and due now, and its attempts are counted
+ * anew (O19); it goes out behind later rows of its ordering key that went before (O14).
  * Discarded, it is never delivered, and swept as a dispatched one is.
  *
  * PAWL_EGONE  the row is not dead, or there is none; nothing is recorded. */
@@ -89,7 +89,7 @@ PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl
 /* ---- The outbox of one message ------------------------------------------ */
 
 /* A handled message as it is remembered: a view of rows that the store has anyway.
- * The endpoint's inbox mark is the record; its operations are the outbox rows of the
+ * The endpoint's deduplication record is part of it; its operations are the outbox rows of the
  * endpoint whose causation id is the message's (O33). */
 typedef struct pawl_outbox_record {
     pawl_outbox_row *operations; /* not dispatched and not discarded, by id (O24) */
@@ -97,11 +97,11 @@ typedef struct pawl_outbox_record {
     pawl_time        dispatched; /* when the last of them was (O27); 0: one is left, or none was */
 } pawl_outbox_record;
 
-/* `*is_found` is false for a message that the endpoint has not handled: the mark is
+/* `*is_found` is false for a message that the endpoint has not handled: the deduplication record is
  * written by the commit that has the handler's effects, a second one for the same
  * message is refused with PAWL_EDUPLICATE (O25). Once all operations are dispatched
- * the record is there without any (O24, O27), until the mark is swept; while one is
- * left it stays, whatever its age (O28). Costs a look at the endpoint's outbox rows:
+ * the record is there without any (O24, O27), until the deduplication record is swept; while one is
+ * left it stays, whatever its age (O28). Costs a read of the endpoint's outbox rows:
  * for tools and tests. */
 PAWL_API pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint,
                                          pawl_text message_id, pawl_arena *arena,

@@ -1,5 +1,5 @@
-/* store_partition.h - partitions of aggregators, and what an operator does with one: look, have it
- * handed over now, throw its rows away. operations.h says what is the same for all of these calls.
+/* store_partition.h - partitions of aggregators, and what an operator does with one: list, run
+ * now, remove its rows. operations.h says what is the same for all of these calls.
  *
  *     partition_list or partition_find -> partition_release, partition_remove -> partition_actions
  *
@@ -40,7 +40,7 @@ typedef struct pawl_partition_rows {
 /* A filter of partitions; a field that is empty or zero matches any. */
 typedef struct pawl_partition_query {
     pawl_text aggregator;
-    bool      is_dead; /* dead ones alone */
+    bool      is_dead; /* dead ones only */
     pawl_text after;   /* larger than this, by the order of bytes */
     size_t    count_max;
 } pawl_partition_query;
@@ -58,7 +58,7 @@ PAWL_API pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partit
 
 /* Makes the partition due now, with no failure behind it: a dead one starts again, one that waits
  * for its next try is tried at once, and any other is handed over however few its rows are. Workers
- * look every ten seconds. A flush that is under way at this moment writes its own outcome after.
+ * check every ten seconds. A flush that is under way at this moment writes its own outcome after.
  *
  * PAWL_ENOTFOUND  there is no such partition
  * PAWL_ECONFLICT  somebody else acts on it at this moment
@@ -67,7 +67,7 @@ PAWL_API pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partit
 PAWL_API pawl_code pawl_store_partition_release(pawl_store *store, pawl_text partition,
                                                 pawl_text by, pawl_text reason, pawl_time now,
                                                 pawl_error *error);
-/* Throws all rows of the partition away, leased or not (A24), and what is known of its flushes;
+/* Removes all rows of the partition, leased or not (A24), and what is known of its flushes;
  * `*count` is how many it had. A flush that is under way is refused, and its handler's effects with
  * it. The errors of release. */
 PAWL_API pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pawl_text by,

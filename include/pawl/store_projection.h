@@ -1,14 +1,14 @@
-/* store_projection.h - how far the projections of a store are, and what holds one up.
+/* store_projection.h - how far the projections of a store are, and what blocks one.
  * operations.h says what is the same for all of these calls.
  *
- *     { projection_fail }* -> projection_list or projection_find      a reader leaves, others look
+ *     { projection_fail }* -> projection_list or projection_find      a reader writes, others read
  *     projection_find -> restart or rebuild -> projection_actions     an operator acts
  *
  * A projection is listed when its checkpoint was set once, when a worker leads it, or when its
- * first event failed. The failure is kept as a fold of "pawl.projection/NAME", a stream without
+ * first event failed. The failure is kept as a snapshot of "pawl.projection/NAME", a stream without
  * events: written at each try, and out of date by itself once the checkpoint is past the event.
- * Actions are events of "pawl.projection_action/NAME". The worker that reads counts them, and looks
- * at its checkpoint anew when there is one more.
+ * Actions are events of "pawl.projection_action/NAME". The worker that reads counts them, and reads
+ * its checkpoint anew when there is one more.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/projection.c, tests/unit/runtime/test_projection_failure.c
@@ -36,7 +36,7 @@ extern "C" {
 
 /* The event that a projection waits for. */
 typedef struct pawl_projection_failure {
-    int64_t   position; /* of the event; 0: nothing holds the projection up */
+    int64_t   position; /* of the event; 0: nothing blocks the projection */
     pawl_text stream;
     int64_t   version;
     pawl_text type;
@@ -52,9 +52,9 @@ typedef struct pawl_projection_failure {
 typedef struct pawl_projection_row {
     pawl_text      name;     /* without "projection/" */
     int64_t        position; /* events up to it took effect; 0: none did */
-    int64_t        last;     /* position of the newest event of the store */
-    int64_t        lag;    /* events behind `position`; those without a position are not counted */
-    pawl_worker_id worker; /* the one that reads; zero: nobody does, or the store cannot tell */
+    int64_t        last;     /* global position of the newest event of the store */
+    int64_t        lag;      /* events behind `position`; those without one are not counted */
+    pawl_worker_id worker;   /* the one that reads; zero: none does, or the store cannot tell */
     pawl_projection_failure failure;
 } pawl_projection_row;
 
@@ -72,23 +72,23 @@ PAWL_API pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name,
                                               pawl_arena *arena, pawl_projection_row *row,
                                               pawl_error *error);
 
-/* Leaves for others what failed, in the place of what was left before: for readers. `at` is `now`;
+/* Writes for others which event failed, over the entry before: for readers. `at` is `now`;
  * `since` is not read: it stays while the event is the same. Bytes of the error that are no UTF-8
  * become question marks.
  *
- * PAWL_EINVAL  the name is empty, or the position is not positive */
+ * PAWL_EINVAL  the name is empty, or the global position is not positive */
 PAWL_API pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
                                               const pawl_projection_failure *failure, pawl_time now,
                                               pawl_error *error);
 
 /* ---- Actions ------------------------------------------------------------------ */
 
-/* Has the event that holds the projection up tried now, its tries counted anew. A worker that reads
+/* Has the event that blocks the projection tried now, its tries counted anew. A worker that reads
  * does so within a second or two; where none does, the next one begins with it anyway.
  *
- * PAWL_ENOTFOUND  there is no such projection, or nothing holds it up
+ * PAWL_ENOTFOUND  there is no such projection, or nothing blocks it
  * PAWL_ECONFLICT  another one acts on it at this moment
- * PAWL_EINVAL     nobody who does it
+ * PAWL_EINVAL     `by` is empty
  * PAWL_ELIMIT     `by` and the reason are too long together */
 PAWL_API pawl_code pawl_store_projection_restart(pawl_store *store, pawl_text name, pawl_text by,
                                                  pawl_text reason, pawl_time now,
@@ -96,7 +96,7 @@ PAWL_API pawl_code pawl_store_projection_restart(pawl_store *store, pawl_text na
 
 typedef struct pawl_projection_rebuild {
     pawl_text name;
-    int64_t   from;       /* position of the first event to be read again; 0: all are */
+    int64_t   from;       /* global position of the first event to be read again; 0: all are */
     bool      while_read; /* also while a worker reads for it */
     pawl_text by, reason;
 } pawl_projection_rebuild;
@@ -105,17 +105,17 @@ typedef struct pawl_projection_rebuild {
  * wrote before are the application's: from the first event on the projection's `reset` empties them.
  * Without one, or from a later event on, they stay: whoever calls this clears them first, while no worker
  * reads, or has handlers that write the same again. Messages that they send again have the ids that
- * they had. `*count`, unless NULL: positions that it went back.
+ * they had. `*count`, unless NULL: events that it went back.
  *
  * PAWL_ENOTFOUND  there is no such projection
- * PAWL_EINVAL     `from` is not before what it has read, or nobody who does it
+ * PAWL_EINVAL     `from` is not before what it has read, or `by` is empty
  * PAWL_ECONFLICT  a worker reads for it, and `while_read` is false; or it moved meanwhile
  * PAWL_ELIMIT     as above */
 PAWL_API pawl_code pawl_store_projection_rebuild(pawl_store                    *store,
                                                  const pawl_projection_rebuild *rebuild,
                                                  pawl_time now, int64_t *count, pawl_error *error);
 
-/* Position of the first event that is of that time or later, found by halving: where the clocks of
+/* Global position of the first event that is of that time or later, found by halving: where the clocks of
  * those who appended differ, events may stand before it that are later. 0: there is none. */
 PAWL_API pawl_code pawl_store_position_at(pawl_store *store, pawl_time time, int64_t *position,
                                           pawl_error *error);

@@ -30,7 +30,7 @@ PAWL_API pawl_code pawl_store_queue_infos(pawl_store *store, pawl_time now, pawl
 
 /* Messages that the query matches, as they are claimed: by due time, those of one time in the order
  * in which they were sent. Nothing is claimed. One that is named by its id is found by an index; by
- * type alone every message of the queue is looked at. PAWL_EINVAL: the query names no queue.
+ * type alone every message of the queue is read. PAWL_EINVAL: the query names no queue.
  * PAWL_EUNSUPPORTED: the driver has no queue_find. */
 PAWL_API pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query,
                                          pawl_arena *arena, pawl_queue_messages *messages,
@@ -44,7 +44,7 @@ PAWL_API pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena,
 
 /* Workers whose endpoint reads the queue, in whatever process, claim neither its messages nor
  * timeouts that it is the destination of, from two seconds later at the latest, until it is
- * resumed; what a worker has in hand then it finishes. Messages and timeouts gather meanwhile, and
+ * resumed; messages in flight then are finished. Messages and timeouts gather meanwhile, and
  * nothing of them is lost. The endpoint's aggregators, projections and outbox go on. A queue that
  * nothing names yet can be paused, too. One that is paused stays so, as the first who did it said.
  *
@@ -85,15 +85,15 @@ typedef struct pawl_queue_take {
 } pawl_queue_take;
 
 /* Takes the messages of these numbers, each given once, out of the queue, due or not, in one commit:
- * all that no worker has in hand and that are there still; `*taken` is how many. The actions say
- * where they go. Letters and inbox marks are those of the endpoint that
+ * all that are not in flight and that are there still; `*taken` is how many. The actions say
+ * where they go. Dead letters and deduplication records are those of the endpoint that
  * reads the queue: the one that said so by a subscription to "reader:NAME", else the one of the queue's
- * name; an id that is marked already belongs to a copy, which goes without a letter. A moved message
- * leaves no mark: the endpoint of the other queue handles it unless it knows its id, and one that is
- * in that queue already is there once. It begins anew there: its attempts, deaths and history go.
+ * name; an id that has a record already belongs to a copy, which goes without a dead letter. A moved message
+ * leaves no record: the endpoint of the other queue handles it unless it knows its id, and one that is
+ * in that queue already is there once. It begins anew there: its attempts, crashes and history go.
  *
  * PAWL_EBUSY      another process works the queue, and the store lets none beside it claim (SQLite)
- * PAWL_EDUPLICATE, PAWL_ECONFLICT  a message was marked, or somebody else took messages out, at this
+ * PAWL_EDUPLICATE, PAWL_ECONFLICT  a message was recorded, or somebody else took messages out, at this
  *                 moment; nothing was taken
  * PAWL_EINVAL, PAWL_ELIMIT  `queue`, `by`, or for MOVE `to` is empty; `to` is `queue`, or no name of
  *                 a queue; more numbers than PAWL_BATCH_MESSAGES_MAX; `by` and `reason` have more
@@ -102,7 +102,7 @@ PAWL_API pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_tak
                                          const int64_t *seqs, size_t count, pawl_time now,
                                          size_t *taken, pawl_error *error);
 
-#define PAWL_TAKE_CODE "PURGED" /* code of the letters */
+#define PAWL_TAKE_CODE "PURGED" /* code of the dead letters */
 /* An endpoint whose queue has another name is subscribed with it to this type, behind which its name stands. */
 #define PAWL_QUEUE_READER "reader:"
 /* Types of the events, one for each commit. Headers: "by", "reason", "count" and "to"; the body has

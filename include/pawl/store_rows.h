@@ -24,10 +24,10 @@ typedef struct pawl_queue_row {
     pawl_message message;
     int64_t      seq; /* number of the row; never used again */
     pawl_time    due;
-    pawl_time    placed; /* due time when first sent: with seq, the row's place */
+    pawl_time    placed; /* due time when first sent: with seq, its queue order */
     int32_t      attempts;
     int32_t      deaths;
-    pawl_time    waiting_since; /* 0, or when it was first put back for "no saga yet" */
+    pawl_time    waiting_since; /* 0, or when it was first deferred for "no saga yet" */
     pawl_text    history;       /* as the last retry wrote it, or empty */
 } pawl_queue_row;
 
@@ -42,7 +42,7 @@ typedef struct pawl_queue_rows {
 typedef struct pawl_retried_query {
     pawl_text queue, type;
     pawl_time due_after;
-    size_t    look_max;  /* of the rows due after that, the first to look at, by (due, seq) */
+    size_t    look_max;  /* of the rows due after that, the first to read, by (due, seq) */
     size_t    count_max; /* most rows */
 } pawl_retried_query;
 
@@ -156,7 +156,7 @@ typedef struct pawl_outbox_row {
     pawl_time         next_attempt; /* 0: not tried yet, and due whatever the time is */
     pawl_time         at;
     pawl_time         dispatched;      /* when it was, or was discarded; else 0 */
-    int32_t           attempts_before; /* attempts before the row was enabled again */
+    int32_t           attempts_before; /* attempts before an operator's retry */
 } pawl_outbox_row;
 
 typedef struct pawl_outbox_rows {
@@ -232,7 +232,7 @@ typedef struct pawl_foreign_rows {
 } pawl_foreign_rows;
 
 /* Earliest due times of an endpoint, for sleeping and for the virtual clock.
- * PAWL_TIME_MAX: none. Rows in hand are left out. */
+ * PAWL_TIME_MAX: none. Rows in flight are left out. */
 typedef struct pawl_next_due {
     pawl_time queue;
     pawl_time timeout;
@@ -259,7 +259,7 @@ typedef struct pawl_lead_row {
 } pawl_lead_row;
 
 typedef struct pawl_sweep {
-    pawl_time inbox_before;   /* marks older than this go */
+    pawl_time inbox_before;   /* deduplication records older than this go */
     pawl_time outbox_before;  /* dispatched rows older than this go */
     pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
     size_t    count_max;      /* rows of each kind in one call */

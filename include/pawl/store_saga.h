@@ -36,7 +36,7 @@ extern "C" {
  *
  * The value becomes one of the column's declared type first; one that cannot is
  * PAWL_EINVAL naming both, not "none" (S17). A null value is PAWL_EINVAL and
- * nothing is asked of the store (S18). So is a key that the table has no column
+ * the store is not called (S18). So is a key that the table has no column
  * for (S19), and a text with NUL or of more than 200 characters (D19). Rows of
  * another table are never met (S28). */
 PAWL_API pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table,
@@ -91,7 +91,7 @@ PAWL_API pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_tab
  * no saga. `*timeouts`, unless NULL: how many went along.
  *
  * PAWL_ECONFLICT  the row is not there at `row->version`; all is as it was
- * PAWL_EINVAL     nobody who does it
+ * PAWL_EINVAL     `by` is empty
  * PAWL_ELIMIT     `by` and the reason are too long together */
 PAWL_API pawl_code pawl_store_saga_remove(pawl_store *store, const pawl_saga_table *table,
                                           const pawl_saga_row *row, pawl_text by, pawl_text reason,

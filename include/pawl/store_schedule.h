@@ -33,7 +33,7 @@ typedef struct pawl_schedule_row {
     bool      is_paused;
     bool      is_declared; /* in an application's table */
     /* The last operator who added, paused or resumed it. */
-    pawl_text changed_by, changed_at, reason; /* empty: nobody; the time as RFC 3339 */
+    pawl_text changed_by, changed_at, reason; /* empty: none; the time as RFC 3339 */
 } pawl_schedule_row;
 
 typedef struct pawl_schedule_rows {

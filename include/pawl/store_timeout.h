@@ -60,7 +60,7 @@ typedef struct pawl_timeout_batch_options {
  * and expires at now + lease (T6); it is returned again only when that time has
  * come, then to the next owner (T8).
  *
- * `rows->next_due` says when to look next: the earliest due time to come, or
+ * `rows->next_due` says when to claim next: the earliest due time to come, or
  * now + 1 minute when there is none (T17); a time that is not after `now` when
  * the size left due rows over.
  *
@@ -117,7 +117,7 @@ typedef struct pawl_timeout_amend {
  * an event that says who, when, why and which. `*amended` is how many. Left alone are those that
  * fired, were cancelled or were set anew since they were read (E13), and of REAP those whose lease did
  * not run out, or that another worker has since. CANCEL, MOVE, SHIFT and RELEASE also take what a
- * worker has in hand: its commit is refused, and its handler's effects are none.
+ * worker has in flight: its commit is refused, and its handler's effects are none.
  *
  * On failure none is changed. PAWL_EINVAL: an unknown action, `by` is empty, more timeouts than
  * PAWL_BATCH_MESSAGES_MAX. PAWL_ELIMIT: `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes

@@ -1,11 +1,11 @@
-/* store_worker.h - the death of a process of workers: noted by its supervisor, read by those who take over.
+/* store_worker.h - the crash of a process of workers: noted by its supervisor, read by those who take over.
  * operations.h says what is the same for all of these calls.
  *
- *     worker_set_supervised               of the process that may die
+ *     worker_set_supervised               of the process that may crash
  *     waitpid -> { worker_note_death }    of the supervisor
  *     worker_death, process_death, worker_stamp_read     of anybody
  *
- * A store tells that a worker died, and not of what. A supervisor that notes it gives the signal to the history of the message that the process ran alone, and so to its dead letter
+ * A store tells that a worker crashed, and not why. A supervisor that notes it gives the signal to the history of the message that the process ran in isolation, and so to its dead letter
  * (E26). `pawl run --restart` does; so may any program that starts workers.
  *
  * Threads: as the handle's; worker_death_text and worker_stamp_read any.
@@ -36,45 +36,46 @@ typedef struct pawl_worker_death {
  * arena; data NULL: out of memory. */
 PAWL_API pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *arena);
 
-/* A worker that runs a message alone, as the history of the message's row in its queue names it. */
+/* A worker that runs a message in isolation, as the in-flight marker names it: the last entry in
+ * the history of the message's row in its queue. */
 typedef struct pawl_worker_stamp {
     pawl_worker_id worker;
     int64_t        pid;
-    pawl_time      at; /* machine time: since when it has the message in hand */
+    pawl_time      at; /* machine time: since when the message is in flight */
 } pawl_worker_stamp;
 
 /* Sets `*stamp` from the history of a row of the queue, with the arena's memory; false: no worker runs that
- * message alone, or there is no memory. Any thread (E26). */
+ * message in isolation, or there is no memory. Any thread (E26). */
 PAWL_API bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history,
                                      pawl_worker_stamp *stamp);
 
-/* Notes the death under the id `process`, as an event in a stream of its own, at any time: before the
+/* Notes the crash under the id `process`, as an event in a stream of its own, at any time: before the
  * store has noticed it, and after the rows of its workers are gone. `*count` is 1; 0: it is noted already.
  *
  * Without an id: for each worker that the process had, as an event in a stream of that worker. `*count`
- * is for how many: zero while the store has not noticed yet that they are dead, which on a server takes a
- * moment, so ask again; and zero when they ended in order, when those who took over ended their rows
- * first, or when their death is noted already. The store knows process ids, not machines: of two that died on different machines with the
- * same id, and whose messages nobody has taken over yet, both are noted.
+ * is for how many: zero while the store has not noticed yet that they crashed, which on a server takes a
+ * moment, so try again; and zero when they ended in order, when those who took over ended their rows
+ * first, or when their crash is noted already. The store knows process ids, not machines: of two that crashed on different machines with the
+ * same id, and whose messages no worker has taken over yet, both are noted.
  *
  * PAWL_EINVAL, PAWL_ELIMIT  `by` is empty; `by` and `reason` have more than
  *                           PAWL_ERROR_TEXT_SIZE_MAX bytes together
- * PAWL_EUNSUPPORTED         the store does not tell of deaths */
+ * PAWL_EUNSUPPORTED         the store does not tell of crashes */
 PAWL_API pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_death *death,
                                                 pawl_time now, int64_t *count, pawl_error *error);
 
-/* Says that this process has a supervisor that will note its death, under the id `process`, made for
- * this process alone. The stamp of a message that runs alone has the id, and whoever takes the message
+/* Says that this process has a supervisor that will note its crash, under the id `process`, made for
+ * this process alone. The in-flight marker of a message has the id, and whoever takes the message
  * over waits up to ten seconds for the note, instead of one. Zeros: it has none. Called before endpoints
  * run, from any thread. */
 PAWL_API void      pawl_worker_set_supervised(pawl_uuid process);
 PAWL_API pawl_uuid pawl_worker_process(void);
 
-/* The text of the worker's death, in the arena; size 0: nobody noted one. */
+/* The text of the worker's crash, in the arena; size 0: none is noted. */
 PAWL_API pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker,
                                            pawl_arena *arena, pawl_text *text, pawl_error *error);
 
-/* The text of the process's death, in the arena; size 0: nobody noted one under this id (E26). */
+/* The text of the process's crash, in the arena; size 0: none is noted under this id (E26). */
 PAWL_API pawl_code pawl_store_process_death(pawl_store *store, pawl_uuid process, pawl_arena *arena,
                                             pawl_text *text, pawl_error *error);
 
@@ -84,10 +85,10 @@ PAWL_API pawl_code pawl_store_process_death(pawl_store *store, pawl_uuid process
 #define PAWL_PROCESS_STREAMS "pawl.process"
 #define PAWL_WORKER_DIED "pawl.worker_died"
 
-/* The types of the events beside a timeout that runs alone after a death, in the stream
+/* The types of the events beside a timeout that runs in isolation after a crash, in the stream
  * "pawl.alone/ID/GENERATION", and beside the flush of a partition, in "pawl.alone/PARTITION" (where
- * that is too long, "pawl.alone/" and a uuid made of it): their body is the list of its deaths, and
- * who has it in hand. */
+ * that is too long, "pawl.alone/" and a uuid made of it): their body is the list of its crashes, and
+ * the worker that runs it now. */
 #define PAWL_ALONE_STREAMS "pawl.alone"
 #define PAWL_ALONE_STAMPED "pawl.timeout_alone"
 #define PAWL_ALONE_FLUSH "pawl.flush_alone"

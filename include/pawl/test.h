@@ -1,7 +1,7 @@
 /* test.h - for your own tests: an application under clocks that the test moves, in
  * memory or on any store, and everything that can be seen of it.
  *
- *     create -> watch* -> { deliver | publish | advance | look }* -> destroy
+ *     create -> watch* -> { deliver | publish | advance | query }* -> destroy
  *
  *     static void an_unpaid_order_is_cancelled(void **state)
  *     {
@@ -22,7 +22,7 @@
  * ids come from the options alone.
  *
  * The store is in memory, unless the options name another. In memory a handler that says
- * .own_sql gets no connection: a message for which it asks for one is a dead letter that says
+ * .own_sql gets no connection: a message for which it requests one is a dead letter that says
  * so, and all else of the application runs. To test such a handler, name a store with SQL.
  * Create makes pawl's tables there, destroy drops them again, and what
  * is not empty is refused: ids and clocks begin anew with each test, so that its messages
@@ -30,15 +30,15 @@
  * by a connection of your own.
  *
  * A destination that no endpoint reads keeps what is sent to it: "billing" is a
- * queue to look into. A destination with a route to another store gets its
+ * queue to read. A destination with a route to another store gets its
  * messages through the outbox, as in production.
  *
- * Nothing here aborts or prints: every function answers with a code, a look at
+ * Nothing here aborts or prints: every function answers with a code, a query for
  * something that is not there with PAWL_ENOTFOUND. A failure of your handlers is
- * no failure of these functions: look at the dead letters.
+ * no failure of these functions: read the dead letters.
  *
  * Threads: a test belongs to one thread.
- * Memory: what a look returns lives until pawl_test_destroy.
+ * Memory: what a query returns lives until pawl_test_destroy.
  * Tests: tests/unit/runtime/test_test_kit.c, test_test_store.c, test_test_outbox.c,
  *     tests/unit/examples/test_example_orders.c
  *
@@ -76,7 +76,7 @@ typedef struct pawl_test_options {
                                               clocks and mode are the test's own [NULL] */
     const char *store; /* its URL, or PAWL_TEST_SQLITE [NULL: in memory, of this test's own] */
     bool is_emptied;   /* create drops all that pawl has in `store` [false: it must be empty] */
-    bool is_kept;      /* destroy leaves tables and rows to be looked at [false] */
+    bool is_kept;      /* destroy leaves tables and rows to be read [false] */
 } pawl_test_options;
 
 #define PAWL_TEST_OPTIONS_INIT                    \
@@ -121,7 +121,7 @@ PAWL_API pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
 PAWL_API pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record,
                                      const void *message, pawl_error *error);
 /* Settles the dead letter of a message as an operator does (store_dead.h), by "test"; then runs until
- * nothing is due. `endpoint` NULL: whichever gave it up. PAWL_EGONE: there is no such letter. */
+ * nothing is due. `endpoint` NULL: of whichever has it. PAWL_EGONE: there is no such dead letter. */
 PAWL_API pawl_code pawl_test_dead_retry(pawl_test *test, const char *endpoint,
                                         const char *message_id, pawl_error *error);
 PAWL_API pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint,
@@ -147,7 +147,7 @@ PAWL_API pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_er
  * with PAWL_STEP_INIT. PAWL_ELIMIT after PAWL_TEST_STEPS_MAX steps. */
 PAWL_API pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error);
 
-/* ---- Looking -------------------------------------------------------------------- */
+/* ---- Queries -------------------------------------------------------------------- */
 
 PAWL_API pawl_time pawl_test_now(const pawl_test *test);
 
@@ -165,7 +165,7 @@ PAWL_API pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64
                                         pawl_error *error);
 
 /* The state of a process or an entity by the text of its key, decoded into `state`, a
- * struct of `record`: the fold of all events of its stream, also when a process is over.
+ * struct of `record`: computed from all events of its stream, also when a process is over.
  * `version` may be NULL. PAWL_ENOTFOUND when it has no events; PAWL_EINVAL when its state
  * is of another record. */
 PAWL_API pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
@@ -190,7 +190,7 @@ PAWL_API pawl_code pawl_test_count(pawl_test *test, const char *queue, pawl_reco
  * PAWL_ENOTFOUND when there are not as many. */
 PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *record,
                                      size_t index, void *message, pawl_error *error);
-/* Decodes the body of any message that a look returned. PAWL_EINVAL when it is of
+/* Decodes the body of any message that a query returned. PAWL_EINVAL when it is of
  * another type. */
 PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
                                   void *message, pawl_error *error);
@@ -221,7 +221,7 @@ PAWL_API pawl_store *pawl_test_store(pawl_test *test);
 /* The store's URL, for a handle or a sender of your own. */
 PAWL_API const char *pawl_test_url(const pawl_test *test);
 /* The path of the file when the store is SQLite, for a connection of your own: tables that
- * your handlers write to are made there, and looked at. NULL for other stores. */
+ * your handlers write to are made there, and read. NULL for other stores. */
 PAWL_API const char *pawl_test_file(const pawl_test *test);
 
 #ifdef __cplusplus

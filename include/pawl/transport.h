@@ -1,12 +1,13 @@
-/* transport.h - where outbox rows go: what a sink must do for the runner.
+/* transport.h - outbound transports, where outbox rows go: what one must do for the outbox
+ * dispatcher.
  *
  *     open -> deliver* -> close
  *
- * A sink carries messages out of this store: into a queue of another store, to
+ * An outbound transport carries messages out of this store: into a queue of another store, to
  * a broker, to an application's own code. Delivery is at least once; the
  * receiver drops what it knows by the message's id.
  *
- * An application's own sink is a table with one function, named in a route:
+ * An application's own transport is a table with one function, named in a route:
  *
  *     static pawl_code mail(pawl_transport *transport, pawl_delivery *items, size_t count,
  *                           pawl_arena *arena, pawl_error *error)
@@ -23,9 +24,9 @@
  *     ... .routes = (const pawl_route[]){
  *             {.name = "mail", .sink = &mail_sink, .context = &server}, {0}}
  *
- * A sink that is registered by a scheme serves every route whose URL begins with it.
+ * A transport that is registered by a scheme serves every route whose URL begins with it.
  *
- * Threads: a sink belongs to the runner's thread.
+ * Threads: a transport belongs to the dispatcher's thread.
  * Tests: tests/unit/outbox/test_runtime_outbox.c, tests/unit/transport
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -43,13 +44,13 @@ extern "C" {
 typedef struct pawl_transport     pawl_transport;
 typedef struct pawl_transport_ops pawl_transport_ops;
 
-/* A message to deliver. The sink writes `outcome`, which is SUCCESS before, and on
+/* A message to deliver. The transport writes `outcome`, which is SUCCESS before, and on
  * failure `error`, kept until the call after (static, or in `arena` of the call):
  *
  *     SUCCESS      the receiver has it
  *     REJECTED     the receiver will never take it: the row is dead at once
  *     TRANSIENT    to be tried again, until the attempts are used up
- *     POISON       nobody can read it, its type is not known: dead at once
+ *     POISON       it cannot be read, its type is not known: dead at once
  *     UNREACHABLE  the receiver is not there, or takes nothing from anybody: no attempt of this message, which stays as it
  *                  is. The route pauses, for a second at first and for half a minute at most, and is tried again
  *
@@ -65,8 +66,8 @@ typedef struct pawl_delivery {
 } pawl_delivery;
 
 /* Deliveries of one call take effect in order, and none after one that failed:
- * several rows of one source may then be in flight. Without this promise a call has
- * at most one row of a source. */
+ * several rows of one ordering key may then be in flight. Without this promise a call has
+ * at most one row of an ordering key. */
 #define PAWL_TRANSPORT_PREFIX 1u
 
 struct pawl_transport {
@@ -91,12 +92,12 @@ struct pawl_transport_ops {
      * UNREACHABLE. Any other code: nothing is known to
      * have been delivered, and every item counts as a transient failure. May
      * block up to the store's deadline; while it takes longer than some seconds
-     * another runner may take over and deliver the same. */
+     * another dispatcher may take over and deliver the same. */
     pawl_code (*deliver)(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error);
 };
 
-/* The table of a sink that is one function and keeps nothing open. */
+/* The table of a transport that is one function and keeps nothing open. */
 #define PAWL_SINK(function)                                           \
     {                                                                 \
         .ops_size = sizeof(pawl_transport_ops), .deliver = (function) \
@@ -105,7 +106,7 @@ struct pawl_transport_ops {
 /* Delivers into the queue of another store: any URL that pawl_store_open takes. */
 PAWL_API extern const pawl_transport_ops pawl_transport_store;
 
-/* Adds a sink of your own for the URLs of its scheme; before any endpoint is
+/* Adds a transport of your own for the URLs of its scheme; before any endpoint is
  * created. PAWL_EDUPLICATE: another one has the scheme; the same again changes
  * nothing. The table is borrowed for the life of the program. */
 PAWL_API pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error);
@@ -114,7 +115,7 @@ PAWL_API pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_e
  * PAWL_ECONFIG: it has no such table. */
 PAWL_API pawl_code pawl_transport_load(const char *path, pawl_error *error);
 #define PAWL_TRANSPORT_DRIVER_SYMBOL "pawl_transport_driver"
-/* The sink for the URL's scheme; pawl_transport_store when none is registered. */
+/* The transport for the URL's scheme; pawl_transport_store when none is registered. */
 PAWL_API const pawl_transport_ops *pawl_transport_find(const char *url);
 
 #ifdef __cplusplus

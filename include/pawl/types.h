@@ -41,8 +41,8 @@ typedef enum pawl_retry {
  * what a handler answers. */
 #define PAWL_CODES(X)                                                                   \
     X(OK, 0, NEVER, 0, "ok")                                                            \
-    X(RETRY, 1, LATER, 5, "the handler asks to be run again")                           \
-    X(RETRY_AFTER, 2, LATER, 5, "the handler asks to be run again after a delay")       \
+    X(RETRY, 1, LATER, 5, "the handler requests another run")                           \
+    X(RETRY_AFTER, 2, LATER, 5, "the handler requests another run after a delay")       \
     X(REJECT, 3, NEVER, 1, "the handler rejects the message; it becomes a dead letter") \
     X(DISCARD, 4, NEVER, 1, "the handler discards the message")                         \
     X(EINVAL, 10, NEVER, 2, "invalid argument")                                         \
@@ -62,7 +62,7 @@ typedef enum pawl_retry {
     X(EPERSIST, 44, BOUNDED, 5, "the store failed")                                     \
     X(ELOST, 45, LATER, 5, "connection lost; nothing was applied")                      \
     X(EUNKNOWN, 46, RESOLVE, 5, "connection lost during the commit; outcome unknown")   \
-    X(EDIED, 47, NEVER, 5, "the process died while it ran the message")                 \
+    X(EDIED, 47, NEVER, 5, "the process crashed while it ran the message")              \
     X(ENOTFOUND, 50, NEVER, 6, "not found")                                             \
     X(ECONFLICT, 51, RELOAD, 6, "another worker changed the row first")                 \
     X(EDUPLICATE, 52, RELOAD, 6, "exists already")                                      \

@@ -3,8 +3,8 @@
  *     pawl_upgrade_create -> { pawl_store_walk -> pawl_upgrade_rows }* | pawl_upgrade_compare
  *                         -> pawl_upgrade_destroy
  *
- * Rows are read with the program's records and upcasters, and its tables are asked who would
- * handle them. Nothing is written. Of the application's functions its upcasters alone are called.
+ * Rows are read with the program's records and upcasters, and its tables say which handlers would
+ * handle them. Nothing is written. Of the application's functions only its upcasters are called.
  *
  * Threads: one at a time.
  * Tests: tests/system/command_saga.sh
@@ -26,7 +26,7 @@ extern "C" {
     X(UNDECODABLE, "undecodable", true, "cannot be decoded")                                       \
     X(UNREAD_VERSION, "unread-version", true, "has a version that the program does not read")      \
     X(UNREAD_MEMBER, "unread-member", true, "has a member that is not read, as if it was renamed") \
-    X(UNHANDLED, "unhandled", true, "is handled by nobody")                                        \
+    X(UNHANDLED, "unhandled", true, "has no handler")                                              \
     X(UNREACHABLE, "unreachable", true, "is not found by its correlation value")                   \
     X(REMOVED, "removed", true, "is not in the new program")                                       \
     X(NARROWED, "narrowed", true, "takes fewer values than before")                                \
@@ -66,7 +66,7 @@ PAWL_API void      pawl_upgrade_destroy(pawl_upgrade *upgrade); /* accepts NULL 
 PAWL_API const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade,
                                                            size_t             *count);
 
-/* Looks at a page of a walk; a walk over sagas is over one of its own tables. `store` is asked for
+/* Reads a page of a scan; a scan of sagas is of one of its own tables. `store` is queried for
  * the sagas of the page by their correlation values. The arena keeps what was taken. */
 PAWL_API pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store,
                                      const pawl_walk *walk, const pawl_walk_rows *rows,

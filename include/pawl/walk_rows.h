@@ -1,4 +1,4 @@
-/* walk_rows.h - a walk over all live rows of a kind, page by page: for tools that look at
+/* walk_rows.h - a scan of all live rows of a kind, page by page: for tools that read
  * everything that is stored, and write nothing.
  *
  * Threads: plain data. Answers live in the arena of the call.
@@ -35,17 +35,19 @@ typedef enum pawl_walk_kind {
 typedef struct pawl_walk_row {
     pawl_uuid id; /* of a saga or a timeout */
     int64_t
-        number; /* of a message in a queue, an outbox row, an event, an aggregator's row; position
+        number; /* of a message in a queue, an outbox row, an event, an aggregator's row; global position
                          of a checkpoint */
     pawl_text belongs_to; /* queue; destination of a timeout or an outbox row; stream of an event or
-                             a fold; aggregator; endpoint of a dead letter; name of a checkpoint, or of a partition */
+                             a snapshot; aggregator; endpoint of a dead letter; name of a checkpoint,
+                             or of a partition */
     pawl_text name;       /* of a timeout; queue of a dead letter; aggregator of a partition */
     pawl_text code;       /* of a dead letter: "EDECODE" */
     pawl_text type_version;        /* of a saga: "1.0" */
     pawl_text persistence_version; /* of a saga: the pawl that wrote it last */
-    int32_t   version;             /* of the record of an event or a fold */
-    pawl_message message; /* of a timeout the type alone, its saga's; of a saga and a fold the body
-                               alone, its state; of an event type, body, headers and ids */
+    int32_t   version;             /* of the record of an event or a snapshot */
+    pawl_message
+        message; /* of a timeout only the type, its saga's; of a saga and a snapshot only the
+                               body, its state; of an event type, body, headers and ids */
     /* Of a partition, from here on. */
     int64_t   count;    /* rows, leased ones too */
     pawl_time oldest;   /* when the oldest was added; 0: there is none */
@@ -62,10 +64,10 @@ typedef struct pawl_walk_rows {
 
 typedef struct pawl_walk {
     pawl_walk_kind         kind;
-    const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not looked at */
+    const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not read */
     const pawl_walk_row   *after;     /* the row before; only its key is read. NULL: the first */
     size_t                 count_max; /* 0: all */
-    /* Filters of PARTITIONS: one of that name, those of an aggregator, dead ones alone. */
+    /* Filters of PARTITIONS: one of that name, those of an aggregator, dead ones only. */
     pawl_text partition, aggregator;
     bool      is_dead;
 } pawl_walk;

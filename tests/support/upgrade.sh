@@ -87,9 +87,9 @@ has_line '^undecodable: saga Order of version 1, dozens: cannot be decoded; 2 ro
 
 echo "== a message type that nobody handles any more"
 verify 1 '^pawl: 3 findings' removed -DREMOVED_TYPE
-has_line '^unhandled: message cancel: is handled by nobody; 1 row$' \
-    '^unhandled: outbox cancel: is handled by nobody; 3 rows$' \
-    '^unhandled: dead cancel: is handled by nobody; 1 row$'
+has_line '^unhandled: message cancel: has no handler; 1 row$' \
+    '^unhandled: outbox cancel: has no handler; 3 rows$' \
+    '^unhandled: dead cancel: has no handler; 1 row$'
 
 echo "== a value of an enum that is gone"
 verify 1 '^pawl: 3 findings' enum -DREMOVED_ENUM
@@ -195,4 +195,4 @@ for i in 1 2 3 4; do
     expect 0 '' pawl send "${at[@]}" --to desk --type cancel --body '{"order_id":"o-9"}'
 done
 expect 1 '' pawl saga verify-upgrade --app "$work/removed.so" "${at[@]}"
-has_line '^unhandled: message cancel: is handled by nobody; 5 rows$' '^    and 2 more rows$'
+has_line '^unhandled: message cancel: has no handler; 5 rows$' '^    and 2 more rows$'
