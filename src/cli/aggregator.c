@@ -26,7 +26,7 @@ static const char *const       action_names[] = {"list", "release", "remove", "s
 static const pawl__choice_line action_lines[] = {
     {"", "what is collected, since when; with --dead: what is dead, and why"},
     {"PARTITION", "hand it over now; one that is dead starts again"},
-    {"PARTITION", "throw its messages away, for good"},
+    {"PARTITION", "delete its messages, for good"},
     {"PARTITION", "one of them, what happens next, and what operators did with it"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
@@ -197,7 +197,7 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
     if (shown->state == STATE_DEAD)
         return pawl_arena_printf(arena,
                                  "nothing is handed over by itself: `pawl aggregator release "
-                                 "'%.*s'` starts it again, remove throws its rows away",
+                                 "'%.*s'` starts it again, remove deletes its rows",
                                  PAWL_TEXT_ARGS(name));
     if (shown->due == 0)
         return pawl_arena_printf(arena,

@@ -21,7 +21,7 @@ static const char *const       action_names[] = {"bash", "fish", "words", "zsh",
 static const pawl__choice_line action_lines[] = {
     {"", "in ~/.bashrc: source <(pawl completion bash)"},
     {"", "into ~/.config/fish/completions/pawl.fish"},
-    {"[-- WORD ...]", "what may stand next: the scripts ask this"},
+    {"[-- WORD ...]", "what may stand next: the scripts call this"},
     {"", "into a file _pawl of a folder of $fpath"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
@@ -307,7 +307,8 @@ static void offer_all(const pawl__texts *words)
     } else if (at.verb == NULL) {
         offer_verbs(typed);
         if (typed[0] == '-')
-            offer("", "--load", "a store driver or a sink of your own, before the verb", typed);
+            offer("", "--load",
+                  "a store driver or an outbound transport of your own, before the verb", typed);
     } else if (at.option != NULL) {
         offer_value(at.option, "", typed);
     } else {

@@ -15,11 +15,11 @@
 enum { ACTION_DISCARD, ACTION_EDIT, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
 static const char *const       action_names[] = {"discard", "edit", "list", "retry", "show", NULL};
 static const pawl__choice_line action_lines[] = {
-    {"ID ...", "give letters up, for good; --all and the options of list: those that match"},
+    {"ID ...", "discard dead letters for good; --all and the options of list: those that match"},
     {"ID", "retry it with another body, that of --body-file"},
-    {"", "the letters, the oldest first, and why each was given up"},
+    {"", "the dead letters, the oldest first, and the error of each"},
     {"ID ...", "send them to their queues again; --all and the options of list: those that match"},
-    {"ID", "one letter, each run of its handler, and what operators did with it"},
+    {"ID", "one dead letter, each run of its handler, and what operators did with it"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
 
@@ -49,28 +49,28 @@ const pawl__argument pawl__dead_verb_arguments[] = {
         .max = INT64_MAX, .actions = actions_, .help = help_                      \
     }
 const pawl__option pawl__dead_verb_options[] = {
-    DEAD_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every letter that the options match"),
+    DEAD_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every dead letter that the options match"),
     DEAD_OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
                 "the program that is to handle it: the body is checked by its record; with --saga: "
-                "whose tables say which letters are a saga's"),
+                "whose tables say which dead letters are a saga's"),
     DEAD_OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
                 "the file that holds the new body; - is standard input"),
     DEAD_OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
     PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
     DEAD_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
     DEAD_OPTION("endpoint", TEXT, endpoint, "NAME", 0,
-                "that this endpoint gave up; show: also one that was retried, edited or discarded"),
+                "of this endpoint; show: also one that was retried, edited or discarded"),
     DEAD_OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
     DEAD_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "letters"),
-    DEAD_OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "given up since: 15m 2h 30d"),
-    DEAD_OPTION("older", DURATION, older, "DURATION", FOR_MANY, "given up before that"),
+    PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
+    DEAD_OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d"),
+    DEAD_OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that"),
     PAWL__OPTION_PREFIX(pawl__dead_fields, at),
     {.name    = "rate",
      .kind    = PAWL__OPTION_COUNT,
      .offset  = offsetof(pawl__dead_fields, rate),
      .value   = "N",
-     .help    = "with --all: letters in a second, at most",
+     .help    = "with --all: dead letters in a second, at most",
      .min     = 1,
      .max     = 1000000,
      .actions = FOR_BULK},
@@ -79,7 +79,7 @@ const pawl__option pawl__dead_verb_options[] = {
     DEAD_OPTION(
         "saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
         "of this saga, with --app: by the property that finds it, by its correlation id, or "
-        "as one of its timeouts; each letter is looked at"),
+        "as one of its timeouts; each dead letter is read"),
     {.name          = "saga-prefix",
      .kind          = PAWL__OPTION_TEXT,
      .offset        = offsetof(pawl__dead_fields, saga_prefix),
@@ -88,10 +88,10 @@ const pawl__option pawl__dead_verb_options[] = {
      .help          = "what the names of saga tables begin with",
      .actions       = FOR_MANY},
     DEAD_OPTION("since", TEXT, since, "TIME", FOR_MANY,
-                "given up at this time or after: 2026-11-22T08:00:00Z"),
+                "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__dead_fields, at),
     DEAD_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
-    DEAD_OPTION("until", TEXT, until, "TIME", FOR_MANY, "given up at this time or before"),
+    DEAD_OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
     DEAD_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
@@ -182,7 +182,7 @@ static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
         return pawl_error_set(
             error, PAWL_EINVAL,
             "--saga TYPE/VALUE and --app APP.so go together: the program's tables "
-            "say which letters are a saga's");
+            "say which dead letters are a saga's");
     if (fields->saga_prefix != NULL && fields->saga == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --saga");
     if (fields->saga != NULL && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
@@ -239,12 +239,12 @@ pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *st
         return code;
     if (rows.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND,
-                              "there is no dead letter %s%s%s: pawl why ID looks everywhere%s", id,
-                              fields->endpoint != NULL ? " of endpoint " : "",
+                              "there is no dead letter %s%s%s: pawl why ID searches everything%s",
+                              id, fields->endpoint != NULL ? " of endpoint " : "",
                               fields->endpoint != NULL ? fields->endpoint : "",
                               fields->endpoint != NULL ? ""
                                                        : ", pawl dead show ID --endpoint NAME has "
-                                                         "what was done with a letter");
+                                                         "what was done with a dead letter");
     if (rows.count > 1)
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s is a dead letter of several endpoints, %.*s and %.*s among them: "

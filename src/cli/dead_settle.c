@@ -66,13 +66,14 @@ static pawl_code check_selection(const pawl__dead_fields *fields, pawl_error *er
             "pawl dead %s needs message IDs, or --all and what they have in common",
             fields->action);
     if (!fields->is_all && (has_filter || fields->is_agreed || fields->is_dry || fields->rate != 0))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl dead %s: %s goes with --all, not with letters that are named",
-                              fields->action,
-                              has_filter          ? "a filter"
-                              : fields->is_agreed ? "--yes"
-                              : fields->is_dry    ? "--dry-run"
-                                                  : "--rate");
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "pawl dead %s: %s goes with --all, not with dead letters that are named",
+            fields->action,
+            has_filter          ? "a filter"
+            : fields->is_agreed ? "--yes"
+            : fields->is_dry    ? "--dry-run"
+                                : "--rate");
     return PAWL_OK;
 }
 
@@ -305,7 +306,7 @@ static pawl_code print_dry(const bulk *it, pawl_error *error)
     char until[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time_format(it->until, until);
     if (!it->fields->is_json) {
-        printf("would be %s: %zu dead letter%s given up until %s\n", it->kind->done, it->total,
+        printf("would be %s: %zu dead letter%s of %s and before\n", it->kind->done, it->total,
                it->total == 1 ? "" : "s", until);
         return PAWL_OK;
     }

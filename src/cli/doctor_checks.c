@@ -83,8 +83,8 @@ static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_q
     if (!is_read(all, queue->queue))
         return pawl__doctor_find(
             doctor, "queues", PAWL_FINDING_FAIL, "pawl run APP.so",
-            "nobody reads queue %.*s: %" PRId64 " message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),
-            count, plural(count), count == 1 ? "s" : "",
+            "queue %.*s has no consumer: %" PRId64 " message%s wait%s%s",
+            PAWL_TEXT_ARGS(queue->queue), count, plural(count), count == 1 ? "s" : "",
             is_known(all, queue->queue) ? "" : ", and no endpoint of this store ever read it");
     if (queue->ready > 0 && queue->oldest < doctor->now - LATE)
         return pawl__doctor_find(doctor, "queues", PAWL_FINDING_WARN, "pawl worker list",
@@ -107,7 +107,7 @@ static pawl_code check_queues(pawl__doctor *doctor, const seen *all)
     }
     if (code == PAWL_OK && right)
         code = pawl__doctor_find(doctor, "queues", PAWL_FINDING_OK, "",
-                                 "no message waits that nobody reads");
+                                 "no queue with messages is without a consumer");
     return code;
 }
 
@@ -185,8 +185,8 @@ static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
     if (count == 0)
         return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_OK, "", "there is none");
     return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_FAIL, "pawl dead list",
-                             "%" PRId64 " message%s given up", count,
-                             count == 1 ? " was" : "s were");
+                             "%" PRId64 " message%s dead-lettered", count,
+                             count == 1 ? " is" : "s are");
 }
 
 /* ---- All of them -------------------------------------------------------- */

@@ -156,7 +156,7 @@ pawl_code pawl__doctor_sagas(pawl__doctor *doctor, const pawl__doctor_seen *all)
     (void)all;
     if (upgrade == NULL)
         return pawl__doctor_find(doctor, "sagas", PAWL_FINDING_OK, "",
-                                 "not looked at: --app APP.so says how long a saga may be idle");
+                                 "not checked: --app APP.so says how long a saga may be idle");
     for (size_t i = 0; i < upgrade->model_count; i++)
         for (size_t j = 0; code == PAWL_OK && j < upgrade->models[i]->saga_count; j++) {
             const pawl__saga_model *saga = &upgrade->models[i]->sagas[j];

@@ -205,7 +205,7 @@ static const alarm_row *alarm_row_of(pawl_text what)
     static const alarm_row rows[] = {
         {"breaker", "claims nothing, its breaker is open",
          "it probes by itself, and goes on when that succeeds"},
-        {"route", "cannot deliver, a receiver is away",
+        {"route", "cannot deliver, a receiver is unavailable",
          "its messages wait in the outbox, and it tries by itself"},
         {"retention", "cannot clean up", "it tries again by itself"},
     };
@@ -268,10 +268,10 @@ static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows,
     if (code != PAWL_OK)
         return code;
     snprintf(remedy, sizeof remedy, "pawl why %" PRId64, blocker != 0 ? blocker : row->id);
-    return pawl__doctor_find(doctor, "sources", PAWL_FINDING_WARN, remedy,
-                             "%" PRId64 " row%s behind an earlier one of the source %.*s: %.*s",
-                             count, count == 1 ? " waits" : "s wait", PAWL_TEXT_ARGS(row->source),
-                             PAWL_TEXT_ARGS(next));
+    return pawl__doctor_find(
+        doctor, "sources", PAWL_FINDING_WARN, remedy,
+        "%" PRId64 " row%s behind an earlier one of the ordering key %.*s: %.*s", count,
+        count == 1 ? " waits" : "s wait", PAWL_TEXT_ARGS(row->source), PAWL_TEXT_ARGS(next));
 }
 
 pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *all)
@@ -280,7 +280,7 @@ pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *al
     size_t           named = 0;
     pawl_code        code  = PAWL_OK;
     if (all->stats.outbox_held == 0)
-        return pawl__doctor_find(doctor, "sources", PAWL_FINDING_OK, "", "no row is held back");
+        return pawl__doctor_find(doctor, "sources", PAWL_FINDING_OK, "", "no row is blocked");
     code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_HELD, ROWS_MAX, doctor->arena, &rows,
                                   doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++)
@@ -427,7 +427,7 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *
     if (all->stats.outbox_oldest != 0 && all->stats.outbox_oldest < limit)
         code = pawl__doctor_find(
             doctor, "retention", PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
-            "the oldest pending outbox row is from %s: a receiver whose marks are swept after 7 d, "
+            "the oldest pending outbox row is from %s: a receiver whose deduplication records are swept after 7 d, "
             "the default of --inbox-retention, does not know a second copy of it",
             pawl__age_text(all->stats.outbox_oldest, doctor->now, span));
     for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++) {
@@ -436,13 +436,14 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *
             code = pawl__doctor_find(
                 doctor, "retention", PAWL_FINDING_WARN,
                 command(doctor, "pawl queue peek", queue->queue),
-                "queue %.*s: a message that is tried again was due %s, longer than marks are kept "
-                "by default: --inbox-retention must be longer than all retries",
+                "queue %.*s: a message that is tried again was due %s, longer than deduplication "
+                "records are kept by default: --inbox-retention must be longer than all retries",
                 PAWL_TEXT_ARGS(queue->queue),
                 pawl__age_text(queue->retried_since, doctor->now, span));
     }
     if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "retention", PAWL_FINDING_OK, "",
-                                 "nothing waits for longer than marks are kept by default");
+        code = pawl__doctor_find(
+            doctor, "retention", PAWL_FINDING_OK, "",
+            "nothing waits for longer than deduplication records are kept by default");
     return code;
 }

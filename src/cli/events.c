@@ -53,13 +53,14 @@ const pawl__option pawl__events_verb_options[] = {
      .kind    = PAWL__OPTION_COUNT,
      .offset  = offsetof(verb_fields, after),
      .value   = "N",
-     .help    = "behind this seq, version (--stream) or position (--by-position)",
+     .help    = "behind this seq, version (--stream) or global position (--by-position)",
      .max     = INT64_MAX,
      .actions = FOR_LIST},
     EVENTS_OPTION("backward", FLAG, is_backward, NULL, FOR_LIST,
                   "newest first; --after N: those before N"),
-    EVENTS_OPTION("by-position", FLAG, is_by_position, NULL, FOR_LIST,
-                  "in the order projections read; what has no position yet is left out"),
+    EVENTS_OPTION(
+        "by-position", FLAG, is_by_position, NULL, FOR_LIST,
+        "in the order projections read; events without a global position yet are left out"),
     EVENTS_OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
     EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
@@ -80,7 +81,7 @@ const pawl__option pawl__events_verb_options[] = {
     }
 static const pawl__column columns[] = {
     EVENT("seq", COUNT, seq, "seq", LIST),
-    EVENT("position", NUMBER, position, "position", LIST),
+    EVENT("position", NUMBER, position, "global position", LIST),
     EVENT("stream", TEXT, stream, "stream", LIST),
     EVENT("version", COUNT, version, "version", LIST),
     EVENT("type", TEXT, event.type, "type", LIST),

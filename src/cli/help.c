@@ -401,18 +401,18 @@ static void print_verbs(const help_page *page)
 static void print_troubles(const help_page *page)
 {
     print_heading(page, "when something is wrong, or stands still");
-    print_row(page, "pawl doctor", "what is wrong with the store, and the command that mends it");
+    print_row(page, "pawl doctor", "what is wrong with the store, and the command that fixes it");
     print_row(page, "pawl why ID",
               "what a message, timeout, saga (with --app), outbox row, projection ... waits for");
     print_row(page, "pawl find customer_id=4711", "the messages that have this in them");
     print_row(page, "pawl stats --watch", "what happens just now; what is stuck comes first");
-    print_row(page, "pawl dead list", "what was given up; pawl dead show ID has each run");
+    print_row(page, "pawl dead list", "dead letters; pawl dead show ID has each run");
     print_row(page, "pawl events list", "what happened; what operators did, when and why");
 }
 
 static const char *const overview[] = {
     "`pawl help VERB` says more, `pawl help VERB ACTION` of one action. The store is --store URL, else the variable PAWL_STORE.",
-    "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for",
+    "--load adds a store driver or an outbound transport of your own, before the verb. Drivers are looked for",
     "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.",
 };
 

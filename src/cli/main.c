@@ -22,27 +22,26 @@
             pawl__##verb##_verb, pawl__##verb##_verb_reports                     \
     }
 static const pawl__verb verbs[] = {
-    VERB_REPORTS(aggregator, "look at what aggregators collect; release or remove a partition"),
+    VERB_REPORTS(aggregator, "show what aggregators collect; run a partition now, or remove it"),
     VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
-    VERB_REPORTS(dead, "look at messages that were given up; retry, edit or discard them"),
+    VERB_REPORTS(dead, "show dead letters; retry, edit or discard them"),
     VERB_REPORTS(doctor,
-                 "look for what is wrong with a store, its server and what waits; name the remedy"),
-    VERB_REPORTS(events, "look at what happened: the journal, also of what operators did"),
+                 "find what is wrong with a store, its server and what waits; name the remedy"),
+    VERB_REPORTS(events, "show what happened: the event store, also what operators did"),
     VERB_REPORTS(find, "find messages by what is in them: customer_id=4711, header:tenant=acme"),
     VERB(help, "say what the command or one verb can do"),
     VERB_REPORTS(outbox,
-                 "look at what is to be delivered elsewhere; retry or discard what is dead"),
+                 "show what is to be delivered to other systems; retry or discard what is dead"),
     VERB_REPORTS(projection,
-                 "look at projections, restart one that waits, have one read events again"),
-    VERB_REPORTS(
-        queue, "look at queues and messages in them; pause, resume, purge or move what is in one"),
+                 "show projections, restart one that waits, have one read events again"),
+    VERB_REPORTS(queue,
+                 "show queues and messages in them; pause, resume, purge or move what is in one"),
     VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
     VERB_REPORTS(
-        saga,
-        "look at sagas and the history of one, delete one; verify that a new program reads all"),
-    VERB_REPORTS(schedule, "look at messages that come again; add, pause, run or remove them"),
+        saga, "show sagas and the history of one, delete one; verify that a new program reads all"),
+    VERB_REPORTS(schedule, "show messages that come again; add, pause, run or remove them"),
     VERB(schema,
          "print, apply, verify or drop the tables of a store; print who needs which rights"),
     VERB_REPORTS(send, "send a message, or one for each line of a file"),
@@ -50,7 +49,7 @@ static const pawl__verb verbs[] = {
                  "count what is in a store, and judge its health; again and again with --watch"),
     VERB_REPORTS(
         timeout,
-        "look at what is to happen and when; cancel, move or release it, reap leases of the dead"),
+        "show what is to happen and when; cancel, move or run it now, clear leases of dead workers"),
     VERB_REPORTS(topology,
                  "print who handles, sends, publishes and times what, by an application's tables"),
     VERB_REPORTS(version, "say which pawl this is"),
@@ -58,7 +57,7 @@ static const pawl__verb verbs[] = {
         why,
         "say where a message, timeout, saga, outbox row ... is, what it waits for, and what helps"),
     VERB_REPORTS(worker,
-                 "look at the workers that are alive, who of them leads, and what one has in hand"),
+                 "show the workers that are alive, who of them leads, and what one has in flight"),
 };
 #undef VERB_REPORTS
 #undef VERB

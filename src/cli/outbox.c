@@ -132,7 +132,7 @@ static const pawl__column row_columns[] = {
     ROW("attempts_before", COUNT_32, attempts_before, NULL),
     ROW("dispatch_id", ID, dispatch_id, NULL),
     ROW("endpoint", TEXT, endpoint, "endpoint"),
-    ROW("source", TEXT, source, "source"),
+    ROW("source", TEXT, source, "ordering key"),
     {"saga", PAWL__COLUMN_TEXT, offsetof(shown_row, saga), NULL, PAWL__LEVEL_LIST, NULL},
     ROW("version", COUNT, version, NULL),
     ROW("index", COUNT_32, index, NULL),
@@ -405,11 +405,12 @@ static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pa
 {
     char age[PAWL__SPAN_SIZE];
     if (blocker != 0)
-        return pawl_arena_printf(arena, "goes behind row %" PRId64 " of the same source", blocker);
+        return pawl_arena_printf(arena, "goes behind row %" PRId64 " of the same ordering key",
+                                 blocker);
     if (row->next_attempt > now)
         return pawl_arena_printf(arena, "next attempt %s",
                                  pawl__age_text(row->next_attempt, now, age));
-    return PAWL_TEXT("due: goes with the next look at the outbox");
+    return PAWL_TEXT("due: goes with the next scan of the outbox");
 }
 
 /* data NULL when out of memory. */
@@ -420,9 +421,9 @@ static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_tim
     case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
     case PAWL_OUTBOX_HELD:
         if (blocker != 0)
-            return pawl_arena_printf(arena, "held behind row %" PRId64 " of the same source",
-                                     blocker);
-        return PAWL_TEXT("held, but no row waits before it: let go within a minute");
+            return pawl_arena_printf(
+                arena, "blocked behind row %" PRId64 " of the same ordering key", blocker);
+        return PAWL_TEXT("blocked, but no row waits before it: freed within a minute");
     case PAWL_OUTBOX_DEAD:
         return pawl_arena_printf(arena, "dead: `pawl outbox retry %" PRId64 "` sends it again%s",
                                  row->id, row->source.size > 0 ? ", out of order" : "");

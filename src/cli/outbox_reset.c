@@ -201,7 +201,7 @@ static pawl_code print_done(const pawl__outbox_fields *fields, const reset_kind 
     }
     printf("%s %zu outbox row%s", kind->done, done, done == 1 ? "" : "s");
     if (done > 0 && kind->action == PAWL_OUTBOX_ENABLE)
-        fputs("; what has a source goes out of order", stdout);
+        fputs("; rows with an ordering key go out of order", stdout);
     if (refused > 0)
         printf("; %zu %s no longer dead", refused, refused == 1 ? "was" : "were");
     putchar('\n');

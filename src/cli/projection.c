@@ -84,7 +84,7 @@ typedef enum state {
     STATE_READ,    /* a worker leads it */
     STATE_UNREAD,  /* nobody does, or the store cannot tell */
 } state;
-static const char *const state_names[] = {"failing", "read", "unread"};
+static const char *const state_names[] = {"failing", "read", "no consumer"};
 
 typedef struct shown_projection {
     pawl_projection_row row;
@@ -101,7 +101,7 @@ static const pawl__column columns[] = {
     SHOWN("projection", TEXT, row.name, "projection", LIST),
     {"state", PAWL__COLUMN_NAME, offsetof(shown_projection, state), "state", PAWL__LEVEL_LIST,
      state_names},
-    SHOWN("position", COUNT, row.position, "position", LIST),
+    SHOWN("position", COUNT, row.position, "global position", LIST),
     SHOWN("lag", COUNT, row.lag, "lag", LIST),
     SHOWN("last", COUNT, row.last, NULL, LIST),
     SHOWN("worker", ID, row.worker.uuid, NULL, LIST),
@@ -311,7 +311,7 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
         return code;
     if (fields->is_json)
         return print_done(fields, "rebuilt", "from", from, "events", count, error);
-    printf("projection %s reads %" PRId64 " event%s again, from position %" PRId64 "%s\n",
+    printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
            fields->name, count, count == 1 ? "" : "s", from,
            pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
     return PAWL_OK;
@@ -329,8 +329,9 @@ static pawl_code check_from(const char *from, pawl_error *error)
     if (pawl__number_parse(from, &position))
         return PAWL_OK;
     pawl_code code = pawl_time_parse(pawl_text_of(from), &time, error);
-    return code == PAWL_OK ? code
-                           : pawl_error_wrap(error, code, "--from: '%s' is no position", from);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, "--from: '%s' is no global position", from);
 }
 
 static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error *error)

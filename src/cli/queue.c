@@ -27,7 +27,7 @@ static const pawl__choice_line action_lines[] = {
     {"QUEUE TO", "put its messages into another queue, with their ids, in their order"},
     {"QUEUE", "stop the work on it, in all processes, until it is resumed"},
     {"QUEUE", "its messages in the order in which they are handled, and what each waits for"},
-    {"QUEUE", "make dead letters of its messages; with --discard throw them away"},
+    {"QUEUE", "make dead letters of its messages; with --discard delete them"},
     {"QUEUE", "go on with one that is paused"},
     {"QUEUE", "one queue, what happens next, and what operators did with it"},
 };
@@ -72,7 +72,7 @@ const pawl__option pawl__queue_verb_options[] = {
      .value   = "WHEN",
      .choices = due_names,
      .actions = FOR_PEEK | FOR_TAKE,
-     .help    = "now: what is due; later: what is delayed or retried"},
+     .help    = "now: what is due; later: what is scheduled or retried"},
     QUEUE_OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
     QUEUE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     QUEUE_OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
@@ -92,7 +92,7 @@ const pawl__option pawl__queue_verb_options[] = {
 
 typedef enum queue_state { STATE_READ, STATE_UNREAD, STATE_PAUSED } queue_state;
 static const char *const state_names[] = {
-    [STATE_READ] = "read", [STATE_UNREAD] = "nobody reads it", [STATE_PAUSED] = "paused", NULL};
+    [STATE_READ] = "read", [STATE_UNREAD] = "no consumer", [STATE_PAUSED] = "paused", NULL};
 
 typedef struct queue_row {
     pawl_queue_info info;
@@ -109,7 +109,7 @@ typedef struct queue_row {
 static const pawl__column queue_columns[] = {
     QUEUE("queue", TEXT, info.queue, "queue"),
     QUEUE("ready", COUNT, info.ready, "ready"),
-    QUEUE("delayed", COUNT, info.delayed, "delayed"),
+    QUEUE("delayed", COUNT, info.delayed, "scheduled"),
     QUEUE("oldest", TIME, info.oldest, "oldest"),
     QUEUE("workers", COUNT, info.workers, "workers"),
     {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
@@ -219,7 +219,7 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
         return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
                                         "start one, as with `pawl run APP.so`");
     if (info->workers == 0)
-        return PAWL_TEXT("nothing: it is empty, and nobody reads it");
+        return PAWL_TEXT("nothing: it is empty, and has no consumer");
     if (info->ready > 0)
         return pawl_arena_printf(arena,
                                  "its workers, %" PRId64 " with the service of each process, "
@@ -292,7 +292,7 @@ static pawl_text waits_itself(const message_row *made, pawl_time now, pawl_arena
                                  pawl__age_text(row->waiting_since, now, since), due);
     if (row->attempts > 0)
         return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
-    return pawl_arena_printf(arena, "delayed: due %s", due);
+    return pawl_arena_printf(arena, "scheduled: due %s", due);
 }
 
 static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena *arena)

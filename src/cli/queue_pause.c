@@ -18,8 +18,8 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
         }
     return code != PAWL_OK ? code
                            : pawl_error_set(error, PAWL_ENOTFOUND,
-                                            "there is no queue %s: it has no message and no dead "
-                                            "letter, and nobody reads it",
+                                            "there is no queue %s: it has no message, no dead "
+                                            "letter and no consumer",
                                             queue);
 }
 

@@ -43,7 +43,15 @@ static bool is_move(const taking *it)
 
 static const char *done_word(const taking *it)
 {
-    return is_move(it) ? "moved" : it->take.action == PAWL_TAKE_BURY ? "buried" : "discarded";
+    return is_move(it)                         ? "moved"
+           : it->take.action == PAWL_TAKE_BURY ? "dead-lettered"
+                                               : "discarded";
+}
+
+/* The key in JSON. */
+static const char *done_key(const taking *it)
+{
+    return it->take.action == PAWL_TAKE_BURY ? "buried" : done_word(it);
 }
 
 /* ---- Pages ----------------------------------------------------------------- */
@@ -128,7 +136,7 @@ static pawl_code take_pages(taking *it, pawl_error *error)
 
 static pawl_code print_done(const taking *it, pawl_error *error)
 {
-    const char *key  = it->fields->is_dry ? "matching" : done_word(it);
+    const char *key  = it->fields->is_dry ? "matching" : done_key(it);
     size_t      done = it->fields->is_dry ? it->total : it->done, left = it->seen - it->done;
     if (it->fields->is_json) {
         yyjson_mut_doc *doc = pawl__json_create();
@@ -147,7 +155,7 @@ static pawl_code print_done(const taking *it, pawl_error *error)
     if (is_move(it))
         printf(" to %s", it->fields->to);
     if (left > 0)
-        printf("; %zu %s in a worker's hand, or gone", left, left == 1 ? "was" : "were");
+        printf("; %zu %s in flight, or gone", left, left == 1 ? "was" : "were");
     putchar('\n');
     return PAWL_OK;
 }

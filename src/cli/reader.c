@@ -44,7 +44,7 @@ pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *aren
     if (code == PAWL_OK)
         code = find_reader(store, queue, arena, &is_read, error);
     if (code == PAWL_OK && !is_read)
-        fprintf(stderr, "pawl: nobody reads queue %.*s just now: what is in it waits\n",
+        fprintf(stderr, "pawl: queue %.*s has no consumer just now: what is in it waits\n",
                 PAWL_TEXT_ARGS(queue));
     return code;
 }

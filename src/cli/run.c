@@ -117,7 +117,7 @@ const pawl__option pawl__run_verb_options[] = {
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_restarted),
      .help =
-         "run it in a child process, which is started again when it dies; its signal is in the history of the message"},
+         "run it in a child process, which is started again when it crashes; its signal is in the history of the message"},
     {.name   = "route",
      .kind   = PAWL__OPTION_LIST,
      .offset = offsetof(verb_fields, words.routes),
@@ -128,7 +128,7 @@ const pawl__option pawl__run_verb_options[] = {
     {.name   = "show-options",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, is_shown),
-     .help   = "print what holds for each endpoint, and who said it; run nothing"},
+     .help   = "print the settings of each endpoint with their sources; run nothing"},
     PAWL__OPTION_STORE(verb_fields, at),
     {.name   = "transport",
      .kind   = PAWL__OPTION_TEXT,

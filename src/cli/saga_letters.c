@@ -13,7 +13,7 @@
 
 static pawl_code no_memory(pawl_error *error)
 {
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the letters of a saga");
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the dead letters of a saga");
 }
 
 /* ---- The saga ------------------------------------------------------------------ */

@@ -31,7 +31,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
          .kind   = PAWL__OPTION_COUNT,
          .offset = offsetof(verb_fields, count),
          .value  = "N",
-         .help   = "with --watch: end after so many looks",
+         .help   = "with --watch: end after so many queries",
          .with   = "watch",
          .min    = 1,
          .max    = INT64_MAX},
@@ -40,7 +40,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
          .kind          = PAWL__OPTION_DURATION,
          .offset        = offsetof(verb_fields, period),
          .value         = "DURATION",
-         .help          = "with --watch: time between two looks",
+         .help          = "with --watch: time between two queries",
          .with          = "watch",
          .min           = PAWL_MILLISECONDS(100),
          .max           = PAWL_HOURS(1),
@@ -56,7 +56,7 @@ const pawl__option   pawl__stats_verb_options[]   = {
         {.name   = "watch",
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_watch),
-         .help   = "look again and again: a picture on a terminal, q ends it; lines elsewhere"},
+         .help   = "query again and again: a picture on a terminal, q ends it; else lines"},
         {.name = NULL},
 };
 
@@ -93,12 +93,12 @@ static const number_row numbers[] = {
     NUMBER("timeouts_due", "timeouts due", timeouts_due),
     NUMBER("timeouts_pending", "timeouts pending", timeouts_pending),
     NUMBER("outbox_pending", "outbox pending", outbox_pending),
-    NUMBER("outbox_held", "outbox held", outbox_held),
+    NUMBER("outbox_held", "outbox blocked", outbox_held),
     NUMBER("outbox_dead", "outbox dead", outbox_dead),
     {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
     NUMBER("aggregator_rows", "aggregator messages", aggregator_rows),
     NUMBER("flushes_dead", "aggregator partitions dead", flushes_dead),
-    NUMBER("inbox", "inbox marks", inbox),
+    NUMBER("inbox", "deduplication records", inbox),
     NUMBER("workers", "workers alive", workers),
 };
 #define NUMBER_COUNT_ALL (sizeof numbers / sizeof numbers[0])
@@ -141,7 +141,7 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
             fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
     }
     if (stats->queue_count > 0)
-        fprintf(out, "\n%-28s %12s %12s %12s  %s\n", "queue", "ready", "future", "retried",
+        fprintf(out, "\n%-28s %12s %12s %12s  %s\n", "queue", "ready", "scheduled", "retried",
                 "oldest");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];

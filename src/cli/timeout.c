@@ -21,10 +21,10 @@ enum {
 static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
                                                  "release", "set",  "show", NULL};
 static const pawl__choice_line action_lines[] = {
-    {"ID ...", "take them away: they never happen"},
+    {"ID ...", "remove them: they never happen"},
     {"", "what is to happen, by time"},
     {"ID ...", "later, with --by; at another time, with --to"},
-    {"ID ...", "clear leases that ran out, of workers that died"},
+    {"ID ...", "clear leases that ran out, of workers that crashed"},
     {"ID ...", "make them due now"},
     {"",
      "one for the saga of --saga, with --name and --by or --to: it wakes one that nothing wakes"},
@@ -137,7 +137,7 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
     if (code != PAWL_OK)
         return code;
     if (!pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires > now)
-        shown->next = pawl_arena_printf(arena, "a worker has it in hand; its lease ends %s",
+        shown->next = pawl_arena_printf(arena, "it is in flight at a worker; its lease ends %s",
                                         pawl__age_text(row->lease_expires, now, age));
     else
         shown->next = pawl_arena_printf(

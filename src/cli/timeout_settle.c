@@ -139,7 +139,7 @@ static pawl_code print_counts(const pawl__timeout_fields *fields, size_t done, s
     printf("%s%s%s %zu timeout%s", fields->is_dry ? "would be " : "", kind->done,
            fields->is_dry ? ":" : "", done, done == 1 ? "" : "s");
     if (left > 0)
-        printf("; %zu left alone: %s", left, kind->left);
+        printf("; %zu left as they were: %s", left, kind->left);
     putchar('\n');
     return PAWL_OK;
 }

@@ -323,7 +323,7 @@ const char *pawl__route_text(const pawl_route *route, char *text, size_t size)
     char        url[PAWL_URL_SIZE_MAX + 1];
     const char *queue = route->queue != NULL ? route->queue : route->name;
     if (route->sink != NULL)
-        snprintf(text, size, "a sink of the application");
+        snprintf(text, size, "an outbound transport of the application");
     else if (route->url != NULL)
         snprintf(text, size, "%s, queue %s", pawl__masked(route->url, url, sizeof url), queue);
     else

@@ -59,7 +59,7 @@ static pawl_code count_rows(run *it, pawl_error *error)
 static void show_progress(const run *it)
 {
     int64_t done = it->report->rows;
-    pawl__progress("looked at", done, done <= it->total ? it->total : 0);
+    pawl__progress("checked", done, done <= it->total ? it->total : 0);
 }
 
 /* The key of the row, with texts that outlive the page: the last one's are overwritten. */

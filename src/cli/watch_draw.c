@@ -187,11 +187,11 @@ static void draw_counts(drawing *to)
     const pawl__watch_sample *sample = to->picture->sample;
     const pawl_stats         *stats  = pawl__watch_stats(sample);
     char                      a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], age[PAWL__SPAN_SIZE];
-    add(to, "outbox       pending %-9s held %-9s dead %-9s oldest %s",
+    add(to, "outbox       pending %-9s blocked %-9s dead %-9s oldest %s",
         format_count(stats->outbox_pending, a), format_count(stats->outbox_held, b),
         format_count(stats->outbox_dead, c), format_age(stats->outbox_oldest, sample->at, age));
     int64_t late = pawl_health_timeout_late(&sample->figures, sample->at);
-    add(to, "timeouts     pending %-9s due  %-24s late   %s",
+    add(to, "timeouts     pending %-9s due     %-24s late   %s",
         format_count(stats->timeouts_pending, a), format_count(stats->timeouts_due, b),
         late > 0 ? pawl__span_text(late, age) : "-");
     add(to, "aggregators  messages %-8s partitions dead %s",
@@ -200,7 +200,7 @@ static void draw_counts(drawing *to)
     if (worst != NULL)
         add(to, "projections  behind  %-9s %.*s%s", format_count(worst->lag, a),
             PAWL_TEXT_ARGS(worst->name), worst->failure.position != 0 ? "  failing" : "");
-    add(to, "store        dead letters %-4s inbox marks %-10s workers %s",
+    add(to, "store        dead letters %-4s deduplication records %-7s workers %s",
         format_count(stats->dead, a), format_count(stats->inbox, b),
         format_count(stats->workers, c));
 }
@@ -245,7 +245,7 @@ static void draw_queue(drawing *to, const queue_row *row)
         format_count(queue->future, delayed),
         format_age(queue->oldest, to->picture->sample->at, age), row->readers,
         row->is_paused   ? "  paused"
-        : is_unread(row) ? "  unread"
+        : is_unread(row) ? "  no consumer"
                          : "");
 }
 
@@ -264,7 +264,7 @@ static void draw_queues(drawing *to)
             (queue_row){&stats->queues[i], pawl_health_readers(figures, stats->queues[i].queue),
                         pawl__watch_is_paused(to->picture->sample, i)};
     qsort(rows, count, sizeof *rows, compare_queues);
-    add(to, "%-32s %9s %9s %9s %8s", "queue", "ready", "delayed", "oldest", "workers");
+    add(to, "%-32s %9s %9s %9s %8s", "queue", "ready", "scheduled", "oldest", "workers");
     for (size_t i = 0; i < count; i++)
         draw_queue(to, &rows[i]);
     pawl_free(rows);
@@ -291,8 +291,8 @@ void pawl__watch_draw(const pawl__watch_picture *picture, FILE *out)
 
 void pawl__watch_heading(FILE *out)
 {
-    fprintf(out, "%-20s %9s %9s %9s %8s %8s %9s %7s %5s %7s %s\n", "at", "handled/s", "failed/s",
-            "confl/s", "ready", "delayed", "oldest", "outbox", "dead", "workers", "health");
+    fprintf(out, "%-20s %9s %9s %9s %8s %9s %9s %7s %5s %7s %s\n", "at", "handled/s", "failed/s",
+            "confl/s", "ready", "scheduled", "oldest", "outbox", "dead", "workers", "health");
 }
 
 /* The time of the oldest message of any queue, and how many there are. */
@@ -319,7 +319,7 @@ void pawl__watch_line(const pawl__watch_picture *picture, FILE *out)
     char                      rate[3][NUMBER_SIZE], count[5][NUMBER_SIZE];
     pawl_time_format(sample->at, time);
     time[sizeof "2026-01-01T00:00:00" - 1] = '\0';
-    fprintf(out, "%sZ %9s %9s %9s %8s %8s %9s %7s %5s %7s %s\n", time,
+    fprintf(out, "%sZ %9s %9s %9s %8s %9s %9s %7s %5s %7s %s\n", time,
             format_rate(picture, before->messages, after->messages, rate[0]),
             format_rate(picture, before->failures, after->failures, rate[1]),
             format_rate(picture, before->conflicts, after->conflicts, rate[2]),

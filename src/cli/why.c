@@ -35,7 +35,7 @@ const pawl__option pawl__why_verb_options[] = {
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, application),
      .value  = "APP.so",
-     .help   = "the program that has the sagas: they are looked for, too, by their values as well"},
+     .help   = "the program that has the sagas: they are found, too, also by their values"},
     PAWL__OPTION_DEADLINE(verb_fields, at),
     {.name   = "json",
      .kind   = PAWL__OPTION_FLAG,
@@ -118,9 +118,8 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
                               "'%s' is no dead letter, message in a queue, outbox row, timeout, "
                               "stream, projection, partition, queue or message that was handled%s",
                               fields->word,
-                              fields->application != NULL
-                                  ? ", and no saga of this program"
-                                  : "; sagas are looked for with --app APP.so");
+                              fields->application != NULL ? ", and no saga of this program"
+                                                          : "; sagas are found with --app APP.so");
     return print(&why, fields->is_json);
 }
 

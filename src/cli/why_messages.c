@@ -60,12 +60,12 @@ static bool say_unread(const pawl__why *why, const pawl_queue_message *message, 
         return false;
     answer->waits_for = pawl_arena_printf(
         why->arena,
-        "a program of endpoint %.*s that reads its version: no worker that looked at it does",
+        "a program of endpoint %.*s that reads its version: no worker that read it does",
         PAWL_TEXT_ARGS(queue));
     answer->since = message->row.placed;
     answer->error = message->error;
     answer->next  = pawl_arena_printf(
-         why->arena, "looked at again %s, uncounted and without end, until such a program runs",
+         why->arena, "tried again %s, uncounted and without end, until such a program runs",
          pawl__age_text(message->row.due, why->now, span));
     return true;
 }
@@ -221,7 +221,7 @@ pawl_code pawl__why_queues(pawl__why *why)
             after = (pawl_walk_row){.number = rows.items[rows.count - 1].number};
         walk.after = &after;
         seen += (int64_t)rows.count;
-        pawl__progress("messages looked at", seen, 0);
+        pawl__progress("messages read", seen, 0);
     }
     pawl__progress_end(seen);
     pawl_arena_destroy(pages);
@@ -241,7 +241,7 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
         .place = "inbox",
         .name =
             pawl_arena_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
-        .waits_for = PAWL_TEXT("nothing: it was handled, dropped or given up"),
+        .waits_for = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
         .held_by   = PAWL_TEXT("nobody"),
         .next      = PAWL_TEXT("a copy that comes is dropped"),
     };

@@ -17,10 +17,10 @@
 
 static const char *const waits[] = {
     [PAWL_OUTBOX_PENDING]    = "its delivery",
-    [PAWL_OUTBOX_HELD]       = "an earlier row of its source",
+    [PAWL_OUTBOX_HELD]       = "an earlier row of its ordering key",
     [PAWL_OUTBOX_DISPATCHED] = "nothing: it was delivered",
-    [PAWL_OUTBOX_DEAD]       = "somebody who tries it again, or gives it up",
-    [PAWL_OUTBOX_DISCARDED]  = "nothing: it was given up",
+    [PAWL_OUTBOX_DEAD]       = "somebody who retries or discards it",
+    [PAWL_OUTBOX_DISCARDED]  = "nothing: it was discarded",
 };
 
 /* The last attempt that failed. */
@@ -228,5 +228,5 @@ pawl_code pawl__why_stream(pawl__why *why)
                               PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
         code = pawl__why_add(why, &answer);
     }
-    return code == PAWL_OK ? pawl__why_add_rows(why, &sent, "outbox, of this source") : code;
+    return code == PAWL_OK ? pawl__why_add_rows(why, &sent, "outbox, of this ordering key") : code;
 }

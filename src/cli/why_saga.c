@@ -240,7 +240,7 @@ static pawl_text with_letters(const pawl__why *why, const seen *all, pawl_text s
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
         pawl_time_format(last->at, at);
         said = pawl_arena_printf(
-            why->arena, "%.*s; %zu dead letter%s of it, the last %.*s (%.*s), given up at %s",
+            why->arena, "%.*s; %zu dead letter%s of it, the last %.*s (%.*s), dead-lettered at %s",
             PAWL_TEXT_ARGS(said), all->letter_count, all->letter_count == 1 ? " is" : "s are",
             PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type), at);
     }
@@ -250,7 +250,7 @@ static pawl_text with_letters(const pawl__why *why, const seen *all, pawl_text s
             "%.*s; %zu dead letter%s of types that it handles may be its own: their bodies have no "
             "value to tell by",
             PAWL_TEXT_ARGS(said), all->unreadable, all->unreadable == 1 ? "" : "s");
-    return all->is_cut ? pawl_arena_printf(why->arena, "%.*s (of the %d oldest letters)",
+    return all->is_cut ? pawl_arena_printf(why->arena, "%.*s (of the %d oldest dead letters)",
                                            PAWL_TEXT_ARGS(said), LETTERS_MAX)
                        : said;
 }
@@ -353,7 +353,7 @@ static pawl_code add_parts(pawl__why *why, const seen *all, pawl_text source)
         code = add_letters(why, all);
     /* Rows of a saga that was named by this very text are found by it as a source, too. */
     return code == PAWL_OK && !pawl_text_equal(source, why->word)
-               ? pawl__why_add_rows(why, &sent, "outbox, of this source")
+               ? pawl__why_add_rows(why, &sent, "outbox, of this ordering key")
                : code;
 }
 

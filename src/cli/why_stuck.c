@@ -40,7 +40,7 @@ static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
     bool         is_read = !pawl_uuid_is_zero(row->worker.uuid);
     pawl__answer answer  = {
          .place     = "projection",
-         .name      = pawl_arena_printf(why->arena, "%.*s, at position %" PRId64,
+         .name      = pawl_arena_printf(why->arena, "%.*s, at global position %" PRId64,
                                         PAWL_TEXT_ARGS(row->name), row->position),
          .waits_for = row->lag > 0
                           ? pawl_arena_printf(why->arena, "its worker: %" PRId64 " behind", row->lag)
@@ -88,7 +88,7 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     };
     if (row->is_dead) {
         answer.waits_for =
-            pawl_arena_printf(why->arena, "somebody who releases it: it is dead after %d flush%s",
+            pawl_arena_printf(why->arena, "somebody who runs it now: it is dead after %d flush%s",
                               (int)row->attempts, row->attempts == 1 ? "" : "es");
         answer.held_by = PAWL_TEXT("nobody");
         answer.next    = PAWL_TEXT("nothing");
@@ -130,7 +130,7 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
             key->is_there ? pawl_arena_printf(arena, "message %.*s", PAWL_TEXT_ARGS(key->holder))
                                       : PAWL_TEXT("a message that is gone");
         answer->waits_for = pawl_arena_printf(
-            arena, "%.*s; %.*s holds back its key%s%s: %.*s", PAWL_TEXT_ARGS(answer->waits_for),
+            arena, "%.*s; %.*s blocks its key%s%s: %.*s", PAWL_TEXT_ARGS(answer->waits_for),
             PAWL_TEXT_ARGS(whose), key->since != 0 ? " since " : "",
             key->since != 0 ? pawl__age_text(key->since, why->now, since) : "",
             PAWL_TEXT_ARGS(pawl__held_words(&held, key, arena)));
@@ -151,7 +151,7 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
     pawl_text    workers   = pawl__why_workers(why, info->queue);
     pawl__answer answer    = {
            .place     = "queue",
-           .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " due, %" PRId64 " later",
+           .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " due, %" PRId64 " scheduled",
                                           PAWL_TEXT_ARGS(info->queue), info->ready, info->delayed),
            .waits_for = info->ready + info->delayed == 0 ? PAWL_TEXT("messages")
                         : info->workers == 0             ? PAWL_TEXT("a worker that reads it")

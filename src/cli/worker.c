@@ -23,7 +23,7 @@ enum { ACTION_LIST, ACTION_SHOW };
 static const char *const       action_names[] = {"list", "show", NULL};
 static const pawl__choice_line action_lines[] = {
     {"", "who is alive: its program and version, its host, what it has done, and who leads"},
-    {"ID", "one of them, and the message that it runs alone, since when"},
+    {"ID", "one of them, and the message that it runs isolated, since when"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
 
@@ -104,7 +104,7 @@ static const pawl__column stamped_columns[] = {
     STAMPED("type", TEXT, type, "type"),
     STAMPED("queue", TEXT, queue, "queue"),
     STAMPED("since", TIME, since, "since"),
-    STAMPED("deaths", COUNT_32, deaths, "deaths"),
+    STAMPED("deaths", COUNT_32, deaths, "crashes"),
     {.key = NULL},
 };
 
@@ -281,12 +281,12 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return code;
     found->next =
         stamped.count > 0
-            ? PAWL_TEXT("the message below, which it runs alone, as processes died "
+            ? PAWL_TEXT("the message below, which it runs isolated, as processes crashed "
                         "before")
             : pawl_arena_printf(
                   arena,
-                  "not told by the store: it keeps no row of a claim, but what is in hand is among the due "
-                  "messages of `pawl queue peek %.*s --due now`; one that runs alone after a death is named",
+                  "not told by the store: it keeps no row of a claim, but what is in flight is among the due "
+                  "messages of `pawl queue peek %.*s --due now`; one that runs isolated after a crash is named",
                   PAWL_TEXT_ARGS(found->info.endpoint));
     if (found->next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the worker");

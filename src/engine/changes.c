@@ -365,9 +365,9 @@ static pawl_code put_fold(pawl__batch *batch, const pawl__entry *entry, uint32_t
     pawl_fold_set fold;
     pawl_code     code = pawl__stream_fold(batch, entry, &fold, &why);
     if (code == PAWL_ENOMEM)
-        return pawl_error_set(error, code, "no memory for the fold of %s", stream);
+        return pawl_error_set(error, code, "no memory for the snapshot of %s", stream);
     if (code != PAWL_OK) {
-        pawl_log(PAWL_LOG_WARNING, "%s: its fold is not stored: %s", stream, why.text);
+        pawl_log(PAWL_LOG_WARNING, "%s: its snapshot is not stored: %s", stream, why.text);
         return PAWL_OK;
     }
     fold.group             = group;

@@ -101,7 +101,7 @@ pawl_code pawl_reply_to_originator(pawl_context *ctx, const pawl_record *record,
         return ctx->failed;
     if (queue.size == 0)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
-                                    "message %s: there is no saga in hand that was begun by a "
+                                    "message %s: this handler has no saga that was begun by a "
                                     "message with the header " PAWL__HEADER_REPLY_TO,
                                     pawl_record_type(record));
     const pawl__content content = pawl__content_of(record, message);

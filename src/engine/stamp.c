@@ -60,7 +60,7 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
     pawl_uuid_format(stamp->worker, worker);
     pawl_uuid_format(stamp->process, process);
     pawl_time_format(stamp->at, at);
-    const char *hand = stamp->among > 0 ? "in hand, among others" : "in hand, alone";
+    const char *hand = stamp->among > 0 ? "in flight, among others" : "in flight, isolated";
     bool        is_whole =
         yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
         yyjson_mut_obj_add_str(doc, made, "at", at) &&

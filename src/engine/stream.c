@@ -83,7 +83,8 @@ static pawl_code fold_stored(pawl__batch *batch, pawl__entry *entry, const pawl_
     pawl_text          json   = fold->state;
     pawl_code          code   = PAWL_OK;
     if (fold->version > last)
-        return pawl_error_set(error, PAWL_EDECODE, "the fold is of version %lld, the last is %lld",
+        return pawl_error_set(error, PAWL_EDECODE,
+                              "the snapshot is of version %lld, the last is %lld",
                               (long long)fold->version, (long long)last);
     if (fold->type_version != pawl_record_version(record))
         code = pawl_record_upcast(record, fold->type_version, json, batch->arena, &json, error);

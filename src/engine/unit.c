@@ -585,7 +585,7 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
     case OUTCOME_DISCARDED: unit->end = PAWL__END_DISCARDED; break;
     case OUTCOME_SPOILT: return fail_batch(&ctx, code, error);
     case OUTCOME_GIVEN_UP:
-        return pawl_error_set(error, PAWL_EFENCED, "message %.*s was given up by stopping",
+        return pawl_error_set(error, PAWL_EFENCED, "message %.*s was abandoned by stopping",
                               PAWL_TEXT_ARGS(unit->message.id));
     case OUTCOME_ENDED:
     case OUTCOME_FAILED: break;

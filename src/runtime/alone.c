@@ -108,7 +108,7 @@ static void say_in_hand(const pawl__worker *worker, const pawl_timeout_row *row)
     pawl_uuid_format(row->id.uuid, id);
     pawl_uuid_format(row->saga_id.uuid, saga);
     pawl_log(PAWL_LOG_INFO,
-             "endpoint %s: after a death timeout %s, '%.*s' of %.*s %s, is in hand alone",
+             "endpoint %s: after a crash timeout %s, '%.*s' of %.*s %s, is in flight, isolated",
              worker->endpoint->model->endpoint.data, id, PAWL_TEXT_ARGS(row->name),
              PAWL_TEXT_ARGS(row->saga_type), saga);
 }
@@ -228,7 +228,8 @@ pawl_code pawl__alone_run_flush(pawl__worker *worker, pawl__alone_end *end, pawl
         return PAWL_OK;
     }
     if (!pawl__mark_is_spent(worker, &it.row)) {
-        pawl_log(PAWL_LOG_INFO, "endpoint %s: after a death the flush of %.*s is in hand alone",
+        pawl_log(PAWL_LOG_INFO,
+                 "endpoint %s: after a crash the flush of %.*s is in flight, isolated",
                  worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(partition));
         return run_stamped_flush(worker, &it, end, step, error);
     }

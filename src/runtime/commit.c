@@ -256,7 +256,7 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     pawl_snapshot_release *items =
         pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
     if (items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a snapshot");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a leased batch");
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].kind == PAWL__UNIT_FLUSH && fates[i].is_refused)
             items[changes.snapshot_release.count++] = (pawl_snapshot_release){

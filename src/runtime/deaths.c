@@ -132,8 +132,8 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     if (pid != 0) /* a store may not know it */
         (void)snprintf(process, sizeof process, " (process %lld)", (long long)pid);
     pawl_log(PAWL_LOG_WARNING,
-             "endpoint %s: %zu of its workers died%s: up to %lld messages at the head of its "
-             "queue run in stamped batches of %d",
+             "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
+             "queue run in batches of %d with in-flight markers",
              name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.with_care),
              PAWL__CARE_BATCH);
     return PAWL_OK;

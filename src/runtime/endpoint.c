@@ -425,7 +425,7 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
     pawl_code code = PAWL_OK;
     pthread_mutex_lock(&endpoint->mutex);
     if (endpoint->request_count == PAWL__FLUSH_REQUESTS_MAX) {
-        code = pawl_error_set(error, PAWL_EBUSY, "%d flushes are asked for already",
+        code = pawl_error_set(error, PAWL_EBUSY, "%d flushes are requested already",
                               PAWL__FLUSH_REQUESTS_MAX);
     } else {
         pawl__flush_request *request = &endpoint->requests[endpoint->request_count++];

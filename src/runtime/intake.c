@@ -135,7 +135,7 @@ static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit, paw
 {
     pawl_text why = pawl_arena_printf(it->arena,
                                       "its body has %zu bytes, the limit is %d: it is left out "
-                                      "of this letter, and gone",
+                                      "of this dead letter, and gone",
                                       message->body.size, PAWL_BODY_SIZE_MAX);
     message->body = (pawl_text){.data = "", .size = 0};
     return why.data != NULL ? add_dead(it, to, unit, message, PAWL_ELIMIT, why) : PAWL_ENOMEM;
@@ -306,7 +306,7 @@ static pawl_code open_driver(pawl__intake *it, pawl_error *error)
         return code;
     it->driver = pawl_allocate(ops->intake_size);
     if (it->driver == NULL || list_types(it) != PAWL_OK)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an intake");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
     it->driver->ops             = ops;
     pawl_intake_options options = {.options_size = sizeof options,
                                    .queue        = it->queue,
@@ -322,7 +322,7 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **intake, pa
     pawl__intake *made = pawl_allocate(sizeof *made);
     *intake            = NULL;
     if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an intake");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
     made->endpoint = endpoint;
     pawl__order_key key;
     made->is_ordered =

@@ -18,7 +18,7 @@
 
 pawl_code pawl__mark_no_memory(pawl_error *error)
 {
-    return pawl_error_set(error, PAWL_ENOMEM, "no memory for the stamp of what runs alone");
+    return pawl_error_set(error, PAWL_ENOMEM, "no memory for an in-flight marker");
 }
 
 /* ---- Judging --------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void say_death(const pawl__worker *worker, const char *noun, const pawl_q
                       pawl_text text)
 {
     bool has_type = row->message.type.size > 0;
-    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s %.*s%s%.*s: %.*s; death %d of it",
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s %.*s%s%.*s: %.*s; crash %d of it",
              worker->endpoint->model->endpoint.data, noun, PAWL_TEXT_ARGS(row->message.id),
              has_type ? " of type " : "", PAWL_TEXT_ARGS(row->message.type), PAWL_TEXT_ARGS(text),
              row->deaths);
@@ -178,10 +178,10 @@ static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__stamp
     char id[PAWL_UUID_TEXT_SIZE + 1];
     bool is_noted = how.size > 0;
     pawl_uuid_format(stamp->worker, id);
-    return pawl_arena_printf(arena, "process %lld %.*s while it ran this %s alone (worker %s)%s",
-                             (long long)stamp->pid,
-                             PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("died")), noun, id,
-                             is_noted ? "" : ", without saying why");
+    return pawl_arena_printf(
+        arena, "process %lld %.*s while it ran this %s in isolation (worker %s)%s",
+        (long long)stamp->pid, PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("crashed")), noun, id,
+        is_noted ? "" : ", without saying why");
 }
 
 pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row *row,
@@ -238,8 +238,9 @@ static pawl_text text_of_end(pawl__worker *worker, const pawl_queue_row *row)
     pawl_text last =
         is_flush ? pawl__stamp_told(worker->read, row->history) : PAWL_TEXT("see its history");
     return pawl_arena_printf(
-        worker->read, "its process died %d time%s while it ran alone, limit %d; %.*s", row->deaths,
-        row->deaths == 1 ? "" : "s", worker->endpoint->settings.deaths_max, PAWL_TEXT_ARGS(last));
+        worker->read, "its process crashed %d time%s while it ran in isolation, limit %d; %.*s",
+        row->deaths, row->deaths == 1 ? "" : "s", worker->endpoint->settings.deaths_max,
+        PAWL_TEXT_ARGS(last));
 }
 
 pawl_code pawl__mark_give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_step *step,

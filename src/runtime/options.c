@@ -164,7 +164,7 @@ static pawl_code check_retention(const pawl_endpoint_options *settings,
             return pawl_error_set(
                 error, PAWL_ECONFIG,
                 "option inbox_retention is %lld s, and %s go on for up to %lld s: a message would "
-                "be handled again when a copy of it comes after its mark is gone",
+                "be handled again when a copy of it comes after its deduplication record is gone",
                 (long long)(settings->inbox_retention / PAWL_SECONDS(1)), names[i],
                 (long long)((spans[i] + PAWL_SECONDS(1) - 1) / PAWL_SECONDS(1)));
     return PAWL_OK;
@@ -178,7 +178,7 @@ static pawl_code check_sink(const pawl_route *route, pawl_error *error)
     if (ops->ops_size < sizeof *ops || ops->deliver == NULL)
         return pawl_error_set(
             error, PAWL_ECONFIG,
-            "route '%s': its sink's table has %zu bytes and %s; this library needs "
+            "route '%s': its outbound transport's table has %zu bytes and %s; this library needs "
             "%zu and a function deliver",
             route->name, ops->ops_size,
             ops->deliver != NULL ? "a function deliver" : "no function deliver", sizeof *ops);

@@ -136,13 +136,13 @@ static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
     reader->attempts++;
     reader->retry_due = unit->due;
     reader->limit     = 1;
-    pawl_error_set(&why, unit->code,
-                   "projection %s waits for the event at position %lld, version %lld of stream "
-                   "%.*s, which failed %d time%s: %.*s",
-                   reader->model->name.data, (long long)unit->event->position,
-                   (long long)unit->event->version, PAWL_TEXT_ARGS(unit->event->stream),
-                   (int)reader->attempts, reader->attempts == 1 ? "" : "s",
-                   PAWL_TEXT_ARGS(unit->error));
+    pawl_error_set(
+        &why, unit->code,
+        "projection %s waits for the event at global position %lld, version %lld of stream "
+        "%.*s, which failed %d time%s: %.*s",
+        reader->model->name.data, (long long)unit->event->position, (long long)unit->event->version,
+        PAWL_TEXT_ARGS(unit->event->stream), (int)reader->attempts,
+        reader->attempts == 1 ? "" : "s", PAWL_TEXT_ARGS(unit->error));
     pawl_log(reader->attempts == STUCK_ATTEMPTS ? PAWL_LOG_ERROR : PAWL_LOG_WARNING, "%s",
              why.text);
     if (reader->attempts == STUCK_ATTEMPTS && settings->critical != NULL)

@@ -71,5 +71,5 @@ pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_nee
         *count += given;
         *more = code == PAWL_OK && given == NUMBER_COUNT;
     }
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "positions of events");
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "global positions of events");
 }

@@ -173,7 +173,7 @@ void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *w
     pawl_store_close(store);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_WARNING,
-                 "endpoint %s: what was given up keeps its claims until it comes back, or the "
+                 "endpoint %s: abandoned workers keep their claims until they come back, or the "
                  "process ends: %s",
                  endpoint->model->endpoint.data, error.text);
 }

@@ -41,7 +41,7 @@ static pawl_code check_is_saga(const pawl__saga_model *model, pawl_error *error)
 {
     if (model->stream == NULL)
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "%s is no saga: look at it with pawl_test_state",
+    return pawl_error_set(error, PAWL_EINVAL, "%s is no saga: read it with pawl_test_state",
                           model->saga->name);
 }
 
@@ -129,7 +129,7 @@ pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
         *version = 0;
     pawl_code code = find_saga(test, name, &model, error);
     if (code == PAWL_OK && model->stream == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "%s is a saga: look at it with pawl_test_saga",
+        return pawl_error_set(error, PAWL_EINVAL, "%s is a saga: read it with pawl_test_saga",
                               name);
     if (code == PAWL_OK && strcmp(pawl_record_type(record()), pawl_record_type(model->state)) != 0)
         return pawl_error_set(error, PAWL_EINVAL, "state of %s is of record %s, not %s", name,

@@ -125,7 +125,7 @@ static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *erro
     made->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (made->wake_fd < 0)
         return pawl_error_set(error, PAWL_EBUSY, "no descriptor for the %s",
-                              is_intake ? "intake" : "service");
+                              is_intake ? "inbound transport" : "service");
     if (is_intake) {
         code       = pawl__intake_create(endpoint, &made->intake, error);
         made->hand = code == PAWL_OK ? &made->intake->hand : NULL;
@@ -252,13 +252,13 @@ static void tell(const running *it, const char *text, int told, pawl_error *erro
     pawl_endpoint *endpoint = it->endpoint;
     size_t         size     = strlen(error->text);
     if (told == 0)
-        pawl_error_set(error, PAWL_ETIMEOUT, "stopping waited for %lld s and gave up: %s",
+        pawl_error_set(error, PAWL_ETIMEOUT, "stopping waited for %lld s and abandoned: %s",
                        (long long)(endpoint->settings.stop_wait / PAWL_SECONDS(1)), text);
     else if (told < TOLD_MAX)
         snprintf(error->text + size, sizeof error->text - size, "; %s", text);
     else if (told == TOLD_MAX)
         snprintf(error->text + size, sizeof error->text - size, "; and more");
-    pawl_log(PAWL_LOG_ERROR, "endpoint %s: stopping gave up: %s", endpoint->model->endpoint.data,
+    pawl_log(PAWL_LOG_ERROR, "endpoint %s: stopping abandoned: %s", endpoint->model->endpoint.data,
              text);
 }
 

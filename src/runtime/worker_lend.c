@@ -133,7 +133,7 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
 {
     pawl__worker *worker = runtime;
     if (pawl__hand_is_given_up(worker->hand))
-        return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the message in hand");
+        return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the message in flight");
     if (!worker->batch->has_sql)
         return commit_one(worker, worker->store, changes, error);
     return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0

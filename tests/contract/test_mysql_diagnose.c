@@ -123,10 +123,10 @@ static void rows_that_nobody_takes(void **state)
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
                    NULL);
-    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its global position", NULL);
     raw_run(p->raw, "insert into pawl_checkpoints values ('balances', 0, utc_timestamp(6))");
     rows = diagnose(p, store);
-    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no position", NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no global position", NULL);
     pawl_store_close(store);
 }
 
@@ -153,8 +153,7 @@ static void a_user_without_rights(void **state)
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
     /* Transactions of others are not shown to it. */
-    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be looked at",
-                   "grant process");
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", "grant process");
     pawl_store_close(store);
     snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
     raw_run(p->raw, sql);

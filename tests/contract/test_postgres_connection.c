@@ -344,7 +344,7 @@ static void a_silent_server_is_given_up(void **state)
     proxy_stall(between, true);
     set_deadline(store, 300);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
-    expect_text(p, "the outcome is unknown and the store cannot be asked");
+    expect_text(p, "the outcome is unknown and the store cannot be queried");
     set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);

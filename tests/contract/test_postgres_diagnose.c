@@ -122,14 +122,14 @@ static void rows_that_nobody_takes(void **state)
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
                    NULL);
-    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its global position", NULL);
     raw_run(p->pg, "insert into pawl_checkpoints values ('balances', 0, now())");
     rows = diagnose(p, store);
-    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no position", NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no global position", NULL);
     raw_run(p->pg, "insert into pawl_leases values ('lead:sequencer', null, 0, 0, 1, "
                    "now() + interval '1 minute')");
     rows = diagnose(p, store);
-    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its position", NULL);
+    expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its global position", NULL);
     pawl_store_close(store);
 }
 

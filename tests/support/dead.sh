@@ -43,7 +43,7 @@ expect 2 "pawl dead show needs one message ID, got 0" pawl dead show
 expect 2 "did you mean show m-1\?" pawl dead list m-1
 expect 2 "pawl dead retry needs message IDs, or --all" pawl dead retry
 expect 2 "give --all or message IDs, not both" pawl dead retry --all m-1
-expect 2 "a filter goes with --all, not with letters that are named" pawl dead discard m-1 --type x
+expect 2 "a filter goes with --all, not with dead letters that are named" pawl dead discard m-1 --type x
 expect 2 "--yes goes with --all" pawl dead discard m-1 --yes
 expect 2 "--rate goes with --all" pawl dead retry m-1 --rate 5
 expect 2 "--dry-run goes with --all" pawl dead retry m-1 --dry-run
@@ -82,8 +82,8 @@ ids 'm-0 m-1 m-2 ' --until "$at"
 ids 'm-2 m-3 m-4 m-5 ' --since "$at"
 
 echo "== show"
-expect 6 "there is no dead letter m-9: pawl why ID looks everywhere, pawl dead show ID --endpoint NAME" pawl dead show m-9
-expect 6 "there is no dead letter m-1 of endpoint other: pawl why ID looks everywhere$" pawl dead show m-1 --endpoint other
+expect 6 "there is no dead letter m-9: pawl why ID searches everything, pawl dead show ID --endpoint NAME" pawl dead show m-9
+expect 6 "there is no dead letter m-1 of endpoint other: pawl why ID searches everything$" pawl dead show m-1 --endpoint other
 expect 0 "^next +nothing by itself: .pawl dead retry 'm-1' --endpoint billing. sends it to queue billing; no worker" \
     pawl dead show m-1
 grep -qE '^ +1 +2026-01-01T09:00:00Z +REJECT +closed$' "$work/out" || die "no history"
@@ -95,7 +95,7 @@ echo "== retry of one, who and why"
 expect 6 "there is no dead letter m-9" pawl dead retry m-1 m-9
 left 6
 expect 0 '^retried 1 dead letter$' pawl dead retry m-1 --reason "the bank's open"
-grep -q '^pawl: nobody reads queue billing just now' "$work/err" || die "retry does not say that nobody reads the queue"
+grep -q '^pawl: queue billing has no consumer just now' "$work/err" || die "retry does not say that nobody reads the queue"
 left 5
 expect 6 "there is no dead letter m-1" pawl dead retry m-1
 expect 0 "^retried +.* +$(id -un) +the bank's open$" pawl dead show m-1 --endpoint billing
@@ -141,7 +141,7 @@ left 4
 
 echo "== discard"
 expect 2 "discard --all asks first" pawl dead discard --all
-expect 0 '^would be discarded: 2 dead letters given up until ' \
+expect 0 '^would be discarded: 2 dead letters of .* and before' \
     pawl dead discard --all --code EUNREACHABLE --dry-run
 expect 0 '^\{"matching":2,"until":"[^"]*Z"\}$' pawl dead discard --all --type note --dry-run --json
 left 4

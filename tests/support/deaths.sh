@@ -61,7 +61,7 @@ pawl dead list --code EDIED --json | grep -oE '"message_id":"[^"]*"' | cut -d'"'
 while read -r letter; do
     expect 0 'kills[^0-9]*[12]' pawl dead show "$letter" --reveal --json
     grep -qE 'kills[^0-9]*1' "$work/out" && signal='signal 6 (SIGABRT)' || signal='signal 11 (SIGSEGV)'
-    [ "$(grep -oF "was killed by $signal while it ran this message alone (worker " "$work/out" | wc -l)" = 3 ] ||
+    [ "$(grep -oF "was killed by $signal while it ran this message in isolation (worker " "$work/out" | wc -l)" = 3 ] ||
         die "the history of letter $letter does not have $signal three times"
     [ "$(grep -hE "endpoint left: message $letter of type bite: process [0-9]+ was killed by signal" \
         "$work/one.log" "$work/two.log" | grep -cF "by $signal while it ran")" = 3 ] ||

@@ -73,7 +73,7 @@ lines "$deadly"
 grep -oE '"message_id":"[^"]*"' "$work/out" | cut -d'"' -f4 >"$work/letters"
 while read -r letter; do
     expect 0 '' pawl dead show "$letter" --reveal --json
-    [ "$(grep -oF "was killed by signal 6 (SIGABRT) while it ran this timeout alone (worker " \
+    [ "$(grep -oF "was killed by signal 6 (SIGABRT) while it ran this timeout in isolation (worker " \
         "$work/out" | wc -l)" = 3 ] || die "the history of letter $letter does not have three deaths"
     [ "$(said "endpoint left: timeout $letter of type late: process [0-9]+ was killed by signal 6")" = 3 ] ||
         die "no log names the timeout in hand and the signal: $letter"
@@ -81,8 +81,8 @@ done <"$work/letters"
 
 echo "== the partition is dead, with the signal and the worker"
 expect 0 '"state":"dead"' pawl aggregator show crates/red --json
-for part in 'its process died 3 times while it ran alone, limit 3; process ' \
-    'was killed by signal 6 (SIGABRT) while it ran this flush alone (worker '; do
+for part in 'its process crashed 3 times while it ran in isolation, limit 3; process ' \
+    'was killed by signal 6 (SIGABRT) while it ran this flush in isolation (worker '; do
     grep -qF "$part" "$work/out" || die "the partition's error does not have '$part'"
 done
 [ "$(said 'endpoint left: flush crates/red: process [0-9]+ was killed by signal 6 .* alone .*; death [123] of it')" = 3 ] ||

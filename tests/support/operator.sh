@@ -37,24 +37,24 @@ table()
 {
     cat <<'END'
 poison|why l-1|error|REJECT: a way of -1 km
-poison|why l-1|waits_for|somebody who tries it again, or gives it up
+poison|why l-1|waits_for|somebody who retries or discards it
 poison|why Trip/1|next|1 dead letter is of it, the last l-1 \(leg\)
-poison|doctor fail|dead_letters|1 message was given up
+poison|doctor fail|dead_letters|1 message is dead-lettered
 poison|stats|dead_letters|degraded
 poison|metrics|pawl_dead_letters|1
 poison|metrics|pawl_messages_dead_total|1
 wrong JSON|why l-2|error|EDECODE: message leg: km: expected integer
 wrong JSON|why Trip/2|error|EDECODE: message leg: km: expected integer
 wrong JSON|why Trip/2|place|dead letter of the saga, by its key of.trip
-wrong JSON|doctor fail|dead_letters|1 message was given up
+wrong JSON|doctor fail|dead_letters|1 message is dead-lettered
 wrong JSON|stats|dead_letters|degraded
-crash|why b-1|error|EDIED: its process died 3 times while it ran alone
-crash|doctor fail|dead_letters|1 message was given up
+crash|why b-1|error|EDIED: its process crashed 3 times while it ran in isolation
+crash|doctor fail|dead_letters|1 message is dead-lettered
 crash|stats|dead_letters|degraded
 slow handler|why n-1|held_by|worker [0-9a-f-]{36} \(pid [0-9]+\)
 slow handler|why trips|next|its workers, 2 with the service of each process, handle what is due
 slow handler|why trips|held_by|\(pid [0-9]+\), worker .*; one of each process is its service
-slow handler|doctor ok|queues|no message waits that nobody reads
+slow handler|doctor ok|queues|no queue with messages is without a consumer
 slow handler|doctor ok|dead_letters|there is none
 slow handler|stats|queue_unread|healthy
 slow handler|metrics|pawl_queue_workers\{queue="trips"\}|2
@@ -64,28 +64,28 @@ stuck saga|why Trip/3|waits_for|it has no timeout
 stuck saga|doctor warn|sagas|nothing wakes 1 saga of Trip: .* the oldest is Trip/3
 stuck saga|stats|dead_letters|healthy
 state changed by SQL|why Trip/4|error|EDECODE: saga Trip .*: trip: expected integer, got
-state changed by SQL|doctor fail|dead_letters|1 message was given up
+state changed by SQL|doctor fail|dead_letters|1 message is dead-lettered
 state changed by SQL|stats|dead_letters|degraded
 key changed by SQL|why Trip/5|next|1 dead letter is of it, the last l-5 \(leg\)
 key changed by SQL|why l-5|error|trip.*5.*77|trip.*77.*5
-key changed by SQL|doctor fail|dead_letters|1 message was given up
+key changed by SQL|doctor fail|dead_letters|1 message is dead-lettered
 old program, new state|why Trip/6|waits_for|a newer program wrote its state, of version 2.0, and .*idle.so reads version 1
-old program, new state|why l-6|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+old program, new state|why l-6|waits_for|a program of endpoint trips that reads its version: no worker that read it does
 old program, new state|why l-6|error|EVERSION: saga Trip .*version 2.*version 1
 old program, new state|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is l-6 \(leg\)
 old program, new state|stats|version_wait|degraded
 old program, new state|doctor ok|dead_letters|there is none
 old program, new state|stats|dead_letters|healthy
-200 letters|doctor fail|dead_letters|200 messages were given up
+200 letters|doctor fail|dead_letters|200 messages are dead-lettered
 200 letters|stats|dead_letters|degraded
 200 letters|why LETTER|error|EDECODE: message leg: km
 200 letters|metrics|pawl_dead_letters|200
-newer message|why r-7|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+newer message|why r-7|waits_for|a program of endpoint trips that reads its version: no worker that read it does
 newer message|why r-7|error|EVERSION: message report: report of version 2: this program has version 1
-newer message|why r-7|next|looked at again .*until such a program runs
+newer message|why r-7|next|tried again .*until such a program runs
 newer message|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is r-7 \(report\)
 newer message|stats|version_wait|degraded
-version 2 with a renamed member|why l-11|waits_for|a program of endpoint trips that reads its version: no worker that looked at it does
+version 2 with a renamed member|why l-11|waits_for|a program of endpoint trips that reads its version: no worker that read it does
 version 2 with a renamed member|why l-11|error|EVERSION: saga Trip .*of version 1: this program has version 2 and no upcast
 version 2 with a renamed member|doctor warn|versions|queue trips: 1 message waits for a program .*the oldest is l-11 \(leg\)
 version 2 with a renamed member|stats|version_wait|degraded
@@ -310,7 +310,7 @@ run_app projection "$work/projection.so"
 expect 0 '' pawl send --to boxes --type put --body '{"box":"b-1","number":7}'
 look_at 'projection fails'
 rm "$PAWL_TEST_CLOSED"
-expect 0 '^projection all reads [0-9]+ events? again, from position 1$' pawl projection rebuild all --while-read --yes
+expect 0 '^projection all reads [0-9]+ events? again, from global position 1$' pawl projection rebuild all --while-read --yes
 poll 30 says doctor ok projections . || die "the projection still fails"
 again() { [ "$(grep -c '^7$' "$PAWL_TEST_SEEN")" = 2 ]; }
 poll 20 again || die "the event is not read again"

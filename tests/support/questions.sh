@@ -41,7 +41,7 @@ What does a message contain?|^body +\{"n":3\}
 How do I resume a paused queue?|^resumed queue billing
 How do I pause a queue in all programs?|^paused queue billing
 How do I move messages that were sent to the wrong queue?|^moved 1 message of queue biling to billing
-How do I purge messages from a queue, and count them first?|^would be buried: 1 message|^buried 1 message of queue billing
+How do I purge messages from a queue, and count them first?|^would be dead-lettered: 1 message|^dead-lettered 1 message of queue billing
 Which messages are dead letters, and why?|^m-1 +billing +charge .* REJECT +the bank is closed
 Which message crashed a process, and how?|^m-0 .* EDIED |signal 6 \(SIGABRT\)
 What happened in each attempt of a dead letter?|^ +1 +20.* REJECT +the bank is closed
@@ -50,7 +50,7 @@ How do I correct the body of a dead letter?|^edited 1 dead letter
 How do I retry all dead letters of a type, at most 500 per second?|^would be retried: 1 dead letter|^retried 1 dead letter
 How do I discard a dead letter?|^discarded 1 dead letter
 What was done with a dead letter, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
-Which outbox rows are not delivered, and what blocks them?|^ *4 +held .* Cart/c-2|^next +held behind row 3 of the same source
+Which outbox rows are not delivered, and what blocks them?|^ *4 +held .* Cart/c-2|^next +blocked behind row 3 of the same ordering key
 What was the result of each delivery attempt?|^ +1 +poison .*is full
 How do I retry a dead outbox row?|^retried 2 outbox rows
 Which messages of a saga are not delivered yet?|^ *4 +held 

@@ -48,9 +48,9 @@ echo "== a queue that nobody reads"
 send m-1 charge
 send m-2 parcel
 send m-3 charge --delay 2h
-expect 0 '^queue +ready +delayed +oldest +workers +state +dead letters$' pawl queue list
-expect 0 '^billing +2 +1 +[^ ]+ .*ago\) +0 +nobody reads it +0$' pawl queue list
-expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"nobody reads it","dead":0,"types":0,"paused":null,"paused_by":null,"paused_reason":null\}$' \
+expect 0 '^queue +ready +scheduled +oldest +workers +state +dead letters$' pawl queue list
+expect 0 '^billing +2 +1 +[^ ]+ .*ago\) +0 +no consumer +0$' pawl queue list
+expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"no consumer","dead":0,"types":0,"paused":null,"paused_by":null,"paused_reason":null\}$' \
     pawl queue list --json
 expect 0 '^next +nothing: no worker of an endpoint that reads it is alive' pawl queue show billing
 expect 0 '"types":0,.*"next":"nothing: no worker' pawl queue show billing --json
@@ -63,7 +63,7 @@ peeked 'm-3 ' --due later
 peeked 'm-1 m-2 ' --due now
 peeked 'm-1 ' --limit 1
 expect 0 '^message id +type +attempts +due +waits +last error$' pawl queue peek billing
-expect 0 '^m-3 +charge +0 .*delayed: due in ' pawl queue peek billing
+expect 0 '^m-3 +charge +0 .*scheduled: due in ' pawl queue peek billing
 expect 0 '"attempts":0,"deaths":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"key":null,"behind":null,"holds":0,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
     pawl queue peek billing --json --limit 1
 ! grep -q '"n"' "$work/out" || die "a body that nobody asked for"
@@ -90,7 +90,7 @@ grep -q '^run: pawl queue resume billing' "$work/out" || die "why does not say h
 expect 0 '^billing +2 +1 .*  paused$' pawl stats
 expect 0 '"queue":"billing",.*"paused":true' pawl stats --json
 expect 0 '' pawl send --to stray --type pallet --id s-1 --body '{"n":1}'
-warned '^pawl: nobody reads queue stray just now: what is in it waits$'
+warned '^pawl: queue stray has no consumer just now: what is in it waits$'
 expect 0 '' pawl send --to billing --type pallet --id s-2 --body '{"n":1}' --json
 warned "^pawl: queue billing is paused, by .*: what is in it waits for .pawl queue resume 'billing'."
 lines 1
@@ -104,10 +104,10 @@ echo "== dead letters, and a reader"
 fill letters 3
 expect 0 '^billing .* 3$' pawl queue list
 expect 0 '^would be retried: 3 dead letters' pawl dead retry --all --dry-run
-warned '^pawl: nobody reads queue billing just now: what is in it waits$'
+warned '^pawl: queue billing has no consumer just now: what is in it waits$'
 [ "$(wc -l <"$work/err")" = 1 ] || die "it is said more than once"
 expect 2 "give --yes" pawl dead retry --all
-[ "$(grep -c 'nobody reads queue billing' "$work/err")" = 1 ] || die "it is not said before it is asked"
+[ "$(grep -c 'queue billing has no consumer' "$work/err")" = 1 ] || die "it is not said before it is asked"
 expect 0 '^would be discarded: 3 dead letters' pawl dead discard --all --dry-run
 [ ! -s "$work/err" ] || die "discard sends nothing, and warns: $(cat "$work/err")"
 touch "$work/closed"
@@ -131,10 +131,10 @@ for n in 1 2 3 4 5; do
 done
 expect 0 '' pawl send --to wrong --type note --id w-6 --body '{"n":1}' --delay 2h
 expect 2 "--yes" pawl queue purge wrong
-expect 0 '^would be buried: 5 messages of queue wrong$' pawl queue purge wrong --type parcel --dry-run
+expect 0 '^would be dead-lettered: 5 messages of queue wrong$' pawl queue purge wrong --type parcel --dry-run
 last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
 expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
-warned '^pawl: nobody reads queue right just now: what is in it waits$'
+warned '^pawl: queue right has no consumer just now: what is in it waits$'
 expect 0 '^\{"queue":"wrong","buried":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
 expect 0 'PURGED.*a slip' pawl dead list
 expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes
@@ -168,7 +168,7 @@ grep -qx "pawl: if it is interrupted, the same command with --last $last goes on
     die "it does not say at first how to go on"
 send new charge
 before=$(date +%s)
-expect 0 "^buried $((300 - some)) messages of queue billing\$" \
+expect 0 "^dead-lettered $((300 - some)) messages of queue billing\$" \
     pawl queue purge billing --type charge --last "$last" --rate 100 --yes
 [ $(($(date +%s) - before + 1)) -ge $(((300 - some) / 100)) ] || die "it was faster than asked for"
 [ "$(number dead)" = 300 ] || die "not each of the kind is a dead letter"

@@ -155,10 +155,10 @@ start app "$work/shop.so" --route far="$far" --outbox-delay 1s
 for n in 1 2; do
     expect 0 '' pawl send --to shop --type sell --body "{\"customer\":\"c-1\",\"number\":$n}"
 done
-says_doctor warn sources '1 row waits behind an earlier one of the source Cart/c-1: held behind row 1'
+says_doctor warn sources '1 row waits behind an earlier one of the ordering key Cart/c-1: blocked behind row 1'
 again=$(remedy '"check":"sources"')
 health outbox_held
-why 2 next 'held behind row 1 of the same source'
+why 2 next 'blocked behind row 1 of the same ordering key'
 paste_it "$again"
 grep -q 'is full' "$work/pasted" || die "the remedy does not say the error of row 1"
 far_sql 'drop trigger is_full'
@@ -170,7 +170,7 @@ echo "== O23 4: a receiver that is away, and a missing route"
 mv "$work/far" "$work/far.away"
 start app "$work/shop.so" --route far="$far" --outbox-delay 1s
 expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-1","number":3}'
-says_doctor warn alarms "endpoint shop cannot deliver, a receiver is away, since .*: route 'far': sqlite: .*far.db: unable to open"
+says_doctor warn alarms "endpoint shop cannot deliver, a receiver is unavailable, since .*: route 'far': sqlite: .*far.db: unable to open"
 paste_it "$(remedy '"check":"alarms"')"
 grep -q "route 'far'" "$work/pasted" || die "the remedy does not say which"
 health route_away
@@ -202,7 +202,7 @@ echo "== O23 5: a dead letter"
 touch "$PAWL_TEST_CLOSED"
 start app "$work/dead.so" --immediate-retries 0
 expect 0 '' pawl send --to billing --type charge --id m-5 --body '{"n":5}'
-says_doctor fail dead_letters '1 message was given up'
+says_doctor fail dead_letters '1 message is dead-lettered'
 health dead_letters
 rm "$PAWL_TEST_CLOSED"
 why m-5 error 'REJECT: the bank is closed'
@@ -234,7 +234,7 @@ health projection_failing
 why names waits_for 'event [0-9]+, noted of stream Box/b-1, which it fails at'
 rm "$PAWL_TEST_CLOSED"
 PATH=$build_dir:$PATH bash -c "$again" >"$work/pasted" 2>&1 ||
-    grep -q 'nothing holds projection names up' "$work/pasted" || # it was tried again just now
+    grep -q 'nothing blocks projection names' "$work/pasted" || # it was tried again just now
     paste_it "$again"
 is_mended projections
 stop "$pid" TERM 0
@@ -248,7 +248,7 @@ done
 says_doctor fail partitions 'partition vans/bonn is dead after 1 flush: the 3 messages that it collected stay: the van'
 again=$(remedy '"check":"partitions"')
 health partitions_dead
-why vans/bonn waits_for 'somebody who releases it'
+why vans/bonn waits_for 'somebody who runs it now'
 rm "$PAWL_TEST_CLOSED"
 paste_it "$again"
 is_mended partitions

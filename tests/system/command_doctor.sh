@@ -79,13 +79,13 @@ echo "== nobody reads"
 expect 0 '' pawl send --to billing --type charge --body '{"n":1}'
 sick
 finds fail workers "none lives, and 1 message" "pawl run APP.so --store 'sqlite:"
-finds fail queues "nobody reads queue billing: 1 message waits, and no endpoint of this store ever read it"
+finds fail queues "queue billing has no consumer: 1 message waits, and no endpoint of this store ever read it"
 start app "$work/dead.so"
 poll 60 has_ready billing 0 || die "the queue is not empty"
 well
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 sick
-finds fail queues "nobody reads queue biling"
+finds fail queues "queue biling has no consumer"
 finds ok workers "[1-9] live"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 
@@ -97,7 +97,7 @@ for type in charg charge charge_more; do
     if [ $type = charge ]; then
         ! grep -q tills "$work/out" || die "queue tills is not known to be read"
     else
-        finds fail queues "nobody reads queue tills: 1 message waits\""
+        finds fail queues "queue tills has no consumer: 1 message waits\""
     fi
     "$work/sql" "$work/doctor.db" "delete from pawl_queue; delete from pawl_subscriptions where Queue = 'tills'" || die "no sql"
 done
@@ -108,7 +108,7 @@ touch "$PAWL_TEST_CLOSED"
 expect 0 '' pawl send --to billing --type charge --body '{"n":2}'
 poll 60 has dead 1 || die "no letter"
 sick
-finds fail dead_letters "1 message was given up" "pawl dead list --store 'sqlite:"
+finds fail dead_letters "1 message is dead-lettered" "pawl dead list --store 'sqlite:"
 rm "$PAWL_TEST_CLOSED"
 expect 0 '' pawl dead retry --all --yes
 poll 60 has_ready billing 0 || die "the queue is not empty"
@@ -148,7 +148,7 @@ fill outbox
 sick
 finds fail outbox "nobody delivers what endpoint shop produced, row 1" "pawl run APP.so"
 finds fail outbox "2 rows are dead" "pawl outbox list --state dead --store"
-finds warn sources "1 row waits behind an earlier one of the source Order/1: held behind row 1" "pawl why 1 --store"
+finds warn sources "1 row waits behind an earlier one of the ordering key Order/1: blocked behind row 1" "pawl why 1 --store"
 finds ok routes "no row waits for a route"
 finds ok retention "nothing waits for longer"
 "$work/sql" "$work/doctor.db" "update pawl_outbox set At = At - 8 * 86400000000 where Id = 1" || die "no sql"

@@ -40,7 +40,7 @@ expect 0 '' pawl schema apply
 expect 0 '' pawl events list
 grep -q '^no event matches$' "$work/err" || die "no word that nothing matches"
 fill events
-expect 0 '^seq  position  stream     version  type       at +message id$' pawl events list
+expect 0 '^seq  global position  stream     version  type       at +message id$' pawl events list
 lines 5
 expect 0 '^  3 +3  Account/7 +2  Deposited  [0-9T:-]+Z \(3(\.[0-9])? m ago\)  m-3$' pawl events list
 ! grep -q ' $' "$work/out" || die "blanks at the end of a line"

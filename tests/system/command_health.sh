@@ -14,7 +14,7 @@ echo "== O23 a queue that nobody reads"
 expect 0 '^health +healthy$' pawl stats
 expect 0 '^sent' pawl send --to biling --type x --body '{}'
 expect 0 '^health +healthy$' pawl stats --health no_worker=off
-expect 0 '^  degraded  queue_unread +queue biling: ready for [0-9]+ s, read by no worker' \
+expect 0 '^  degraded  queue_unread +queue biling: ready for [0-9]+ s without a consumer' \
     pawl stats --health queue_unread=1ms
 expect 0 '^health +unhealthy$' pawl stats --health queue_unread=1ms/2ms
 expect 0 '"health":"unhealthy","checks":\[.*"name":"queue_unread","status":"unhealthy","value":[0-9]+,"reason":"queue biling' \

@@ -65,7 +65,7 @@ says error 'EUNREACHABLE: the bank is away'
 why c1
 says waits_for "its next run, in $span: 1 failed\""
 why billing
-says waits_for "the time of its messages; message a1 holds back its key since $span ago: 2 messages of its key 'A' wait behind it; message b1 holds back its key since $span ago: 1 message of its key 'B' waits behind it\""
+says waits_for "the time of its messages; message a1 blocks its key since $span ago: 2 messages of its key 'A' wait behind it; message b1 blocks its key since $span ago: 1 message of its key 'B' waits behind it\""
 
 echo "== keys beyond the third are counted"
 for key in C D E F; do
@@ -75,8 +75,8 @@ for key in C D E F; do
     poll 20 is "${key}2" behind "${key}1" || die "${key}2 is not held"
     why billing
     case $key in
-    C) says waits_for "[^\"]*; message C1 holds back its key since [^;\"]*\"" ;;
-    D) says waits_for "[^\"]*; message C1 holds back its key since [^;\"]*; and 1 more key\"" ;;
+    C) says waits_for "[^\"]*; message C1 blocks its key since [^;\"]*\"" ;;
+    D) says waits_for "[^\"]*; message C1 blocks its key since [^;\"]*; and 1 more key\"" ;;
     E) says waits_for "[^\"]*; and 2 more keys\"" ;;
     F) says waits_for "[^\"]*; and 3 more keys\"" ;;
     esac
@@ -88,7 +88,7 @@ expect 0 '' pawl queue purge billing --type note --discard --yes
 why a2
 says waits_for "an earlier message of its key 'A': a1, which is gone"
 why billing
-says waits_for "a worker that reads it; a message that is gone holds back its key: 2 messages of its key 'A' wait behind it; message b1 "
+says waits_for "a worker that reads it; a message that is gone blocks its key: 2 messages of its key 'A' wait behind it; message b1 "
 is a2 behind a1 || die "a2 forgot what it waited for"
 
 echo "ok"

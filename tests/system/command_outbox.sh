@@ -76,7 +76,7 @@ lines 0
 
 echo "== list"
 fill outbox
-expect 0 '^id +state +attempts +endpoint +source +destination +type +message id +at$' pawl outbox list
+expect 0 '^id +state +attempts +endpoint +ordering key +destination +type +message id +at$' pawl outbox list
 lines 7
 expect 0 '^ +1  pending +1  shop  +Order/1 .*T[0-9:]+Z \(3(\.[0-9])? m ago\)$' pawl outbox list
 [ "$(sed -n 's/^\( *[0-9]* *[a-z]* *[0-9]*  \)shop.*/\1/p' "$work/out" | awk '{print length}' |
@@ -106,13 +106,13 @@ grep -qE '^ +1  transient  .*12 ms +connection \?\[31mrefused' "$work/out" ||
     die "no attempt, or a terminal would obey it"
 grep -qE '^body size +22 bytes; --reveal shows it$' "$work/out" || die "no size"
 ! grep -q 4711 "$work/out" || die "a body that nobody asked for"
-expect 0 '^next +held behind row 1 of the same source' pawl outbox show 2
+expect 0 '^next +blocked behind row 1 of the same ordering key' pawl outbox show 2
 expect 0 '^next +dead: `pawl outbox retry 3` sends it again, out of order$' \
     pawl outbox show 0d150000-0000-4000-8000-000000000003
 ! grep -q '^next attempt' "$work/out" || die "a dead row has a next attempt"
 expect 0 '^next +nothing: it was delivered$' pawl outbox show 4
 expect 0 '^next +dead: `pawl outbox retry 5` sends it again$' pawl outbox show 5
-expect 0 '^next +due: goes with the next look at the outbox, once' pawl outbox show 6
+expect 0 '^next +due: goes with the next scan of the outbox, once' pawl outbox show 6
 expect 0 '^body +\{"card":"4711-secret"\}$' pawl outbox show 3 --reveal
 expect 0 '"headers":\{"tenant":"blue"\},"next":"dead: [^"]*","body":"\{\\"card' \
     pawl outbox show 3 --reveal --json
@@ -128,7 +128,7 @@ expect 6 'outbox row 1 is pending; only a dead one can be retried' pawl outbox r
 expect 6 'outbox row 4 is dispatched; only a dead one can be discarded' pawl outbox discard 4
 expect 6 'there is no outbox row 99' pawl outbox retry 3 99
 has outbox_dead 2 || die "a refused retry retried"
-expect 0 '^retried 1 outbox row; what has a source goes out of order$' \
+expect 0 '^retried 1 outbox row; rows with an ordering key go out of order$' \
     pawl outbox retry 3 0d150000-0000-4000-8000-000000000003 --reason "the bank is back"
 expect 0 '^ +2  enabled  .* by [^:]+: the bank is back$' pawl outbox show 3
 grep -qE '^state +pending$' "$work/out" || die "row 3 is not pending"
@@ -140,9 +140,9 @@ grep -qE '^ +2  discarded  .* by [^:]+$' "$work/out" || die "no word who discard
 
 echo "== what is behind what: within one endpoint, and not behind a row that was retried"
 fill neighbour
-expect 0 '^next +due: goes with the next look at the outbox, once endpoint .stall. runs' pawl outbox show 7
-expect 0 '^next +due: goes with the next look at the outbox, once endpoint .shop. runs' pawl outbox show 8
-expect 0 '^next +held behind row 1 of the same source' pawl outbox show 2
+expect 0 '^next +due: goes with the next scan of the outbox, once endpoint .stall. runs' pawl outbox show 7
+expect 0 '^next +due: goes with the next scan of the outbox, once endpoint .shop. runs' pawl outbox show 8
+expect 0 '^next +blocked behind row 1 of the same ordering key' pawl outbox show 2
 
 echo "== all that match, in commits of 256"
 fill dead 600
@@ -242,7 +242,7 @@ build_sql
     die "no stamp"
 expect 0 '"alone":\[\{"message_id":"018f0000-0000-7000-8000-0000000000aa","type":"ping","queue":"nobody","since":"2026-11-22T08:00:00.000000Z","deaths":1\}\]\}$' \
     pawl worker show "$one" --json
-expect 0 '^in hand +the message below, which it runs alone' pawl worker show "$one"
+expect 0 '^in hand +the message below, which it runs isolated' pawl worker show "$one"
 expect 0 '^018f0000-0000-7000-8000-0000000000aa +ping +nobody +2026-11-22T08:00:00Z .* 1$' pawl worker show "$one"
 other=$(pawl worker list --json | grep -vF "$one" | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
 expect 0 '"alone":\[\]\}$' pawl worker show "$other" --json

@@ -29,8 +29,8 @@ expect 2 "NAME is empty" pawl projection show ''
 expect 2 "NAME: byte 0 is no UTF-8" pawl projection show $'\xff'
 expect 2 "pawl projection restart needs the projection's NAME" pawl projection restart
 expect 2 "pawl projection rebuild needs the projection's NAME" pawl projection rebuild
-expect 2 "--from: '0' is no position" pawl projection rebuild names --from 0 --yes
-expect 2 "--from: 'first' is no position" pawl projection rebuild names --from first --yes
+expect 2 "--from: '0' is no global position" pawl projection rebuild names --from 0 --yes
+expect 2 "--from: 'first' is no global position" pawl projection rebuild names --from first --yes
 expect 2 "--reason: byte 0 is no UTF-8" pawl projection restart names --reason $'\xff'
 expect 3 "projection.db: No such file" pawl projection list
 expect 3 "projection.db: No such file" pawl projection restart names
@@ -66,7 +66,7 @@ expect 0 '"next":"it waits for events","actions":\[\]\}$' pawl projection show a
 expect 6 "there is no projection 'nams'; there are: all, names$" pawl projection show nams
 
 echo "== a restart tries now"
-expect 6 "nothing holds projection all up: it is at position 3$" pawl projection restart all
+expect 6 "nothing blocks projection all: it is at global position 3$" pawl projection restart all
 expect 0 '^restarted projection names at event Box/b-1, version 1$' pawl projection restart names --reason 'the bank opens'
 poll 20 has_projection names '"attempts":[12],' || die "its tries are not counted anew"
 expect 0 '"restarted":"names","event_position":1\}$' pawl projection restart names --json
@@ -78,7 +78,7 @@ echo "== nobody reads"
 stop "$pid" TERM 0
 has_projection names '"state":"failing".*"worker":null' || die "a dead worker reads"
 expect 0 '^next +nothing by itself, as no worker that runs the projection is alive; event Box/b-1' pawl projection show names
-has_projection all '"state":"unread","position":5,"lag":0,"last":5,"worker":null,"failing_since":null' || die "who reads all"
+has_projection all '"state":"no consumer","position":5,"lag":0,"last":5,"worker":null,"failing_since":null' || die "who reads all"
 expect 0 '"next":"nothing by itself: no worker that runs the projection is alive","actions":\[\]\}$' pawl projection show all --json
 
 echo "== an upgrade does not ask whose row that is"
@@ -92,20 +92,20 @@ poll 20 has_projection names '"state":"read","position":5,"lag":0,"last":5,"work
 
 echo "== one begins anew"
 seen=$(wc -l <"$PAWL_TEST_SEEN")
-expect 0 '^projection all reads 5 events again, from position 1$' pawl projection rebuild all --while-read --yes
+expect 0 '^projection all reads 5 events again, from global position 1$' pawl projection rebuild all --while-read --yes
 poll 20 saw $((seen + 3)) || die "it does not read again"
 poll 20 has_projection all '"state":"read".*"lag":0' || die "it does not come to the end"
 stop "$pid" TERM 0
 expect 2 'rebuild asks first, and standard input is no terminal: give --yes$' pawl projection rebuild all </dev/null
-expect 2 'projection all has read up to position [0-9]+, so it cannot go back to 99$' pawl projection rebuild all --from 99 --yes
+expect 2 'projection all has read up to global position [0-9]+, so it cannot go back to 99$' pawl projection rebuild all --from 99 --yes
 expect 6 "no event is of 2999-01-01T00:00:00Z or later$" pawl projection rebuild all --from 2999-01-01T00:00:00Z --yes
 expect 0 '^\{"rebuilt":"all","from":2,"events":[0-9]+\}$' pawl projection rebuild all --from 2 --yes --json
-has_projection all '"state":"unread","position":1' || die "not set back"
+has_projection all '"state":"no consumer","position":1' || die "not set back"
 start app "$work/projection.so"
 poll 20 saw $((seen + 5)) || die "it does not read on from event 2"
 poll 20 has_projection all '"lag":0' || die "it does not come to the end"
 stop "$pid" TERM 0
 [ "$(wc -l <"$PAWL_TEST_SEEN")" -eq $((seen + 5)) ] || die "it read event 1 again"
-expect 0 '^projection all reads [0-9]+ events again, from position 1, once a worker runs it$' pawl projection rebuild all --from 2020-01-01T00:00:00Z --yes --reason 'a new column'
+expect 0 '^projection all reads [0-9]+ events again, from global position 1, once a worker runs it$' pawl projection rebuild all --from 2020-01-01T00:00:00Z --yes --reason 'a new column'
 expect 0 '^rebuilt .* a new column$' pawl projection show all
 expect 0 '"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/projection.so" --json

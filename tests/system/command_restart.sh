@@ -88,7 +88,7 @@ echo "== an exit code that the command does not have is a death, in the letter's
 start parent "$app" --restart --deaths-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven
 poll 30 has dead 1 || die "no dead letter"
-expect 0 'process [0-9]+ exited with code 7 while it ran this message alone \(worker' pawl dead show seven --json
+expect 0 'process [0-9]+ exited with code 7 while it ran this message in isolation \(worker' pawl dead show seven --json
 says 'warning process [0-9]+ exited with code 7; it is started again' || die "no word of the exit"
 stop "$pid" INT 0
 

@@ -71,7 +71,7 @@ own 'b-6 ' Trip/6
 own 'l-1 ' Trip/4 --type leg
 own 'l-1 ' Trip/4 --limit 1
 own '' Trip/7
-why Trip/4 next '2 dead letters are of it, the last r-1 \(report\), given up at 20[^;]*; 2 dead letters of types that it handles may be its own'
+why Trip/4 next '2 dead letters are of it, the last r-1 \(report\), dead-lettered at 20[^;]*; 2 dead letters of types that it handles may be its own'
 why Trip/4 error 'EDECODE: message report: text: '
 grep -q '"place":"dead letter of the saga, by its key of.trip","name":"of endpoint trips, message l-1 (leg)"' "$work/out" ||
     die "the letter is not told of"
@@ -142,7 +142,7 @@ finding() # LEVEL TEXT
     grep -qE "\"check\":\"sagas\",\"level\":\"$1\",\"text\":\"[^\"]*$2" "$work/out"
 }
 pawl doctor --json >"$work/out" 2>"$work/err"
-grep -q '"check":"sagas","level":"ok","text":"not looked at: --app' "$work/out" || die "no word of --app"
+grep -q '"check":"sagas","level":"ok","text":"not checked: --app' "$work/out" || die "no word of --app"
 finding ok 'each that was not saved for .idle_after has a timeout' || die "a saga is idle too early"
 pawl saga show Trip/4 "${at[@]}" --json | grep -qE '"metadata":\{[^}]*"Changed":"20[^"]*Z"' || die "no time of the save"
 sql "update trips_Trip set Metadata = json_set(Metadata, '\$.Changed', '2026-01-02T03:04:05Z') where Correlation_trip = 4"

@@ -75,7 +75,7 @@ echo "== pause, run, resume, remove"
 expect 0 '^paused office/h$' pawl schedule pause h --reason 'too loud'
 expect 0 '"state":"paused","next":null,"by":"operator".*"reason":"too loud"' pawl schedule list --json
 expect 0 '^sent one message of office/h$' pawl schedule run h
-grep -q '^pawl: nobody reads queue office just now' "$work/err" || die "run does not say that nobody reads the queue"
+grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "run does not say that nobody reads the queue"
 has_ready office 1 || die "nothing was sent"
 expect 0 '^resumed office/h$' pawl schedule resume h
 expect 0 '"id":"office/h".*"state":"active","next":"20' pawl schedule list --json

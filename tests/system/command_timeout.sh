@@ -126,7 +126,7 @@ lease 01 99999999999999999 expire
 expect 0 "^${id}01 +remind +Order +$saga +billing +0d150000-0000-4000-8000-000000000007 +" \
     pawl timeout reap --all --dry-run
 grep -qE '^would be reaped: 2 timeouts$' "$work/out" || die "no count: $(cat "$work/out")"
-expect 0 '^reaped 0 timeouts; 1 left alone: no lease that ran out$' pawl timeout reap "${id}02"
+expect 0 '^reaped 0 timeouts; 1 left as they were: no lease that ran out$' pawl timeout reap "${id}02"
 expect 0 '"owner":"0d150000' pawl timeout list --json --limit 1
 expect 0 '^reaped 2 timeouts$' pawl timeout reap --all --yes --reason 'the machine burnt'
 expect 0 '^\{"reaped":0,"left":0\}$' pawl timeout reap --all --yes --json
@@ -149,7 +149,7 @@ poll 60 asks || die "no question: $(cat "$work/screen")"
 echo yes >&9
 wait "$asking" || die "cancel failed: $(cat "$work/screen")"
 exec 9>&-
-grep -q 'cancelled 2 timeouts; 2 left alone: fired, cancelled or set anew meanwhile' "$work/screen" ||
+grep -q 'cancelled 2 timeouts; 2 left as they were: fired, cancelled or set anew meanwhile' "$work/screen" ||
     die "cancelled what was set anew: $(cat "$work/screen")"
 ids '01 03 '
 expect 0 '^cancelled 2 timeouts$' pawl timeout cancel --all --yes

@@ -19,9 +19,9 @@ tells()
 {
     waits() { pawl why "$1" --json 2>/dev/null | grep -q '"error":"EVERSION: '; }
     poll 20 waits "$1" || die "$1 does not wait: $(pawl why "$1" --json)"
-    expect 0 '"waits_for":"a program of endpoint shop that reads its version: no worker that looked at it does"' pawl why "$1" --json
+    expect 0 '"waits_for":"a program of endpoint shop that reads its version: no worker that read it does"' pawl why "$1" --json
     grep -qE "\"error\":\"EVERSION: $2" "$work/out" || die "the versions are not said"
-    grep -qE '"next":"looked at again .*until such a program runs"' "$work/out" || die "it is said to be handled"
+    grep -qE '"next":"tried again .*until such a program runs"' "$work/out" || die "it is said to be handled"
     pawl doctor --json >"$work/out" 2>"$work/err"
     grep -qE "\"check\":\"versions\",\"level\":\"warn\",\"text\":\"queue shop: 1 message waits for a program [^:]*no worker of it does \\(upgrade 1\\.4\\): the oldest is $1 \\(place\\), due [^:]*: EVERSION: $2" \
         "$work/out" || die "doctor does not say it"

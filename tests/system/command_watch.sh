@@ -26,12 +26,12 @@ watched 80 24 --every 100ms <<END || die "the picture"
 expect ^pawl stats sqlite:.*every 100 ms$
 expect ^per second +0 +0 +0 +0 +0 +0$
 expect ^ever +0 +0 +0 +0 +0 +0$
-expect ^outbox +pending 0 +held 0 +dead 0 +oldest -$
+expect ^outbox +pending 0 +blocked 0 +dead 0 +oldest -$
 expect ^timeouts +pending 0 +due +0 +late +-$
 expect ^aggregators +messages 0 +partitions dead 0$
-expect ^store +dead letters 0 +inbox marks 0 +workers 0$
-expect ^queue +ready +delayed +oldest +workers$
-expect ^billing +1 +1 +[0-9.]+ [a-z]+ +0 +unread$
+expect ^store +dead letters 0 +deduplication records 0 +workers 0$
+expect ^queue +ready +scheduled +oldest +workers$
+expect ^billing +1 +1 +[0-9.]+ [a-z]+ +0 +no consumer$
 modes raw
 keys q
 end 0
@@ -46,7 +46,7 @@ expect ^billing
 refuse ^shipping
 run $build_dir/pawl send --to shipping --type x --body '{}' >$work/sent
 keys x
-expect ^shipping +1 .* unread$
+expect ^shipping +1 .* no consumer$
 keys q
 end 0
 END
@@ -108,7 +108,7 @@ printf '%s\n' 'end 3' | watched 80 24 --store "sqlite:$work/none.db" ||
     die "a store that is not there"
 
 echo "== elsewhere: a line for each look, headings every 20, JSON"
-expect 0 '^at +handled/s +failed/s +confl/s +ready +delayed +oldest +outbox +dead +workers +health$' \
+expect 0 '^at +handled/s +failed/s +confl/s +ready +scheduled +oldest +outbox +dead +workers +health$' \
     pawl stats --watch --every 100ms --count 3
 lines 4
 grep -qE '^[0-9T:-]+Z +- +- +- +3 +1 .* 0 +0 +0 [a-z]+$' "$work/out" || die "no first line"

@@ -49,7 +49,7 @@ expect 3 "typo.db" pawl why x --store "sqlite:$work/typo.db"
 [ ! -e "$work/typo.db" ] || die "why made a database of a mistyped path"
 
 pawl schema apply 2>"$work/err" || die "no schema"
-expect 6 "'nowhere' is no dead letter, .*sagas are looked for with --app APP.so$" pawl why nowhere
+expect 6 "'nowhere' is no dead letter, .*sagas are found with --app APP.so$" pawl why nowhere
 expect 6 "'nowhere' is no dead letter, .*and no saga of this program$" pawl why nowhere --app "$work/dead.so"
 
 echo "== the outbox"
@@ -62,15 +62,15 @@ says 1 error 'connection '
 says 1 held_by nobody
 says 1 next "next attempt in [0-9.]+ h, once endpoint 'shop' runs"
 why 1 2
-says 1 next "held behind row 1 of the same source"
+says 1 next "blocked behind row 1 of the same ordering key"
 grep -qF "\"pawl why 1 --store 'sqlite:" "$work/out" || die "the row before it is not offered"
 why 2 Order/1
-says 1 place 'outbox, of this source'
+says 1 place 'outbox, of this ordering key'
 says 2 name 'row 2, held'
 why 5 order-1
 says 3 place 'outbox, sent by its handler'
 why 1 0d150000-0000-4000-8000-000000000003
-says 1 waits_for 'somebody who tries it again'
+says 1 waits_for 'somebody who retries or discards it'
 says 1 error 'no such account'
 paste_line 1 1
 why 1 3
@@ -78,7 +78,7 @@ says 1 name 'row 3, pending'
 why 1 5
 paste_line 1 2
 why 1 5
-says 1 waits_for 'nothing: it was given up'
+says 1 waits_for 'nothing: it was discarded'
 why 1 4
 says 1 waits_for 'nothing: it was delivered'
 expect 0 '^run: pawl outbox show 4 --store .sqlite:' pawl why 4
@@ -159,7 +159,7 @@ says 1 name "of endpoint billing, message dead's \(charge\)"
 says 1 error 'REJECT: the bank is closed'
 says 1 next nothing
 says 2 place inbox
-says 2 waits_for 'nothing: it was handled, dropped or given up'
+says 2 waits_for 'nothing: it was handled, dropped or dead-lettered'
 rm "$PAWL_TEST_CLOSED"
 paste_line 1 1
 poll 20 has_ready billing 0 || die "the letter is not handled"
@@ -241,6 +241,6 @@ says 1 waits_for 'a worker that reads it; queue biling is paused since .*: it is
 paste_line 1 0
 expect 0 '' pawl send --to biling --type charge --delay 2h --body '{"n":1}'
 expect 0 '' pawl queue show biling
-grep -q '^state  *nobody reads it$' "$work/out" || die "it was not resumed"
+grep -q '^state  *no consumer$' "$work/out" || die "it was not resumed"
 
 echo "ok"

@@ -70,7 +70,7 @@ touch "$PAWL_TEST_CLOSED"
 start app "$work/dead.so" --immediate-retries 0
 expect 0 '' pawl send --to billing --type charge --id m-1 --body '{"n":1}'
 poll 20 has dead 1 || die "no letter"
-doctor fail dead_letters '1 message was given up'
+doctor fail dead_letters '1 message is dead-lettered'
 stats dead_letters
 why error 'REJECT: the bank is closed' m-1
 rm "$PAWL_TEST_CLOSED"
@@ -93,7 +93,7 @@ sql "delete from pawl_queue"
 echo "== a queue that nobody reads"
 expect 0 '' pawl send --to billing --type charge --id m-3 --body '{"n":3}'
 sql "update pawl_queue set \"Due\" = now() - interval '2 minutes'"
-doctor fail queues 'nobody reads queue billing: 1 message waits'
+doctor fail queues 'queue billing has no consumer: 1 message waits'
 doctor fail workers 'none lives, and 1 message'
 stats queue_unread
 why next 'nothing, until a worker of its endpoint runs' m-3
@@ -131,14 +131,14 @@ echo "== an outbox row that is dead, and one behind another"
 build_fill
 fill outbox
 doctor fail outbox '2 rows are dead'
-grep -qE '"level":"warn","text":"1 row waits behind an earlier one of the source' "$work/out" ||
+grep -qE '"level":"warn","text":"1 row waits behind an earlier one of the ordering key' "$work/out" ||
     die "doctor does not name the held row"
 stats outbox_dead
-why next 'held behind row 1 of the same source' 2
+why next 'blocked behind row 1 of the same ordering key' 2
 why error 'no such account' 3
 paste_it "$(remedy '"place":"outbox"' 1)"
 why waits_for 'its delivery' 3
-why waits_for 'somebody who tries it again' 5
+why waits_for 'somebody who retries or discards it' 5
 paste_it "$(remedy '"place":"outbox"' 2)"
 expect 0 '"outbox_dead":0,' pawl stats --json
 sql "delete from pawl_outbox"

@@ -37,7 +37,7 @@ refuse 3 nosuchscheme --store nosuchscheme:x
 echo "== killed"
 moves 200 3 --store "$store"
 [ "$(count failed)" -gt 0 ] || die "no transfer of too little money"
-! grep -vE ' of its workers died| died while it ran this (message|timeout) alone ' "$work/err" || die "something else than the kills on standard error"
+! grep -vE ' of its workers crashed| crashed while it ran this (message|timeout) in isolation ' "$work/err" || die "something else than the kills on standard error"
 moves 60 4 --accounts 2 --runners 1 --store "$store"
 
 echo "== overdue"

@@ -236,7 +236,8 @@ static void one_that_waits_is_restarted(suite *s)
                 pawl_store_projection_restart(b, TEXT("totals"), TEXT("ada"), TEXT(""), SUITE_NOW,
                                               &s->error),
                 PAWL_ENOTFOUND);
-    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("nothing holds projection totals")));
+    EXPECT(s,
+           suite_text_has(pawl_text_of(s->error.text), TEXT("nothing blocks projection totals")));
     fail(s, a, TEXT("totals"), second, 4, SUITE_NOW);
     EXPECT_CODE(
         s,

@@ -380,7 +380,7 @@ static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
 #define CHECK_COUNT PAWL__HEALTH_CHECK_COUNT
 
 _Static_assert(CHECK_COUNT + 3 <= PAWL_HEALTH_CHECKS_MAX,
-               "breakers, intakes and the endpoint itself are checks too");
+               "breakers, inbound transports and the endpoint itself are checks too");
 
 /* ---- Limits -------------------------------------------------------------- */
 

@@ -29,14 +29,14 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
     X(outbox_dead, dead, COUNT, 1, 100, "%.*sdead outbox rows: %lld, the limit is %lld",               \
       "dead outbox rows")                                                                              \
     X(outbox_held, held, COUNT, 1000, PAWL__HEALTH_OFF,                                                \
-      "%.*soutbox rows held behind another of their source: %lld, the limit is %lld",                  \
-      "outbox rows held behind another of their source")                                               \
+      "%.*soutbox rows blocked behind another of their ordering key: %lld, the limit is %lld",         \
+      "outbox rows blocked behind another of their ordering key")                                      \
     X(queue_age, queue_age, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                               \
       "queue %.*s: the oldest is ready for %lld s, the limit is %lld s",                               \
       "how long the oldest message of a queue has been ready")                                         \
     X(queue_unread, unread, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                               \
-      "queue %.*s: ready for %lld s, read by no worker, the limit is %lld s",                          \
-      "the same of a queue that no worker reads")                                                      \
+      "queue %.*s: ready for %lld s without a consumer, the limit is %lld s",                          \
+      "the same of a queue that has no consumer")                                                      \
     X(retry_age, retried, DURATION, PAWL_MINUTES(5), PAWL__HEALTH_OFF,                                 \
       "queue %.*s: a message in delayed retry is overdue for %lld s, the limit is %lld s",             \
       "how long a message that waits for a delayed retry is overdue")                                  \
@@ -69,8 +69,8 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "endpoint %.*s: its clean-up fails again and again for %lld s, the limit is %lld s",             \
       "how long an endpoint's clean-up has failed")                                                    \
     X(route_away, route, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,                                 \
-      "endpoint %.*s: a receiver of its outbox is away for %lld s, the limit is %lld s",               \
-      "how long a receiver of the outbox has been away")                                               \
+      "endpoint %.*s: a receiver of its outbox is unavailable for %lld s, the limit is %lld s",        \
+      "how long a receiver of the outbox has been unavailable")                                        \
     X(no_worker, idle, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                                    \
       "%.*smessages or timeouts have been due for %lld s and no worker is alive, the limit is %lld s", \
       "how long something is due while no worker is alive")                                            \

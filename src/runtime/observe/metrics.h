@@ -59,13 +59,14 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(EXPIRED, ENDPOINT, COUNTER, 1, "pawl_messages_expired_total", "pawl.messages.expired",       \
       "{message}", NULL, "Messages that were dropped: their time to be processed was over.")       \
     X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
-      "Messages, timeouts and flushes put back: of a version that this program does not read.")    \
+      "Messages, timeouts and flushes deferred: of a version that this program does not read.")    \
     X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "1", NULL,    \
       "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")           \
     X(BREAKER_OPENED, ENDPOINT, COUNTER, 1, "pawl_breaker_opened_total", "pawl.breaker.opened",    \
       "{opening}", NULL, "How often the endpoint's breaker opened; each failed probe is one.")     \
     X(INTAKE_CONNECTED, ENDPOINT, GAUGE, 1, "pawl_intake_connected", "pawl.intake.connected", "1", \
-      NULL, "1 while the endpoint reads from its broker; 0 when it is away, or there is none.")    \
+      NULL,                                                                                        \
+      "1 while the endpoint reads from its broker; 0 when it is unavailable, or there is none.")   \
     X(INTAKE_RECEIVED, ENDPOINT, COUNTER, 1, "pawl_intake_received_total", "pawl.intake.received", \
       "{message}", NULL, "Messages that were taken from a broker, copies included.")               \
     X(INTAKE_UNSETTLED, ENDPOINT, GAUGE, 1, "pawl_intake_unacknowledged",                          \
@@ -82,7 +83,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \
       NULL, "Outbox rows that wait to be delivered.")                                              \
     X(OUTBOX_HELD, STORE, GAUGE, 1, "pawl_outbox_held", "pawl.outbox.held", "{row}", NULL,         \
-      "Outbox rows held back behind an earlier row of their source.")                              \
+      "Outbox rows blocked behind an earlier row of their ordering key.")                          \
     X(OUTBOX_DEAD, STORE, GAUGE, 1, "pawl_outbox_dead", "pawl.outbox.dead", "{row}", NULL,         \
       "Outbox rows that will not be tried again.")                                                 \
     X(OUTBOX_AGE, STORE, GAUGE, 1, "pawl_outbox_oldest_age_seconds", "pawl.outbox.oldest_age",     \
@@ -92,7 +93,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(QUEUE_AGE, QUEUE, GAUGE, 1, "pawl_queue_oldest_age_seconds", "pawl.queue.oldest_age", "s",   \
       NULL, "How long the oldest message of a queue has been ready; 0 without one.")               \
     X(QUEUE_RETRIED, QUEUE, GAUGE, 1, "pawl_queue_retried", "pawl.queue.retried", "{message}",     \
-      NULL, "Delayed messages of a queue that wait for another try.")                              \
+      NULL, "Messages of a queue that wait for a delayed retry.")                                  \
     X(QUEUE_RETRIED_AGE, QUEUE, GAUGE, 1, "pawl_queue_retried_age_seconds",                        \
       "pawl.queue.retried_age", "s", NULL,                                                         \
       "How long the oldest message that waits for another try is overdue; 0 without one.")         \
@@ -114,7 +115,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(DEAD_LETTERS, STORE, GAUGE, 1, "pawl_dead_letters", "pawl.dead_letters", "{message}", NULL,  \
       "Dead letters that lie in the store.")                                                       \
     X(INBOX_MARKS, STORE, GAUGE, 1, "pawl_inbox_marks", "pawl.inbox.marks", "{mark}", NULL,        \
-      "Marks of messages that were handled.")                                                      \
+      "Deduplication records of messages that were handled.")                                      \
     X(AGGREGATOR_ROWS, STORE, GAUGE, 1, "pawl_aggregator_rows", "pawl.aggregator.rows",            \
       "{message}", NULL, "Messages that aggregators hold.")                                        \
     X(FLUSHES_DEAD, STORE, GAUGE, 1, "pawl_aggregator_partitions_dead",                            \
@@ -135,7 +136,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(DEAD, STORE, COUNTER, 1, "pawl_messages_dead_total", "pawl.messages.dead", "{message}",      \
       NULL, "Messages that became dead letters.")                                                  \
     X(STORE_UP, OBSERVER, GAUGE, 1, "pawl_store_up", "pawl.store.up", "1", NULL,                   \
-      "1 when the store answered the last look, else 0.")                                          \
+      "1 when the store answered the last query, else 0.")                                         \
     X(SPANS_EXPORTED, OBSERVER, COUNTER, 1, "pawl_spans_exported_total", "pawl.spans.exported",    \
       "{span}", NULL, "Spans that the collector took.")                                            \
     X(SPANS_DROPPED, OBSERVER, COUNTER, 1, "pawl_spans_dropped_total", "pawl.spans.dropped",       \

@@ -112,11 +112,11 @@ void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why)
     if (is_first)
         pawl_log(
             PAWL_LOG_WARNING,
-            "outbox of %s: route '%s' is away: %.*s; its messages wait, and lose no attempts; it "
+            "outbox of %s: route '%s' is unavailable: %.*s; its messages wait, and lose no attempts; it "
             "is tried again and again",
             name, sink->route->name, PAWL_TEXT_ARGS(why));
     else
-        pawl_log(PAWL_LOG_DEBUG, "outbox of %s: route '%s' is still away: %.*s", name,
+        pawl_log(PAWL_LOG_DEBUG, "outbox of %s: route '%s' is still unavailable: %.*s", name,
                  sink->route->name, PAWL_TEXT_ARGS(why));
     pawl_error text = PAWL_ERROR_INIT;
     (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", sink->route->name,
@@ -325,8 +325,9 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
     pawl__sink *sink = noted != 0 ? &service->sinks[noted - 1] : NULL;
     if (sink != NULL && (sink->first_left == 0 || row->row->id < sink->first_left))
         sink->first_left = row->row->id;
-    return code == PAWL_OK ? code
-                           : pawl_error_set(error, code, "no memory for sources that were left");
+    return code == PAWL_OK
+               ? code
+               : pawl_error_set(error, code, "no memory for ordering keys that were left");
 }
 
 /* Routes for which no row is left. */

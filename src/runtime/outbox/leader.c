@@ -137,7 +137,7 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
         service->answered = begin;
     }
     if (code == PAWL_OK && is_stale(refused)) {
-        pawl_log(PAWL_LOG_WARNING, "outbox of %s: another runner leads",
+        pawl_log(PAWL_LOG_WARNING, "outbox of %s: another dispatcher leads",
                  service->endpoint->model->endpoint.data);
         set_leader(service, false);
     }
@@ -241,7 +241,7 @@ static pawl_code keep_lease(pawl__service *service, pawl_error *error)
 typedef pawl_code page_fn(pawl__service *service, const pawl_outbox_rows *rows, pawl_error *error);
 
 /* Calls `each` for rows of this endpoint in a state, page by page, and keeps the lease meanwhile:
- * there may be very many. is_leader false: another runner leads, and the rest is not read. */
+ * there may be very many. is_leader false: another dispatcher leads, and the rest is not read. */
 static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32_t attempts_min,
                           page_fn *each, pawl_error *error)
 {
@@ -272,7 +272,7 @@ static pawl_code note_waiting(pawl__service *service, const pawl_outbox_rows *ro
 {
     for (size_t i = 0; i < rows->count; i++)
         if (pawl__leader_set_waiting(service, pawl__round_source(&rows->items[i]), true) != PAWL_OK)
-            return pawl_error_set(error, PAWL_ENOMEM, "no memory for sources that wait");
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for ordering keys that wait");
     return PAWL_OK;
 }
 
@@ -285,13 +285,13 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     pawl__sources     known    = {.arena = service->arena};
     pawl_outbox_hold *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
     if (releases == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release held rows");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
     for (size_t i = 0; i < rows->count; i++) {
         pawl_text source = rows->items[i].source;
         if (pawl__leader_is_waiting(service, source) || pawl__sources_get(&known, source) != 0)
             continue;
         if (pawl__sources_put(&known, source, 1) != PAWL_OK)
-            return pawl_error_set(error, PAWL_ENOMEM, "no memory to release held rows");
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
         releases[changes.outbox_hold.count++] =
             (pawl_outbox_hold){.source = source, .after = 0, .is_release = true};
     }

@@ -138,7 +138,7 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
         pawl_time begin = pawl__leader_delivery_begin(service);
         pawl_text why   = pawl__sink_deliver(service, round, row->sink);
         if (pawl__hand_is_given_up(&service->hand))
-            return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the rows in hand");
+            return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the rows in flight");
         note_answer(service, row->sink, why);
         pawl__leader_delivery_end(service, begin);
     }

@@ -214,7 +214,7 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
         return code;
     if (!service->is_leader) {
         pawl_log(PAWL_LOG_WARNING,
-                 "outbox of %s: another runner leads; it delivers again what "
+                 "outbox of %s: another dispatcher leads; it delivers again what "
                  "was delivered and not settled",
                  service->endpoint->model->endpoint.data);
         return PAWL_OK;
@@ -225,6 +225,7 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
             row->state = PAWL__ROW_LEFT;
         code = note(service, row, step);
     }
-    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for sources that wait")
-                               : code;
+    return code == PAWL_ENOMEM
+               ? pawl_error_set(error, code, "no memory for ordering keys that wait")
+               : code;
 }

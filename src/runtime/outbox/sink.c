@@ -49,7 +49,7 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
     size_t                    size = ops->transport_size;
     pawl_transport           *made = pawl_allocate(size > sizeof *made ? size : sizeof *made);
     if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a sink");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an outbound transport");
     made->ops     = ops;
     made->context = route->context;
     if (ops->open != NULL)
@@ -74,7 +74,7 @@ pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
 
 static bool begin_call(pawl__service *service, const pawl__sink *sink, const pawl_message *message)
 {
-    pawl__call call = {.kind = "the sink of route", .name = sink->route->name};
+    pawl__call call = {.kind = "the outbound transport of route", .name = sink->route->name};
     if (message != NULL) {
         call.what = "message";
         call.id   = message->id;
@@ -107,7 +107,7 @@ static pawl_text error_text(pawl_arena *arena, pawl_text text)
             text.size--; /* between characters */
     }
     if (text.size == 0)
-        return PAWL_TEXT("the sink does not say why");
+        return PAWL_TEXT("the outbound transport does not say why");
     pawl_text made = pawl_arena_text(arena, text);
     pawl__make_utf8((char *)(uintptr_t)made.data, made.size);
     return made;
@@ -138,7 +138,8 @@ static void take_answer(pawl__service *service, pawl__round_row *row, const pawl
         row->delivery.error   = error_text(service->arena, answer->error);
         break;
     default:
-        fail_row(row, pawl_arena_printf(service->arena, "the sink answered %d, which is no outcome",
+        fail_row(row, pawl_arena_printf(service->arena,
+                                        "the outbound transport answered %d, which is no outcome",
                                         (int)answer->outcome));
     }
 }

@@ -353,7 +353,7 @@ pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl
         .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
     pawl_code code = PAWL_OK;
     if ((unsigned)walk->kind > PAWL_WALK_DEAD)
-        return pawl_error_set(error, PAWL_EINVAL, "walk: kind %d is unknown, or has no messages",
+        return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown, or has no messages",
                               (int)walk->kind);
     if (walk->kind == PAWL_WALK_SAGAS)
         return pawl__upgrade_sagas(&look, store, walk->table, rows);

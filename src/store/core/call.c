@@ -158,12 +158,13 @@ pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *cou
 static pawl_code check_snapshot(const pawl_snapshot_claim *claim, pawl_error *error)
 {
     if (claim->lease <= 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "snapshot of '%.*s': the lease is %lld microseconds, at least 1 is "
-                              "needed",
-                              PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "leased batch of '%.*s': the lease is %lld microseconds, at least 1 is "
+            "needed",
+            PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
     if (pawl_uuid_is_zero(claim->session.uuid))
-        return pawl_error_set(error, PAWL_EINVAL, "snapshot of '%.*s': the session is zero",
+        return pawl_error_set(error, PAWL_EINVAL, "leased batch of '%.*s': the session is zero",
                               PAWL_TEXT_ARGS(claim->partition));
     return PAWL_OK;
 }

@@ -128,7 +128,8 @@ pawl_code pawl__refuse(pawl_refusals *refused, pawl_change_kind kind, const void
 pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped)
 {
     pawl_error why = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
+    (void)pawl_error_set(&why, PAWL_ECONFLICT,
+                         "rolled back with the handler transaction it was in");
     return pawl__refuse_others(refused, changes, is_dropped, &why);
 }
 

@@ -128,10 +128,11 @@ pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
     if (name.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, "projection: the name is empty");
     if (failure->position <= 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "projection '%.*s': the event that failed has position %lld, the "
-                              "first one is 1",
-                              PAWL_TEXT_ARGS(name), (long long)failure->position);
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "projection '%.*s': the event that failed has global position %lld, the "
+            "first one is 1",
+            PAWL_TEXT_ARGS(name), (long long)failure->position);
     pawl_arena *arena = pawl_arena_create(0);
     pawl_code   code =
         arena != NULL ? save_failure(store, name, failure, now, arena, error) : no_memory(error);
@@ -389,7 +390,7 @@ static pawl_code restart(act *it, pawl_error *error)
     pawl_code code = pawl_store_projection_find(it->store, name, it->now, it->arena, &row, error);
     if (code == PAWL_OK && row.failure.position == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND,
-                              "nothing holds projection %.*s up: it is at position %lld",
+                              "nothing blocks projection %.*s: it is at global position %lld",
                               PAWL_TEXT_ARGS(name), (long long)row.position);
     row.failure.next = it->now;
     if (code == PAWL_OK)
@@ -421,11 +422,11 @@ static pawl_code check_rebuild(const pawl_projection_rebuild *rebuild,
 {
     char worker[PAWL_UUID_TEXT_SIZE + 1];
     if (reached > row->position || rebuild->from < 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "projection %.*s has read up to position %lld, so it cannot go back "
-                              "to %lld",
-                              PAWL_TEXT_ARGS(rebuild->name), (long long)row->position,
-                              (long long)rebuild->from);
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "projection %.*s has read up to global position %lld, so it cannot go back "
+            "to %lld",
+            PAWL_TEXT_ARGS(rebuild->name), (long long)row->position, (long long)rebuild->from);
     if (rebuild->while_read || pawl_uuid_is_zero(row->worker.uuid))
         return PAWL_OK;
     pawl_uuid_format(row->worker.uuid, worker);

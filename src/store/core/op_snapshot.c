@@ -14,7 +14,7 @@
 #include "store/core/call.h"
 #include "store/core/operation.h"
 
-#define WHAT "snapshot of an aggregator"
+#define WHAT "leased batch of an aggregator"
 
 static pawl_code check_options(const pawl_store                       *store,
                                const pawl_aggregator_snapshot_options *options, pawl_error *error)
@@ -135,7 +135,7 @@ static pawl_code check_session(const char *what, const pawl_aggregator_snapshot 
     if (!pawl_uuid_is_zero(snapshot->session.uuid))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL,
-                          "%s of a snapshot of aggregator '%.*s': the session is zero", what,
+                          "%s of a leased batch of aggregator '%.*s': the session is zero", what,
                           PAWL_TEXT_ARGS(snapshot->partition));
 }
 

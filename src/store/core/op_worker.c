@@ -144,7 +144,7 @@ pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_deat
     pawl_arena_destroy(arena);
     return code == PAWL_OK
                ? code
-               : pawl_error_wrap(error, code, "the death of process %lld", (long long)death->pid);
+               : pawl_error_wrap(error, code, "the crash of process %lld", (long long)death->pid);
 }
 
 /* ---- Reading -------------------------------------------------------------- */

@@ -82,7 +82,7 @@ bool pawl__parts_are_left(const pawl__parts *parts)
 pawl_code pawl__parts_refuse_rest(pawl__parts *parts, const pawl_error *failure)
 {
     pawl_error why = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&why, PAWL_ECONFLICT, "put off: the commit before it is in, this one: %s",
+    (void)pawl_error_set(&why, PAWL_ECONFLICT, "deferred: the commit before it is in, this one: %s",
                          failure != NULL ? failure->text : "failed");
     pawl__drop_refused(parts->refused, 0, parts->is_over);
     return pawl__refuse_others(parts->refused, parts->changes, parts->is_over, &why);

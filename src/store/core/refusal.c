@@ -188,11 +188,12 @@ pawl_code pawl__why_no_row(const void *change, pawl_error *why)
 
 pawl_code pawl__why_not_removed(const pawl_snapshot_remove *removal, size_t index, pawl_error *why)
 {
-    return pawl_error_set(why, PAWL_ECONFLICT,
-                          "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone or leased "
-                          "by another session",
-                          PAWL_TEXT_ARGS(removal->partition), (long long)removal->ids[index],
-                          index + 1, removal->id_count);
+    return pawl_error_set(
+        why, PAWL_ECONFLICT,
+        "partition %.*s: row %lld of the leased batch (%zu of %zu) is gone or leased "
+        "by another session",
+        PAWL_TEXT_ARGS(removal->partition), (long long)removal->ids[index], index + 1,
+        removal->id_count);
 }
 
 /* ---- What is no refusal of a change ------------------------------------- */

@@ -380,7 +380,7 @@ static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
     pawl_code  code       = pawl_store_resolve(store, changes->commit_id, &is_applied, &why);
     if (code != PAWL_OK)
         return pawl_error_set(error, PAWL_EUNKNOWN,
-                              "commit: the outcome is unknown and the store cannot be asked: %s",
+                              "commit: the outcome is unknown and the store cannot be queried: %s",
                               why.text);
     if (!is_applied)
         return pawl_error_wrap(error, PAWL_ELOST, "commit: nothing was applied");

@@ -11,7 +11,7 @@ static pawl_code make_rows(size_t count, pawl_arena *arena, pawl_walk_rows *rows
 {
     rows->items = pawl_arena_take(arena, count * sizeof *rows->items + 1);
     if (rows->items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows of a walk", count);
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows of a scan", count);
     rows->count = count;
     return PAWL_OK;
 }
@@ -64,9 +64,9 @@ static pawl_code walk_events(pawl_store *store, const pawl_walk *walk, pawl_aren
 static pawl_code check(const pawl_walk *walk, pawl_error *error)
 {
     if ((unsigned)walk->kind >= PAWL_WALK_KINDS)
-        return pawl_error_set(error, PAWL_EINVAL, "walk: kind %d is unknown", (int)walk->kind);
+        return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown", (int)walk->kind);
     if (walk->kind == PAWL_WALK_SAGAS && walk->table == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "walk over sagas: give their table");
+        return pawl_error_set(error, PAWL_EINVAL, "scan of sagas: give their table");
     return PAWL_OK;
 }
 

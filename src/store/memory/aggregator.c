@@ -202,7 +202,7 @@ pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_cla
         lease_all((memory_store *)store, &list, claim, items);
     pawl__memory_leave(data);
     if (!is_ok)
-        return pawl__memory_out_of_memory("snapshot of an aggregator", error);
+        return pawl__memory_out_of_memory("leased batch of an aggregator", error);
     snapshot->items = items;
     snapshot->count = list.count;
     return PAWL_OK;

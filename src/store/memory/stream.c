@@ -309,7 +309,7 @@ pawl_code pawl__memory_apply_checkpoint_set(memory_commit *commit, const void *i
     int64_t                    stored = row != NULL ? row->position : 0;
     if (stored != change->from)
         return pawl__memory_refuse(
-            commit, PAWL_ECONFLICT, "checkpoint %.*s: expected position %lld, it is %lld",
+            commit, PAWL_ECONFLICT, "checkpoint %.*s: expected global position %lld, it is %lld",
             PAWL_TEXT_ARGS(change->name), (long long)change->from, (long long)stored);
     const checkpoint_row model = {.name = change->name, .position = change->to};
     return pawl__journal_replace(&data->journal, &data->checkpoints, row,

@@ -95,7 +95,7 @@ static pawl_code worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_in
     if (!pawl__sql_remote_of(base)->server.beats)
         return pawl__sql_worker_died(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "%s: workers that live by heartbeats: nothing tells that one died",
+                          "%s: workers that live by heartbeats: nothing tells that one crashed",
                           base->ops->scheme);
 }
 

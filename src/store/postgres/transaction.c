@@ -141,7 +141,8 @@ pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     if (store->in_hold)
-        return pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: this handle has an open handler transaction already");
     pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;

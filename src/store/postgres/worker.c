@@ -231,7 +231,7 @@ pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_
     if (!pawl__pg_of(base)->is_pooled)
         return pawl__sql_worker_died(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "postgres: behind a pooler nothing tells that a worker died");
+                          "postgres: behind a pooler nothing tells that a worker crashed");
 }
 
 /* Raises the epoch and reads the id of the last commit. Row locks of a transaction that still has

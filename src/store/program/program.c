@@ -130,7 +130,7 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
 {
     struct flock lock = one_byte(F_WRLCK, number);
     if (fcntl(file, F_OFD_GETLK, &lock) != 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "%s-pawl: cannot look at locks: %s", path,
+        return pawl_error_set(error, PAWL_EPERSIST, "%s-pawl: cannot read locks: %s", path,
                               strerror(errno));
     *is_alive = lock.l_type != F_UNLCK;
     return PAWL_OK;

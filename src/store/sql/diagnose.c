@@ -137,7 +137,7 @@ static pawl_code find_unable(pawl__sql_doctor *doctor, const pawl__sql_check *ch
 {
     return pawl__sql_findf(
         doctor, check->name, check->is_thorough ? PAWL_FINDING_FAIL : PAWL_FINDING_WARN,
-        check->unable != NULL ? check->unable : "", "cannot be looked at: %s", why->text);
+        check->unable != NULL ? check->unable : "", "cannot be read: %s", why->text);
 }
 
 /* ---- Checks ------------------------------------------------------------- */

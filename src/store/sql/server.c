@@ -97,8 +97,8 @@ static pawl_code begin_wait(pawl_store *store, pawl__sql_server *server, pawl_er
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
     if (((pawl__sql_store *)store)->in_hold)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: cannot wait while a hold is open",
-                              store->scheme);
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: cannot wait while a handler transaction is open", store->scheme);
     if (ops->rest != NULL)
         ops->rest(store);
     return beat(store, server, error);

@@ -100,7 +100,8 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error)
 {
     if (of(store)->in_hold)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: this handle has an open hold already",
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: this handle has an open handler transaction already",
                               store->scheme);
     pawl_code code     = pawl__sql_ops_of(store)->begin(store, error);
     of(store)->in_hold = code == PAWL_OK;
@@ -127,9 +128,9 @@ pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
         return PAWL_OK;
     ops->rollback(store);
     if (code != PAWL_OK)
-        return pawl_error_wrap(error, PAWL_ELOST, "the transaction of the hold");
+        return pawl_error_wrap(error, PAWL_ELOST, "the handler transaction");
     return pawl_error_set(error, PAWL_ELOST,
-                          "%s: the transaction of the hold was ended before: by the handler's own "
+                          "%s: the handler transaction was ended before: by the handler's own "
                           "SQL, or rolled back by the database",
                           store->scheme);
 }

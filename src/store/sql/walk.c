@@ -82,7 +82,7 @@ static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl
         return code;
     pawl_walk_row *all = pawl_arena_take(arena, (found->count + next.count) * sizeof *all);
     if (all == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a walk");
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a scan");
     if (found->count > 0)
         memcpy(all, found->items, found->count * sizeof *all);
     memcpy(all + found->count, next.items, next.count * sizeof *all);

@@ -75,7 +75,7 @@ static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 {
     struct statvfs disk;
     if (statvfs(store->path, &disk) != 0)
-        return pawl__sql_findf(doctor, "disk", PAWL_FINDING_WARN, "", "cannot be looked at: %s",
+        return pawl__sql_findf(doctor, "disk", PAWL_FINDING_WARN, "", "cannot be read: %s",
                                strerror(errno));
     int64_t            room  = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
     pawl_finding_level level = room < ROOM_FAIL   ? PAWL_FINDING_FAIL

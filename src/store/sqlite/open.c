@@ -223,7 +223,7 @@ static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_e
     if (why != SQLITE_READONLY && why != SQLITE_CANTOPEN)
         return pawl_error_wrap(error, code, "%s", store->given_path);
     return unreachable(store,
-                       "the file or its folder may not be written, which looking needs too: a "
+                       "the file or its folder may not be written, which reading needs too: a "
                        "database in WAL mode keeps files beside itself",
                        error);
 }

@@ -37,16 +37,17 @@ static pawl_code check(const pawl_intake_ops *ops, pawl_error *error)
 {
     if (ops == NULL || ops->ops_size < sizeof *ops)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "intake: its table has %zu bytes, this library needs %zu",
+                              "inbound transport: its table has %zu bytes, this library needs %zu",
                               ops != NULL ? ops->ops_size : 0, sizeof *ops);
     if (ops->scheme == NULL || ops->scheme[0] == '\0' || strchr(ops->scheme, ':') != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "intake: it names no scheme of URLs");
+        return pawl_error_set(error, PAWL_ECONFIG, "inbound transport: it names no scheme of URLs");
     if (ops->open == NULL || ops->close == NULL || ops->take == NULL || ops->settle == NULL ||
         ops->leave == NULL || ops->intake_size < sizeof(pawl_intake))
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "intake '%s': open, close, take, settle, leave and an intake_size of "
-                              "at least %zu are needed",
-                              ops->scheme, sizeof(pawl_intake));
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "inbound transport '%s': open, close, take, settle, leave and an intake_size of "
+            "at least %zu are needed",
+            ops->scheme, sizeof(pawl_intake));
     return PAWL_OK;
 }
 
@@ -56,11 +57,12 @@ static pawl_code add(const char *scheme, const pawl_intake_ops *ops, pawl_error 
     if (other == ops)
         return PAWL_OK;
     if (other != NULL)
-        return pawl_error_set(error, PAWL_EDUPLICATE, "intake '%s': another one has this scheme",
-                              scheme);
+        return pawl_error_set(error, PAWL_EDUPLICATE,
+                              "inbound transport '%s': another one has this scheme", scheme);
     if (registered_count == INTAKES_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT, "intake '%s': %d are registered, the limit",
-                              scheme, INTAKES_MAX);
+        return pawl_error_set(error, PAWL_ELIMIT,
+                              "inbound transport '%s': %d are registered, the limit", scheme,
+                              INTAKES_MAX);
     registered[registered_count++] = (entry){scheme, ops};
     return PAWL_OK;
 }

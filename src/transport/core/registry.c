@@ -36,16 +36,18 @@ static pawl_code check(const pawl_transport_ops *ops, pawl_error *error)
 {
     if (ops == NULL || ops->ops_size < sizeof *ops)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "sink: its table has %zu bytes, this library needs %zu",
+                              "outbound transport: its table has %zu bytes, this library needs %zu",
                               ops != NULL ? ops->ops_size : 0, sizeof *ops);
     if (ops->scheme == NULL || ops->scheme[0] == '\0' || strchr(ops->scheme, ':') != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "sink: it names no scheme of URLs");
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "outbound transport: it names no scheme of URLs");
     if (ops->open == NULL || ops->close == NULL || ops->deliver == NULL ||
         ops->transport_size < sizeof(pawl_transport))
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "sink '%s': open, close, deliver and a transport_size of at least "
-                              "%zu are needed",
-                              ops->scheme, sizeof(pawl_transport));
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "outbound transport '%s': open, close, deliver and a transport_size of at least "
+            "%zu are needed",
+            ops->scheme, sizeof(pawl_transport));
     return PAWL_OK;
 }
 
@@ -55,10 +57,11 @@ static pawl_code add(const char *scheme, const pawl_transport_ops *ops, pawl_err
     if (other == ops)
         return PAWL_OK;
     if (other != NULL)
-        return pawl_error_set(error, PAWL_EDUPLICATE, "sink '%s': another one has this scheme",
-                              scheme);
+        return pawl_error_set(error, PAWL_EDUPLICATE,
+                              "outbound transport '%s': another one has this scheme", scheme);
     if (registered_count == TRANSPORTS_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT, "sink '%s': %d are registered, the limit", scheme,
+        return pawl_error_set(error, PAWL_ELIMIT,
+                              "outbound transport '%s': %d are registered, the limit", scheme,
                               TRANSPORTS_MAX);
     registered[registered_count++] = (entry){scheme, ops};
     return PAWL_OK;
@@ -79,13 +82,14 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
 {
     char here[PATH_SIZE_MAX];
     if (path == NULL || *path == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "the path of the sink to load is empty");
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "the path of the outbound transport to load is empty");
     /* Without a slash the system would look in its own folders. */
     int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
     if (size >= (int)sizeof here)
         return pawl_error_set(error, PAWL_ELIMIT,
-                              "path of a sink: it has %zu bytes, the limit is %d", strlen(path),
-                              PATH_SIZE_MAX - 1);
+                              "path of an outbound transport: it has %zu bytes, the limit is %d",
+                              strlen(path), PATH_SIZE_MAX - 1);
     void     *module = NULL, *symbol = NULL;
     pawl_code code = pawl__object_open(here, &module, error);
     if (code == PAWL_OK)
@@ -100,7 +104,7 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
         return code;
     if (module != NULL)
         dlclose(module);
-    return pawl_error_wrap(error, code, "load of a sink");
+    return pawl_error_wrap(error, code, "load of an outbound transport");
 }
 
 /* ---- Modules of pawl's own ------------------------------------------------------------ */

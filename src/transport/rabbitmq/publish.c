@@ -43,7 +43,7 @@ static void settle_one(pawl__posting *posting, pawl__piece *piece, bool is_ack)
     if (!is_ack)
         pawl__piece_fail(piece, PAWL_ATTEMPT_TRANSIENT,
                          PAWL_TEXT("RabbitMQ did not take it (basic.nack): the queue is full, or "
-                                   "most of its nodes are away"));
+                                   "most of its nodes are unavailable"));
 }
 
 static void settle(pawl__posting *posting, uint64_t tag, bool is_multiple, bool is_ack)

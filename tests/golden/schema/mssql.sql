@@ -47,7 +47,7 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
     exec (N'create index [pawl_queue_due]
     on [dbo].[pawl_queue] ([Queue], [Due], [Seq])');
 
--- Messages and timeouts that were given up
+-- Dead letters: messages and timeouts that failed for good
 if object_id(N'[dbo].[pawl_dead]', N'U') is null
 create table [dbo].[pawl_dead] (
     [Endpoint] nvarchar(201) collate Latin1_General_100_BIN2 not null,
@@ -81,7 +81,7 @@ if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pa
     exec (N'create index [pawl_inbox_at]
     on [dbo].[pawl_inbox] ([At])');
 
--- Messages to be delivered elsewhere
+-- Messages to be delivered to other systems
 if object_id(N'[dbo].[pawl_outbox]', N'U') is null
 create table [dbo].[pawl_outbox] (
     [Id] bigint identity(1, 1) not null primary key,

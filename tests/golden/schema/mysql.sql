@@ -29,7 +29,7 @@ create table if not exists `pawl_queue` (
     index `pawl_queue_due` (`Queue`, `Due`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
--- Messages and timeouts that were given up
+-- Dead letters: messages and timeouts that failed for good
 create table if not exists `pawl_dead` (
     `Endpoint` varchar(200) not null,
     `Queue` varchar(200) not null,
@@ -58,7 +58,7 @@ create table if not exists `pawl_inbox` (
     index `pawl_inbox_at` (`At`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
--- Messages to be delivered elsewhere
+-- Messages to be delivered to other systems
 create table if not exists `pawl_outbox` (
     `Id` bigint not null auto_increment primary key,
     `DispatchId` varchar(38) character set ascii collate ascii_bin not null,

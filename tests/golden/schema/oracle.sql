@@ -48,7 +48,7 @@ exception when others then
 end;
 /
 
--- Messages and timeouts that were given up
+-- Dead letters: messages and timeouts that failed for good
 begin
     execute immediate 'create table "PAWL_DEAD" (
     "ENDPOINT" varchar2(201 byte) not null,
@@ -99,7 +99,7 @@ exception when others then
 end;
 /
 
--- Messages to be delivered elsewhere
+-- Messages to be delivered to other systems
 begin
     execute immediate 'create table "PAWL_OUTBOX" (
     "ID" number(19) generated always as identity (order) primary key,

@@ -97,7 +97,7 @@ begin
 end $pawl$;
 comment on function "pawl_send" (text, text, text, timestamptz, text, text, text) is 'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in the queue already changes nothing.';
 
--- Messages and timeouts that were given up
+-- Dead letters: messages and timeouts that failed for good
 create table if not exists "pawl_dead" (
     "Endpoint" text collate "C" not null,
     "Queue" text collate "C" not null,
@@ -128,7 +128,7 @@ create unique index if not exists "pawl_inbox_message"
     on "pawl_inbox" ("Endpoint", "MessageId");
 alter table "pawl_inbox" set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 
--- Messages to be delivered elsewhere
+-- Messages to be delivered to other systems
 create table if not exists "pawl_outbox" (
     "Id" bigserial primary key,
     "DispatchId" uuid not null,

@@ -30,7 +30,7 @@ create unique index if not exists "pawl_queue_message"
 create index if not exists "pawl_queue_due"
     on "pawl_queue" ("Queue", "Due");
 
--- Messages and timeouts that were given up
+-- Dead letters: messages and timeouts that failed for good
 create table if not exists "pawl_dead" (
     "Endpoint" text collate binary not null,
     "Queue" text collate binary not null,
@@ -60,7 +60,7 @@ create table if not exists "pawl_inbox" (
 create unique index if not exists "pawl_inbox_message"
     on "pawl_inbox" ("Endpoint", "MessageId");
 
--- Messages to be delivered elsewhere
+-- Messages to be delivered to other systems
 create table if not exists "pawl_outbox" (
     "Id" integer primary key autoincrement,
     "DispatchId" text not null,

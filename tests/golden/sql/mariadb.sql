@@ -937,8 +937,8 @@ select 1, concat(count(*), ' timeouts of ', t.`Destination`, ' are leased by nob
 as t where t.`LeaseExpires` < utc_timestamp(6) - interval 1 minute group by t.`Destination`;
 
 -- doctor: events
-select 2, concat(count(*), ' events have no position, the oldest of ', min(e.`At`), ': projections
-read none behind them, and no worker gives positions'), '' from `pawl_events` as e where
+select 2, concat(count(*), ' events have no global position, the oldest of ', min(e.`At`), ':
+projections read none behind them, and no worker assigns them'), '' from `pawl_events` as e where
 e.`Position` is null and exists (select 1 from `pawl_checkpoints`) and not exists (select 1 from
 `pawl_leases` as l where l.`Name` = 'lead:sequencer' and l.`Expires` > utc_timestamp(6)) having
 count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;

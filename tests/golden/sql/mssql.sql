@@ -975,7 +975,7 @@ has_perms_by_name(n.t, 'OBJECT', 'DELETE') when 1 then '' else ' DELETE' end) as
 -- doctor: row_versions
 select cast(case when is_read_committed_snapshot_on = 1 then 0 else 1 end as bigint), case when
 is_read_committed_snapshot_on = 1 then 'read_committed_snapshot is on: readers wait for nobody' else
-'read_committed_snapshot is off: lists, statistics and looks wait for commits under way' end, case
+'read_committed_snapshot is off: lists, statistics and queries wait for commits under way' end, case
 when is_read_committed_snapshot_on = 1 then '' else concat('alter database ', quotename(name), ' set
 read_committed_snapshot on with rollback immediate') end from sys.databases where database_id =
 db_id();

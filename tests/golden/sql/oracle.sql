@@ -1261,8 +1261,8 @@ owner = sys_context('userenv', 'current_schema') and '"' || table_name || '"' in
 
 -- doctor: histogram
 select 1, 'the column STATE of ' || table_name || ' has statistics without a histogram: rows that
-are pending may be looked for by a scan', 'exec dbms_stats.set_table_prefs(''' || owner || ''', '''
-|| table_name || ''', ''METHOD_OPT'', ''for all columns size auto for columns size 254 STATE'');
+are pending may be found by a scan', 'exec dbms_stats.set_table_prefs(''' || owner || ''', ''' ||
+table_name || ''', ''METHOD_OPT'', ''for all columns size auto for columns size 254 STATE'');
 dbms_stats.gather_table_stats(''' || owner || ''', ''' || table_name || ''')' from
 all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') and '"' || table_name
 || '"' = '"PAWL_OUTBOX"' and column_name = 'STATE' and num_distinct > 1 and histogram = 'NONE';

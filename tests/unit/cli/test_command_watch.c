@@ -91,21 +91,21 @@ static const char drawn[] =
     "unhealthy  the oldest pending outbox row is 120 s old, the limit is 120 s\n"
     "degraded   dead outbox rows: 1, the limit is 1\n"
     "degraded   queue payments: the oldest is ready for 7200 s, the limit is 60 s\n"
-    "degraded   queue biling: ready for 180 s, read by no worker, the limit is 60 s\n"
+    "degraded   queue biling: ready for 180 s without a consumer, the limit is 60 s\n"
     "degraded   dead letters: 5, the limit is 1\n"
     "\n"
     "                handled   timeouts    flushes   failures  conflicts       dead\n"
     "per second         1234          0          0        0.5          0          0\n"
     "ever              2.5 M          0          0         41          0          5\n"
     "\n"
-    "outbox       pending 12        held 0         dead 1         oldest 2 m\n"
-    "timeouts     pending 30        due  2                        late   3 s\n"
+    "outbox       pending 12        blocked 0         dead 1         oldest 2 m\n"
+    "timeouts     pending 30        due     2                        late   3 s\n"
     "aggregators  messages 0        partitions dead 0\n"
     "projections  behind  412       totals\n"
-    "store        dead letters 5    inbox marks 0          workers 4\n"
+    "store        dead letters 5    deduplication records 0       workers 4\n"
     "\n"
-    "queue                                ready   delayed    oldest  workers\n"
-    "biling                                   1         0       3 m        0  unread\n"
+    "queue                                ready scheduled    oldest  workers\n"
+    "biling                                   1         0       3 m        0  no consumer\n"
     "payments                           120.0 k         0       2 h        2\n"
     "orders                                   3         0       1 s        1\n"
     "mail                                     0         7         -        0\n";
@@ -202,12 +202,12 @@ static void what_is_not_known_is_a_dash(void **state)
           "per second            -          -          -          -          -          -\n"
           "ever                  0          0          0          0          0          0\n"
           "\n"
-          "outbox       pending 0         held 0         dead 0         oldest -\n"
-          "timeouts     pending 0         due  0                        late   -\n"
+          "outbox       pending 0         blocked 0         dead 0         oldest -\n"
+          "timeouts     pending 0         due     0                        late   -\n"
           "aggregators  messages 0        partitions dead 0\n"
-          "store        dead letters 0    inbox marks 0          workers 0\n"
+          "store        dead letters 0    deduplication records 0       workers 0\n"
           "\n"
-          "queue                                ready   delayed    oldest  workers\n");
+          "queue                                ready scheduled    oldest  workers\n");
 }
 
 static void a_store_that_does_not_answer_shows_no_numbers(void **state)
@@ -259,9 +259,9 @@ static void a_line_sums_all_queues(void **state)
     pawl__watch_line(&picture, out);
     fclose(out);
     assert_string_equal(text,
-                        "at                   handled/s  failed/s   confl/s    ready  delayed "
+                        "at                   handled/s  failed/s   confl/s    ready scheduled "
                         "   oldest  outbox  dead workers health\n"
-                        "2025-12-31T12:00:00Z      1234       0.5         0  120.0 k        7 "
+                        "2025-12-31T12:00:00Z      1234       0.5         0  120.0 k         7 "
                         "      2 h      12     5       4 unhealthy\n");
     free(text);
 }

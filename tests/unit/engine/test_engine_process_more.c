@@ -504,7 +504,7 @@ static world_log said;
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
     (void)level, (void)context;
-    if (strstr(text, "dispatch ids") != NULL || strstr(text, "fold") != NULL)
+    if (strstr(text, "dispatch ids") != NULL || strstr(text, "snapshot") != NULL)
         world_note(&said, "%s", text);
 }
 
@@ -569,7 +569,7 @@ static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
     world_quiet();
     assert_string_equal(seen.text, "0 1 3 ");
     assert_int_equal(world_events(&it, "Tally/a").count, 3);
-    assert_true(world_says(pawl_text_of(said.text), "Tally/a: its fold is not stored: "));
+    assert_true(world_says(pawl_text_of(said.text), "Tally/a: its snapshot is not stored: "));
     assert_true(world_says(pawl_text_of(said.text), "ratio"));
     world_close(&it);
 }

@@ -244,7 +244,7 @@ static void a_sink_may_say_anything(const char *url)
 static void an_operator_reads_what_a_sink_says(const char *url)
 {
     const pawl_text said[] = {PAWL_TEXT("busy\xff until\0noon"), {.size = 0}};
-    const char     *read[] = {"busy? until?noon", "the sink does not say why"};
+    const char     *read[] = {"busy? until?noon", "the outbound transport does not say why"};
     for (size_t i = 0; i < 2; i++) {
         world it;
         open_world(&it, url, (pawl_endpoint_options){0});

@@ -34,9 +34,9 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
         const pawl_queue_row *row = &rows.items[i];
         if (!world_says(row->message.body, body))
             continue;
-        if (row->deaths > 0 && world_says(row->history, "in hand, alone"))
+        if (row->deaths > 0 && world_says(row->history, "in flight, isolated"))
             mark = "!";
-        if (world_says(row->history, "in hand, among others"))
+        if (world_says(row->history, "in flight, among others"))
             mark = "~";
         by = world_says(row->history, "\"process\":\"") ? "s" : "";
     }
@@ -69,9 +69,9 @@ static pawl_code on_late(pawl_context *ctx, ship_state *ship)
     if (around != NULL)
         (void)pawl_store_event_list(around->store, &query, around->arena, &rows, NULL);
     const char *mark = "";
-    if (rows.count > 0 && world_says(rows.items[0].event.body, "in hand, alone"))
+    if (rows.count > 0 && world_says(rows.items[0].event.body, "in flight, isolated"))
         mark = "!";
-    if (rows.count > 0 && world_says(rows.items[0].event.body, "in hand, among others"))
+    if (rows.count > 0 && world_says(rows.items[0].event.body, "in flight, among others"))
         mark = "~";
     world_note(&seen, "late%s", mark);
     return answer;

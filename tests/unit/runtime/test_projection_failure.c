@@ -241,7 +241,8 @@ static void somebody_is_told_of_an_event_that_fails_on(const char *url)
         (void)world_go_machine(&it, PAWL_MINUTES(1));
     assert_string_equal(told, "");
     (void)world_go_machine(&it, PAWL_MINUTES(1));
-    assert_non_null(strstr(told, "projection: projection names waits for the event at position"));
+    assert_non_null(
+        strstr(told, "projection: projection names waits for the event at global position"));
     assert_non_null(
         strstr(told, "version 1 of stream A/1, which failed 10 times: number 1 is not"));
     told[0] = '\0';

@@ -55,9 +55,10 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
     assert_string_equal(dead.items[0].message.id.data, "m-1");
     assert_string_equal(dead.items[0].code.data, "EDIED");
     assert_int_equal(dead.items[0].deaths, 1);
-    assert_true(world_says(dead.items[0].error, "its process died 1 time while"));
-    assert_true(world_says(dead.items[0].history, "died while it ran this message alone (worker "));
-    assert_false(world_says(dead.items[0].history, "in hand"));
+    assert_true(world_says(dead.items[0].error, "its process crashed 1 time while"));
+    assert_true(world_says(dead.items[0].history,
+                           "crashed while it ran this message in isolation (worker "));
+    assert_false(world_says(dead.items[0].history, "in flight"));
     assert_int_equal(count_died(&it), 0);
     assert_int_equal(world_queue(&it, "dock").count, 0);
     finish(&it, kept);
@@ -89,9 +90,9 @@ static void e26_a_noted_signal_is_in_the_history(const char *url)
     world_go_both(&it, PAWL_SECONDS(2));
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
-    assert_true(
-        world_says(dead.items[0].history,
-                   " was killed by signal 11 (SIGSEGV) while it ran this message alone (worker "));
+    assert_true(world_says(
+        dead.items[0].history,
+        " was killed by signal 11 (SIGSEGV) while it ran this message in isolation (worker "));
     assert_false(world_says(dead.items[0].history, "without saying why"));
     finish(&it, kept);
 }
@@ -195,11 +196,12 @@ static void e26_fewer_deaths_run_again(const char *url)
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].deaths, 1);
     assert_int_equal(rows.items[0].attempts, 1);
-    assert_true(world_says(rows.items[0].history, "died while it ran this message alone (worker "));
+    assert_true(world_says(rows.items[0].history,
+                           "crashed while it ran this message in isolation (worker "));
     assert_true(world_says(rows.items[0].history, "\"attempt\":2"));
-    assert_false(world_says(rows.items[0].history, "in hand"));
+    assert_false(world_says(rows.items[0].history, "in flight"));
     assert_int_equal(rows.items[1].deaths, 0);
-    assert_false(world_says(rows.items[1].history, "in hand"));
+    assert_false(world_says(rows.items[1].history, "in flight"));
     world_forget(&seen);
     answer = PAWL_OK;
     world_go_both(&it, PAWL_MINUTES(1));
@@ -329,9 +331,9 @@ static void e26_a_timeout_after_a_death_is_named(const char *url)
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
     world_go_both(&it, PAWL_SECONDS(30));
     world_quiet();
-    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a death timeout "));
+    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a crash timeout "));
     assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
-    assert_non_null(strstr(line_of_timeout, ", is in hand alone"));
+    assert_non_null(strstr(line_of_timeout, ", is in flight, isolated"));
     finish(&it, kept);
 }
 
@@ -366,8 +368,9 @@ static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
     assert_string_equal(dead.items[0].message.type.data, "late");
     assert_string_equal(dead.items[0].code.data, "EDIED");
     assert_int_equal(dead.items[0].deaths, 1);
-    assert_true(world_says(dead.items[0].history, "died while it ran this timeout alone (worker "));
-    assert_false(world_says(dead.items[0].history, "in hand"));
+    assert_true(world_says(dead.items[0].history,
+                           "crashed while it ran this timeout in isolation (worker "));
+    assert_false(world_says(dead.items[0].history, "in flight"));
     assert_int_equal(count_died(&it), 0);
     /* The retried one begins anew: a worker that dies now does so the first time. */
     world_ok(pawl_store_dead_settle(it.store, dead.items, 1,

@@ -15,7 +15,7 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 {
     (void)level;
     (void)context;
-    if (strstr(text, "of its workers died") != NULL)
+    if (strstr(text, "of its workers crashed") != NULL)
         snprintf(line_of_deaths, sizeof line_of_deaths, "%s", text);
 }
 

@@ -30,7 +30,7 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
     if (around != NULL)
         rows = world_events(around, stream);
     bool is_stamped =
-        rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in hand, alone");
+        rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in flight, isolated");
     world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_stamped ? "!" : "");
     return answer;
 }
@@ -211,7 +211,7 @@ static void e26_a_death_with_flushes_counts_for_none(const char *url)
     world_drain(&it);
     assert_string_equal(seen.text, "blue3! red3! 1 ");
     assert_int_equal(count_died(&it), 0);
-    assert_null(strstr(lines, "death 1 of it"));
+    assert_null(strstr(lines, "crash 1 of it"));
     world_forget(&seen);
     fill(it.store, "red"); /* care is over */
     world_go_both(&it, PAWL_SECONDS(11));
@@ -235,12 +235,12 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     pawl_partition_row red = red_of(&it);
     assert_true(red.is_dead);
     assert_int_equal(red.count, 3);
-    assert_true(
-        world_says(red.error, "its process died 1 time while it ran alone, limit 1; process "));
-    assert_true(world_says(red.error, " died while it ran this flush alone (worker "));
+    assert_true(world_says(
+        red.error, "its process crashed 1 time while it ran in isolation, limit 1; process "));
+    assert_true(world_says(red.error, " crashed while it ran this flush in isolation (worker "));
     assert_non_null(strstr(lines, "endpoint dock: flush crates/red: process "));
-    assert_non_null(strstr(lines, "; death 1 of it"));
-    assert_non_null(strstr(lines, "after a death the flush of crates/blue is in hand alone"));
+    assert_non_null(strstr(lines, "; crash 1 of it"));
+    assert_non_null(strstr(lines, "after a crash the flush of crates/blue is in flight, isolated"));
     assert_int_equal(count_died(&it), 0);
     /* Released, it begins anew: a worker that dies now does so the first time. */
     world_ok(pawl_store_partition_release(it.store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
@@ -269,8 +269,8 @@ static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
     assert_int_equal(red_of(&it).attempts, 1);
     pawl_event_rows rows = world_events(&it, PAWL_ALONE_STREAMS "/crates/red");
     pawl_text       last = rows.items[rows.count - 1].event.body;
-    assert_true(world_says(last, "died while it ran this flush alone (worker "));
-    assert_false(world_says(last, "in hand"));
+    assert_true(world_says(last, "crashed while it ran this flush in isolation (worker "));
+    assert_false(world_says(last, "in flight"));
     finish(&it, kept);
 }
 

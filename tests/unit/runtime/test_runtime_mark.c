@@ -166,7 +166,8 @@ static void e26_what_a_stamp_alone_means(void **state)
         expect("deaths", of, 0, row.deaths, means[of].deaths);
         expect("stamp", of, 0, has_stamp(&p, &row),
                means[of].found == PAWL__MARK_IN_HAND || means[of].found == PAWL__MARK_UNSURE);
-        expect("note", of, 0, world_says(row.history, "died while it ran this message alone"),
+        expect("note", of, 0,
+               world_says(row.history, "crashed while it ran this message in isolation"),
                means[of].found == PAWL__MARK_DIED);
         if (of == OWN)
             expect("lists", of, 0, lists, 0); /* nobody else is asked for */

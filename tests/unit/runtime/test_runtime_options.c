@@ -243,7 +243,7 @@ static void a_sink_of_a_shorter_table_is_refused(void **state)
         PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .sink = &sink}));
     pawl_test_destroy(open_test(with(options), NULL));
     sink.ops_size = offsetof(pawl_transport_ops, deliver);
-    refuse(with(options), "route 'audit': its sink's table has ");
+    refuse(with(options), "route 'audit': its outbound transport's table has ");
     sink = (pawl_transport_ops){.ops_size = sizeof sink};
     refuse(with(options), "no function deliver");
 }

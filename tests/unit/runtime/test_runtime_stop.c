@@ -297,7 +297,7 @@ static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
     stop_and_give_up(&p, &p.first);
-    expect_said(&p.first, "stopping waited for 30 s and gave up: message m-1 of type stubborn is "
+    expect_said(&p.first, "stopping waited for 30 s and abandoned: message m-1 of type stubborn is "
                           "in handler on_stubborn for ");
     wait_until_left(&p.first, 1);
     assert_int_equal(stats_of(&p).workers, 0);
@@ -430,7 +430,7 @@ static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline = PAWL_MILLISECONDS(50)});
     gate_wait(1);
     stop_and_give_up(&p, &p.first);
-    assert_int_equal(gate_said("what was given up keeps its claims until it comes back"), 1);
+    assert_int_equal(gate_said("abandoned workers keep their claims until they come back"), 1);
     gate_open();
     wait_until_back(&p.first);
     runner_destroy(&p.first);
@@ -482,7 +482,7 @@ static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
     gate_wait(1);
     stop_and_give_up(&p, &p.first);
-    expect_said(&p.first, " of type done_note is in the sink of route far for ");
+    expect_said(&p.first, " of type done_note is in the outbound transport of route far for ");
     assert_int_equal(stats_of(&p).outbox_pending, 1);
     gate_open();
     wait_until_back(&p.first);

@@ -367,8 +367,8 @@ static void marks_outlive_the_last_retry(void **state)
     assert_int_equal(create(delayed, &error), PAWL_ECONFIG);
     assert_string_equal(error.text,
                         "option inbox_retention is 76 s, and delayed retries go on for up to 77 s: "
-                        "a message would be handled again when a copy of it comes after its mark "
-                        "is gone");
+                        "a message would be handled again when a copy of it comes after its "
+                        "deduplication record is gone");
     /* The second try comes after an hour, and the third. */
     pawl_endpoint_options outbox = {.outbox_attempts  = 3,
                                     .outbox_delay     = PAWL_HOURS(1),

@@ -532,13 +532,13 @@ static void a_look_at_the_wrong_kind_is_a_code(void **state)
     assert_int_equal(
         pawl_test_saga(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, NULL, &error),
         PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "look at it with pawl_test_state"));
+    assert_non_null(strstr(error.text, "read it with pawl_test_state"));
     assert_int_equal(pawl_test_saga_row(test, "Basket", "7", &row, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_test_saga_count(test, "Basket", &count, NULL), PAWL_EINVAL);
     assert_int_equal(
         pawl_test_state(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
         PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "look at it with pawl_test_saga"));
+    assert_non_null(strstr(error.text, "read it with pawl_test_saga"));
     assert_int_equal(
         pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
         PAWL_EINVAL);

@@ -322,10 +322,10 @@ static void a_lease_has_a_length_and_an_owner(void **state)
     expect_invalid(pawl_store_timeout_claim(store, &claim, NULL, &timeouts, &error), &error,
                    "claim of timeouts: the owner is zero");
     expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
-                   "snapshot of 'orders': the lease is -1 microseconds, at least 1 is needed");
+                   "leased batch of 'orders': the lease is -1 microseconds, at least 1 is needed");
     snapshot = (pawl_snapshot_claim){.partition = name, .lease = 1, .now = NOW};
     expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
-                   "snapshot of 'orders': the session is zero");
+                   "leased batch of 'orders': the session is zero");
     expect_invalid(pawl_store_lead(store, name, NOW, 0, &is_ours, &error), &error,
                    "lead: the lease is 0 microseconds, at least 1 is needed");
     static char data[PAWL_NAME_SIZE_MAX + 1];
@@ -397,9 +397,9 @@ static void a_walk_is_over_a_kind_of_rows(void **state)
     const pawl_walk unknown = {.kind = (pawl_walk_kind)PAWL_WALK_KINDS};
     const pawl_walk sagas   = {.kind = PAWL_WALK_SAGAS};
     expect_invalid(pawl_store_walk(store, &unknown, NULL, &rows, &error), &error,
-                   "walk: kind 10 is unknown");
+                   "scan: kind 10 is unknown");
     expect_invalid(pawl_store_walk(store, &sagas, NULL, &rows, &error), &error,
-                   "walk over sagas: give their table");
+                   "scan of sagas: give their table");
     pawl_store_close(store);
 }
 

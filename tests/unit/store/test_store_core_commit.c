@@ -247,7 +247,7 @@ static void an_unknown_outcome_is_explained(void **state)
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_EUNKNOWN);
     assert_string_equal(
         f->error.text,
-        "commit: the outcome is unknown and the store cannot be asked: the line is dead");
+        "commit: the outcome is unknown and the store cannot be queried: the line is dead");
     fake.resolve_code = PAWL_OK;
     lean_is_applied   = true;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_EUNKNOWN);

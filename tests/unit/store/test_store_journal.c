@@ -122,7 +122,7 @@ static void numbers_are_in_range(void **state)
     set.checkpoint.to = 0;
     expect(&set, PAWL_EINVAL, "checkpoint_set 0: to: it is 0, which is not behind 0");
     set.checkpoint.from = -2;
-    expect(&set, PAWL_EINVAL, "checkpoint_set 0: from: it is -2, which is no position");
+    expect(&set, PAWL_EINVAL, "checkpoint_set 0: from: it is -2, which is no global position");
     set.reset.action = (pawl_outbox_action)2;
     expect(&set, PAWL_EINVAL, "outbox_reset 0: action: 2 is unknown");
 }

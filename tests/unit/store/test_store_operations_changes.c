@@ -151,10 +151,11 @@ static void a_snapshot_is_removed_with_the_rest_of_its_leases(void **state)
     snapshot.session = (pawl_session_id){{{0}}};
     keeper_refused(
         pawl_store_aggregator_remove_snapshot(keeper->store, &snapshot, KEEPER_NOW, &keeper->error),
-        PAWL_EINVAL, "removal of a snapshot of aggregator 'Bills': the session is zero");
+        PAWL_EINVAL, "removal of a leased batch of aggregator 'Bills': the session is zero");
     keeper_refused(pawl_store_aggregator_release_snapshot(keeper->store, &snapshot, KEEPER_NOW,
                                                           &keeper->error),
-                   PAWL_EINVAL, "release of a snapshot of aggregator 'Bills': the session is zero");
+                   PAWL_EINVAL,
+                   "release of a leased batch of aggregator 'Bills': the session is zero");
     snapshot.count = 0; /* A11: nothing to remove, and nothing asked */
     assert_int_equal(
         pawl_store_aggregator_remove_snapshot(keeper->store, &snapshot, KEEPER_NOW, NULL), PAWL_OK);

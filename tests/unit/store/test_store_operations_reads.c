@@ -426,10 +426,11 @@ static void a_snapshot_that_cannot_be_is_refused(void **state)
         int64_t     size, lease;
         const char *text;
     } cases[] = {
-        {0, 1, "snapshot of an aggregator: the size is 0, at least 1 is needed"},
-        {-1, 1, "snapshot of an aggregator: the size is -1, at least 1 is needed"},
-        {1, 0, "snapshot of an aggregator: the lease is 0 microseconds, at least 1 is needed"},
-        {1, -1, "snapshot of an aggregator: the lease is -1 microseconds, at least 1 is needed"},
+        {0, 1, "leased batch of an aggregator: the size is 0, at least 1 is needed"},
+        {-1, 1, "leased batch of an aggregator: the size is -1, at least 1 is needed"},
+        {1, 0, "leased batch of an aggregator: the lease is 0 microseconds, at least 1 is needed"},
+        {1, -1,
+         "leased batch of an aggregator: the lease is -1 microseconds, at least 1 is needed"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         pawl_aggregator_snapshot         snapshot;

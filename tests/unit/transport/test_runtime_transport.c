@@ -169,7 +169,7 @@ static void a_bad_table_is_refused(void **state)
     refuse(&ops, PAWL_ECONFIG, "no scheme");
     ops.scheme  = "gong";
     ops.deliver = NULL;
-    refuse(&ops, PAWL_ECONFIG, "sink 'gong'");
+    refuse(&ops, PAWL_ECONFIG, "outbound transport 'gong'");
     ops.ops_size = 8;
     refuse(&ops, PAWL_ECONFIG, "8 bytes");
     refuse(NULL, PAWL_ECONFIG, "0 bytes");
@@ -186,7 +186,7 @@ static void a_scheme_belongs_to_one(void **state)
                                              .deliver        = ring};
     assert_int_equal(pawl_transport_register(&bell, NULL), PAWL_OK);
     assert_int_equal(pawl_transport_register(&bell, NULL), PAWL_OK);
-    refuse(&other, PAWL_EDUPLICATE, "sink 'bell'");
+    refuse(&other, PAWL_EDUPLICATE, "outbound transport 'bell'");
     assert_ptr_equal(pawl_transport_find("bell:tower"), &bell);
     assert_ptr_equal(pawl_transport_find("belle:tower"), &pawl_transport_store);
     assert_ptr_equal(pawl_transport_find("sqlite:x.db"), &pawl_transport_store);

@@ -45,7 +45,7 @@ static const pawl__sql_check checks[] = {
     CHECK(
         "row_versions", 1, "is_read_committed_snapshot_on = 1",
         "'read_committed_snapshot is on: readers wait for nobody'",
-        "'read_committed_snapshot is off: lists, statistics and looks wait for commits under way'",
+        "'read_committed_snapshot is off: lists, statistics and queries wait for commits under way'",
         ALTER("read_committed_snapshot on with rollback immediate")),
     CHECK("durability", 1, "delayed_durability_desc <> 'FORCED'", "delayed_durability_desc",
           "'delayed_durability is forced: commits of the last moments are lost when the server "

@@ -183,7 +183,7 @@ static const pawl__sql_check checks[] = {
     {.name = "histogram",
      .select =
          "select 1, 'the column STATE of ' || table_name || ' has statistics without a histogram: rows that are "
-         "pending may be looked for by a scan', "
+         "pending may be found by a scan', "
          "'exec dbms_stats.set_table_prefs(''' || owner || ''', ''' || table_name || ''', ''METHOD_OPT'', "
          "''for all columns size auto for columns size 254 STATE''); "
          "dbms_stats.gather_table_stats(''' || owner || ''', ''' || table_name || ''')' "

@@ -56,7 +56,7 @@ static const pawl__sql_check checks[] = {
     MUST_BE_ON("fsync", 2, ": a power cut destroys the database", "'alter system set fsync = on'"),
     MUST_BE_ON("full_page_writes", 1, ": a power cut may destroy pages of the database",
                "'alter system set full_page_writes = on'"),
-    MUST_BE_ON("autovacuum", 2, ": settled rows stay, and claims walk over them",
+    MUST_BE_ON("autovacuum", 2, ": settled rows stay, and claims scan over them",
                "'alter system set autovacuum = on'"),
     {.name = "isolation",
      .select =
@@ -80,7 +80,7 @@ static const pawl__sql_check checks[] = {
     {.name    = "transactions",
      .select  = "select (extract(epoch from clock_timestamp() - a.xact_start) * 1000000)::bigint, "
                 "format('a transaction of %s (user %s, process %s, %s) is open for %s: dead rows "
-                "that it could see stay, and events behind it get no position', "
+                "that it could see stay, and events behind it get no global position', "
                 "coalesce(nullif(a.application_name, ''), 'a program without a name'), a.usename, "
                 "a.pid, coalesce(a.state, 'its state is hidden from this role'), "
                 "date_trunc('second', clock_timestamp() - a.xact_start)), "
@@ -113,13 +113,13 @@ static const pawl__sql_check checks[] = {
      .none   = "no lease has run out"},
     {.name = "events",
      .select =
-         "select 2::bigint, format('%s events have no position, the oldest of %s: projections "
-         "read none behind them, and no worker gives positions', count(*), min(e.[At])), '' "
+         "select 2::bigint, format('%s events have no global position, the oldest of %s: projections "
+         "read none behind them, and no worker assigns them', count(*), min(e.[At])), '' "
          "from {events} as e where e.[Position] is null "
          "and exists (select 1 from {checkpoints}) and not exists (select 1 from {leases} as "
          "l where l.[Name] = 'lead:sequencer' and l.[Expires] > now()) "
          "having count(*) > 0 and min(e.[At]) < now() - interval '1 minute'",
-     .none = "each has its position, or gets it"},
+     .none = "each has its global position, or gets it"},
     {.name   = "vacuum",
      .select = "select 1::bigint, format('table %s has %s dead rows beside %s that live: "
                "autovacuum does not keep up, or an old transaction keeps them', "
