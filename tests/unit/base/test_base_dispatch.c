@@ -31,7 +31,7 @@ static void check_example(const char *line)
     pawl_text cells[6];
     for (size_t i = 0; i < 6; i++)
         cells[i] = next_cell(&line);
-    char    kind    = pawl_text_equal(cells[1], PAWL_TEXT("source")) ? 's' : 'm';
+    char    kind    = pawl_text_equal(cells[1], PAWL_TEXT("sender")) ? 's' : 'm';
     int64_t version = strtoll(cells[3].data, NULL, 10);
     int32_t index   = (int32_t)strtol(cells[4].data, NULL, 10);
     char    text[PAWL_UUID_TEXT_SIZE + 1];
