@@ -306,7 +306,7 @@ static pawl_code print_dry(const bulk *it, pawl_error *error)
     char until[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time_format(it->until, until);
     if (!it->fields->is_json) {
-        printf("would be %s: %zu dead letter%s of %s and before\n", it->kind->done, it->total,
+        printf("would be %s: %zu dead letter%s until %s\n", it->kind->done, it->total,
                it->total == 1 ? "" : "s", until);
         return PAWL_OK;
     }

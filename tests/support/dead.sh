@@ -141,7 +141,7 @@ left 4
 
 echo "== discard"
 expect 2 "discard --all asks first" pawl dead discard --all
-expect 0 '^would be discarded: 2 dead letters of .* and before' \
+expect 0 '^would be discarded: 2 dead letters until ' \
     pawl dead discard --all --code EUNREACHABLE --dry-run
 expect 0 '^\{"matching":2,"until":"[^"]*Z"\}$' pawl dead discard --all --type note --dry-run --json
 left 4
