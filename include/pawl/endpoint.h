@@ -124,6 +124,9 @@ typedef struct pawl_endpoint_options {
      * claim, as it ran longer or the store's session ended meanwhile, is a failed attempt of its message.
      * docs/failures.md */
     int64_t handler_time_max;
+    /* How long the body of a dead letter is kept that an operator edited or discarded [30 days]; PAWL_NONE: for ever.
+     * The shortest one of the store's endpoints counts. docs/OPERATING.md */
+    int64_t body_retention;
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                       \

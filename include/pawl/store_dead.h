@@ -92,11 +92,14 @@ PAWL_API pawl_code pawl_store_dead_discard(pawl_store *store, pawl_text endpoint
 /* Types of the events that actions leave, one stream for each endpoint and message id. Headers: "by",
  * "reason", "endpoint", "queue", "type", "code", "error", "attempts", "at" (when it was dead-lettered) and
  * "history", unless that is too long. The body is that of the message, byte for byte, where it would be
- * lost: of an edit and a discard; of a retry it is empty. Such events are never swept. */
+ * lost: of an edit and a discard; of a retry it is empty. Such events are never deleted, but a sweep removes the
+ * body once it is old (pawl_sweep.bodies_before): the event is then of version PAWL_DEAD_WITHOUT_BODY. */
 #define PAWL_DEAD_STREAMS "pawl.dead" /* the name of a stream begins so, then a slash */
 #define PAWL_DEAD_RETRIED "pawl.dead_retried"
 #define PAWL_DEAD_EDITED "pawl.dead_edited"
 #define PAWL_DEAD_DISCARDED "pawl.dead_discarded"
+#define PAWL_DEAD_WITH_BODY 1 /* type_version of these events, as they are written */
+#define PAWL_DEAD_WITHOUT_BODY 2
 
 /* The name of the stream, in the arena: "pawl.dead/ENDPOINT/ID", or where that has more than
  * PAWL_STREAM_SIZE_MAX bytes "pawl.dead/" and a uuid made of it. data NULL: out of memory. */

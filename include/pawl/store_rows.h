@@ -11,6 +11,7 @@
 #include "pawl/base.h"
 #include "pawl/change.h"
 #include "pawl/journal_rows.h"
+#include "pawl/limits.h"
 #include "pawl/saga_rows.h"
 #include "pawl/stats_rows.h"
 
@@ -258,6 +259,12 @@ typedef struct pawl_lead_row {
     pawl_time      expires; /* machine time, unless it is renewed */
 } pawl_lead_row;
 
+/* Where the next sweep of old bodies goes on: behind this stream. Zeroed: at the first one. */
+typedef struct pawl_sweep_place {
+    size_t size;
+    char   stream[PAWL_STREAM_SIZE_MAX];
+} pawl_sweep_place;
+
 typedef struct pawl_sweep {
     pawl_time inbox_before;   /* deduplication records older than this go */
     pawl_time outbox_before;  /* dispatched rows older than this go */
@@ -265,6 +272,12 @@ typedef struct pawl_sweep {
     size_t    count_max;      /* rows of each kind in one call */
     int64_t  *outbox_count;   /* or NULL: how many of them were outbox rows, written on PAWL_OK */
     pawl_time history_before; /* lines of history older than this go; 0: none */
+    /* The body of a dead letter that was edited or discarded before this goes; the event that says so
+     * stays, without it (store_dead.h). 0: none. A sweep looks at `count_max` events, and counts those
+     * whose body went. */
+    pawl_time bodies_before;
+    pawl_sweep_place
+        *bodies_place; /* moved on, after a failure zeroed; NULL: at the first stream */
 } pawl_sweep;
 
 #ifdef __cplusplus

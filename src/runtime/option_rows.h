@@ -75,6 +75,8 @@ typedef struct pawl__number_row {
       "how long the id of a handled message is remembered")                                    \
     X(outbox_retention, DURATION, PAWL_DAYS(30), 1, PAWL_DAYS(3650), "outbox-retention",       \
       "how long a delivered outbox row is kept")                                               \
+    X(body_retention, DURATION, PAWL_DAYS(30), -1, PAWL_DAYS(3650), "body-retention",          \
+      "how long bodies of dead letters are kept that were edited or discarded")                \
     X(history, DURATION, 0, -1, PAWL_DAYS(3650), "history",                                    \
       "how long lines of history are kept, one per message")                                   \
     X(outbox_batch, COUNT, 32, 1, PAWL_BATCH_MESSAGES_MAX, "outbox-batch",                     \

@@ -264,6 +264,7 @@ typedef struct pawl__service {
     pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
     pawl_time                 sweep_due, reap_due;
+    pawl_sweep_place          bodies_place;
     int                       sweep_failures; /* in a row */
     struct pawl__projections *projections;    /* NULL: the endpoint has none */
 } pawl__service;

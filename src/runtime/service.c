@@ -102,13 +102,16 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
     int64_t                      outbox   = 0;
-    pawl_sweep request = {.inbox_before   = pawl_time_add(now, -settings->inbox_retention),
-                          .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
-                          .workers_before = pawl_time_add(now, -WORKER_RETENTION),
-                          .count_max      = SWEEP_COUNT_MAX,
-                          .outbox_count   = &outbox,
-                          .history_before =
-                              settings->history > 0 ? pawl_time_add(now, -settings->history) : 0};
+    pawl_sweep                   request  = {
+                           .inbox_before   = pawl_time_add(now, -settings->inbox_retention),
+                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
+                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
+                           .count_max      = SWEEP_COUNT_MAX,
+                           .outbox_count   = &outbox,
+                           .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
+                           .bodies_before =
+            settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
+                           .bodies_place = &service->bodies_place};
     int64_t    count   = 0;
     bool       more    = false;
     pawl_error failure = PAWL_ERROR_INIT;

@@ -61,8 +61,9 @@ rows rests
 [ ! -s "$work/rows" ] || die "rests has rows of recovery"
 
 echo "== none: printed, and read where a number may be none"
-show --immediate-retries none --delayed-retries 0 --conflict-retries none --deaths-max none --breaker-rate none --history none
-for option in immediate-retries delayed-retries conflict-retries deaths-max breaker-rate history; do
+show --immediate-retries none --delayed-retries 0 --conflict-retries none --deaths-max none --breaker-rate none --history none \
+    --body-retention none
+for option in immediate-retries delayed-retries conflict-retries deaths-max breaker-rate history body-retention; do
     holds rests $option none "command line"
 done
 show --recovery "type=job immediate=none delayed=none" --endpoint rests

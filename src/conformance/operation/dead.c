@@ -11,12 +11,17 @@
 #define ORDERS TEXT("orders")
 #define ANN TEXT("ann")
 
-static void bury(suite *s, pawl_store *store, const char *id, pawl_time at)
+static void add_letter(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
     COMMIT_ONE(s, store, dead_set, .endpoint = ORDERS, .queue = TEXT("line"),
                .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
                .error = TEXT("the \"bank\" is closed"), .attempts = 4,
                .history = TEXT("[{\"attempt\":1}]"), .at = at);
+}
+
+static void bury(suite *s, pawl_store *store, const char *id, pawl_time at)
+{
+    add_letter(s, store, id, at);
     COMMIT_ONE(s, store, inbox_mark, .endpoint = ORDERS, .message_id = pawl_text_of(id),
                .outcome = PAWL_INBOX_DEAD, .at = at);
 }
@@ -282,6 +287,120 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
     EXPECT_TEXT(s, row.message.causation_id, pawl_text_of(causes[1]));
 }
 
+/* ---- Old bodies ---------------------------------------------------------- */
+
+static void discard(suite *s, pawl_store *store, const char *id, pawl_time at)
+{
+    add_letter(s, store, id, at);
+    EXPECT_OK(s, pawl_store_dead_discard(store, ORDERS, pawl_text_of(id), ANN, TEXT("no use"), at,
+                                         &s->error));
+}
+
+static void edit(suite *s, pawl_store *store, const char *id, pawl_time at)
+{
+    bury(s, store, id, at);
+    EXPECT_OK(s, pawl_store_dead_edit(store, ORDERS, pawl_text_of(id), TEXT("{\"n\":2}"), ANN,
+                                      TEXT("mended"), at, &s->error));
+}
+
+static int64_t sweep_bodies(suite *s, pawl_store *store, pawl_sweep what, bool *more)
+{
+    int64_t count = -1;
+    EXPECT_OK(s, pawl_store_sweep(store, &what, &count, more, &s->error));
+    return count;
+}
+
+/* The event has its body, or it is without the body and otherwise unchanged. */
+static void expect_body(suite *s, pawl_store *store, const char *id, bool is_there)
+{
+    pawl_event_rows    rows    = actions_of(s, store, id);
+    const pawl_event  *event   = &rows.items[0].event;
+    const pawl_message message = suite_message(s, pawl_text_of(id));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, event->type_version, is_there ? PAWL_DEAD_WITH_BODY : PAWL_DEAD_WITHOUT_BODY);
+    EXPECT_TEXT(s, event->body, is_there ? message.body : TEXT(""));
+    EXPECT_TEXT(s, event->message_id, pawl_text_of(id));
+    EXPECT(s, has(event->headers, "\"by\":\"ann\"") && has(event->headers, "\"reason\":"));
+}
+
+static void expect_other(suite *s, pawl_store *store, const char *stream, bool is_written,
+                         const char *type)
+{
+    if (is_written)
+        COMMIT_ONE(s, store, event_append, .stream = pawl_text_of(stream), .version = 1,
+                   .is_first = true,
+                   .event    = {.type         = pawl_text_of(type),
+                                .type_version = 1,
+                                .body         = TEXT("{}"),
+                                .at           = SUITE_NOW});
+    pawl_stream found = suite_stream(s, store, pawl_text_of(stream), 0);
+    EXPECT_EQ(s, found.count, 1);
+    EXPECT_TEXT(s, found.events[0].event.body, TEXT("{}"));
+}
+
+/* Events of the application: in other streams, or of another type. */
+static void expect_others(suite *s, pawl_store *store, bool is_written)
+{
+    expect_other(s, store, "Account/1", is_written, PAWL_DEAD_DISCARDED);
+    expect_other(s, store, "pawl.deaths/1", is_written, PAWL_DEAD_DISCARDED);
+    expect_other(s, store, "pawl.dead/own/1", is_written, "Deposited");
+}
+
+static void old_bodies_go_and_their_events_stay(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    bool        more = true;
+    discard(s, a, "m-1", SUITE_NOW);
+    edit(s, a, "m-2", SUITE_NOW + 1);
+    discard(s, a, "m-3", SUITE_NOW + 9);
+    bury(s, a, "m-4", SUITE_NOW);
+    EXPECT_OK(s,
+              pawl_store_dead_retry(a, ORDERS, TEXT("m-4"), ANN, TEXT(""), SUITE_NOW, &s->error));
+    expect_others(s, a, true);
+    pawl_sweep what = {
+        .inbox_before = PAWL_TIME_MIN, .outbox_before = PAWL_TIME_MIN, .count_max = 100};
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
+    what.bodies_before = SUITE_NOW + 9;
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 2);
+    EXPECT(s, !more);
+    expect_body(s, a, "m-1", false);
+    expect_body(s, a, "m-2", false);
+    expect_body(s, a, "m-3", true);
+    EXPECT_EQ(s, actions_of(s, a, "m-4").items[0].event.type_version, PAWL_DEAD_WITH_BODY);
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
+    expect_others(s, a, false);
+}
+
+/* Two events in each of two streams, one in the third; a page of one takes the whole of its stream. */
+static void old_bodies_go_a_page_at_a_time(suite *s)
+{
+    pawl_store      *a     = suite_open(s);
+    bool             more  = false;
+    pawl_sweep_place place = {.size = 0};
+    for (pawl_time at = SUITE_NOW; at < SUITE_NOW + 2; at++) {
+        discard(s, a, "m-1", at);
+        discard(s, a, "m-2", at);
+    }
+    discard(s, a, "m-3", SUITE_NOW);
+    pawl_sweep what = {.inbox_before  = PAWL_TIME_MIN,
+                       .outbox_before = PAWL_TIME_MIN,
+                       .bodies_before = SUITE_NOW + 9,
+                       .bodies_place  = &place,
+                       .count_max     = 1};
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(s, sweep_bodies(s, a, what, &more), i < 2 ? 2 : 1);
+        EXPECT(s, more && place.size != 0);
+    }
+    discard(s, a, "m-1", SUITE_NOW); /* before the place: in the next round */
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
+    EXPECT(s, !more && place.size == 0);
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 1);
+    EXPECT(s, more && place.size != 0);
+    /* A full page without an old body waits for the next sweep. */
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
+    EXPECT(s, !more && place.size != 0);
+}
+
 static const suite_case cases[] = {
     {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
     {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
@@ -294,6 +413,8 @@ static const suite_case cases[] = {
     {"E34 a message of a foreign timeout is no timeout",
      a_message_of_a_foreign_timeout_is_no_timeout},
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
+    {"E34 old bodies go and their events stay", old_bodies_go_and_their_events_stay},
+    {"E34 old bodies go a page at a time", old_bodies_go_a_page_at_a_time},
 };
 
 const suite_cases cases_op_dead = SUITE_CASES("operations on dead letters", cases);

@@ -248,6 +248,9 @@ pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *
         code = store->ops->sweep(store, sweep, count, more, error);
     if (code != PAWL_OK)
         *more = false;
+    if (code != PAWL_OK &&
+        sweep->bodies_place != NULL) /* the page it moved behind was rolled back */
+        sweep->bodies_place->size = 0;
     return PAWL__CALL_END(code, count, 0);
 }
 

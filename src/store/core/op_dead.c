@@ -77,7 +77,7 @@ static pawl_code make_event(const pawl_dead_row *letter, const pawl_dead_settle 
     if (headers.size > PAWL_HEADERS_SIZE_MAX)
         headers = make_headers(letter, settle, (pawl_text){0}, arena);
     *event = (pawl_event){.type           = pawl_text_of(types[settle->action]),
-                          .type_version   = 1,
+                          .type_version   = PAWL_DEAD_WITH_BODY,
                           .headers        = headers,
                           .message_id     = letter->message.id,
                           .correlation_id = letter->message.correlation_id,

@@ -170,6 +170,8 @@ void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 /* Parts of sweep: at most count_max rows; how many went. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
+/* The same, of events of dead letters: looks at that many, and says whether the sweep goes on at once. */
+size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
 /* Ends dead workers that were not seen since `before`; how many. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
 /* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */

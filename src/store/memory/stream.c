@@ -5,7 +5,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/bodies.h"
 #include "store/memory/memory.h"
+
+#include "pawl/store_dead.h"
 
 typedef struct event_row {
     MEMORY_ROW(2)
@@ -238,6 +241,54 @@ pawl_code pawl__memory_checkpoint_get(pawl_store *store, pawl_text name, int64_t
         *position = row->position;
     pawl__memory_leave(data);
     return PAWL_OK;
+}
+
+/* ---- Old bodies of dead letters ------------------------------------------ */
+
+static bool has_old_body(const pawl_event *event, pawl_time before)
+{
+    return event->at < before && event->type_version == PAWL_DEAD_WITH_BODY &&
+           (pawl_text_equal(event->type, PAWL_TEXT(PAWL_DEAD_EDITED)) ||
+            pawl_text_equal(event->type, PAWL_TEXT(PAWL_DEAD_DISCARDED)));
+}
+
+/* The texts of a row are one piece of memory, so a row without the body takes its place. Without memory
+ * for it the body stays until the next round. */
+static event_row *clear_body(memory_data *data, event_row *row, size_t *cleared)
+{
+    event_row model                 = *row;
+    model.fields.event.body         = PAWL_TEXT("");
+    model.fields.event.type_version = PAWL_DEAD_WITHOUT_BODY;
+    event_row *bare                 = pawl__row_create(&data->events, &model);
+    if (bare == NULL)
+        return row;
+    pawl__table_unlink(&data->events, row);
+    pawl__row_free(row);
+    pawl__table_link(&data->events, bare);
+    *cleared += 1;
+    return bare;
+}
+
+size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more)
+{
+    const memory_tree *tree    = &data->events.trees[BY_STREAM];
+    size_t             cleared = 0;
+    pawl__bodies       page;
+    if (!pawl__bodies_begin(sweep, &page))
+        return 0;
+    const event_row probe = {.fields = {.stream = page.after, .version = INT64_MAX}};
+    for (event_row *row = pawl__tree_above(tree, &probe);
+         row != NULL && pawl_text_compare(row->fields.stream, PAWL_TEXT(PAWL__BODIES_END)) < 0 &&
+         (page.count < page.count_max || pawl_text_equal(row->fields.stream, page.last));
+         row = pawl__tree_next(tree, row)) {
+        page.count += page.count < page.count_max;
+        if (has_old_body(&row->fields.event, page.before))
+            row = clear_body(data, row, &cleared);
+        page.last = row->fields.stream;
+    }
+    *more |= pawl__bodies_is_full(&page) && cleared > 0;
+    pawl__bodies_end(sweep, &page);
+    return cleared;
 }
 
 /* ---- Changes ------------------------------------------------------------ */

@@ -6,6 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/store_dead.h"
+#include "store/core/bodies.h"
 #include "store/mongo/mongo.h"
 
 #include <string.h>
@@ -109,4 +111,78 @@ pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_err
     pawl_code removed =
         pawl__mongo_bulk_run(&gone, code == PAWL_OK && ended == PAWL_OK ? error : NULL);
     return code != PAWL_OK ? code : ended != PAWL_OK ? ended : removed;
+}
+
+/* ---- Old bodies of dead letters ------------------------------------------ */
+
+static const pawl__field_list page_fields = PAWL__FIELDS(PAWL__AS(event_row, stream, TEXT));
+
+static pawl_code read_page(pawl_store *store, pawl__bodies *page, pawl_arena *arena,
+                           pawl_error *error)
+{
+    const pawl__mongo_table events =
+        PAWL__MONGO_TABLE("events", "seq", page_fields, pawl_event_row);
+    pawl_event_rows found = {.count = 0};
+    pawl_code       code =
+        pawl__mongo_read(store, &events, arena, &found.items, &found.count, error,
+                         "filter: {stream: {$gt: %t, $lt: %t}}, sort: {stream: 1, version: 1}, "
+                         "projection: {_id: 0, stream: 1}, limit?: %i",
+                         page->after, page->last, page->count_max);
+    page->count = (int64_t)found.count;
+    if (found.count != 0)
+        page->last = found.items[found.count - 1].stream;
+    return code;
+}
+
+typedef struct clearing {
+    const pawl__bodies *page;
+    int64_t             cleared;
+} clearing;
+
+/* The rest of a large body goes with it. */
+static pawl_code clear_page(pawl_store *store, void *context, pawl_error *error)
+{
+    clearing               *it     = context;
+    const pawl__mongo_table events = {.name = "events"};
+    bson_t                  ids    = BSON_INITIALIZER;
+    uint32_t                found  = 0;
+    pawl__mongo_reading     r =
+        pawl__mongo_begin(store, &events, NULL, error,
+                          "filter: {stream: {$gt: %t, $lte: %t}, at: {$lt: %i}, type_version: %i, "
+                          "type: {$in: [%c, %c]}}, projection: {_id: 1}",
+                          it->page->after, it->page->last, it->page->before,
+                          (int64_t)PAWL_DEAD_WITH_BODY, PAWL_DEAD_EDITED, PAWL_DEAD_DISCARDED);
+    while (pawl__mongo_next(&r))
+        (void)pawl__mongo_push(&ids, &found, "%e", r.document, "_id");
+    pawl_code code = pawl__mongo_end(&r);
+    if (code == PAWL_OK && found != 0)
+        code = pawl__mongo_write(store, "events", PAWL__MONGO_UPDATE_MANY, &it->cleared, error,
+                                 "q: {_id: {$in: %a}}, u: {$set: {type_version: %i, body: %t}, "
+                                 "$unset: {body_rest: 1}}",
+                                 &ids, (int64_t)PAWL_DEAD_WITHOUT_BODY, it->page->none);
+    if (code == PAWL_OK && found != 0)
+        code = pawl__mongo_write(store, "bodies", PAWL__MONGO_REMOVE_MANY, NULL, error,
+                                 "q: {of: 'events', row: {$in: %a}}", &ids);
+    bson_destroy(&ids);
+    return code;
+}
+
+pawl_code pawl__mongo_old_bodies_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
+                                       bool *more, pawl_error *error)
+{
+    pawl__bodies page;
+    clearing     it = {.page = &page};
+    if (!pawl__bodies_begin(sweep, &page))
+        return PAWL_OK;
+    pawl_arena *arena   = pawl_arena_create(0);
+    pawl_code   code    = read_page(store, &page, arena, error);
+    bool        is_full = pawl__bodies_is_full(&page);
+    if (code == PAWL_OK && page.count > 0)
+        code = pawl__mongo_transact(store, clear_page, &it, error);
+    if (code == PAWL_OK)
+        pawl__bodies_end(sweep, &page);
+    pawl_arena_destroy(arena);
+    *count += it.cleared;
+    *more |= is_full && it.cleared > 0;
+    return code;
 }

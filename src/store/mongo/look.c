@@ -153,6 +153,8 @@ pawl_code pawl__mongo_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t 
     if (code == PAWL_OK)
         code = pawl__mongo_worker_sweep(store, sweep->workers_before, max, &ended, more, error);
     if (code == PAWL_OK)
+        code = pawl__mongo_old_bodies_sweep(store, sweep, &ended, more, error);
+    if (code == PAWL_OK)
         code = pawl__mongo_bodies_sweep(store, max, error);
     if (code == PAWL_OK && sweep->outbox_count != NULL)
         *sweep->outbox_count = gone[1];

@@ -149,6 +149,9 @@ pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mon
 bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *first);
 /* Removes rests of bodies whose rows went. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error);
+/* Removes old bodies of dead letters from their events; adds how many. */
+pawl_code pawl__mongo_old_bodies_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
+                                       bool *more, pawl_error *error);
 
 /* A command; `reply`, which may be NULL, is the caller's to destroy in any case. An error of the number `allowed` is
  * none. */

@@ -19,6 +19,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/bodies.h"
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/sql/operations.h"
@@ -294,6 +295,62 @@ static pawl_code sweep_history(sweep_state *s)
     return code == PAWL_OK ? request.code : code;
 }
 
+static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena *arena)
+{
+    pawl__pg_request request;
+    pawl__pg_begin(&request, s->connection, PAWL__SQL_BODIES_PAGE, s->error);
+    request.arena = arena;
+    pawl__pg_put_fields(&request, &pawl__bodies_range, page);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        page->last  = pawl__pg_get_text(&request);
+        page->count = pawl__pg_get_int(&request);
+    }
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
+}
+
+/* A row that is written anew has another place in the table, by which events that have no position get
+ * one: the turn keeps both apart. */
+static pawl_code clear_bodies(pawl__pg *store, sweep_state *s, const pawl__bodies *page,
+                              int64_t *cleared)
+{
+    pawl__pg_request turn, request;
+    pawl__pg_begin(&turn, s->connection, PAWL__PG_EVENT_TURN, s->error);
+    pawl__pg_put_int(&turn, pawl__pg_turn_number(store));
+    pawl_code code = pawl__pg_run(&turn);
+    pawl__pg_end(&turn);
+    if (code != PAWL_OK)
+        return code;
+    pawl__pg_begin(&request, s->connection, PAWL__SQL_BODIES_CLEAR, s->error);
+    pawl__pg_put_fields(&request, &pawl__bodies_clear, page);
+    code     = pawl__pg_run(&request);
+    *cleared = code == PAWL_OK ? pawl__pg_rows(&request) : 0;
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
+}
+
+static pawl_code sweep_bodies(pawl__pg *store, sweep_state *s)
+{
+    pawl__bodies page;
+    int64_t      cleared = 0;
+    if (!pawl__bodies_begin(s->sweep, &page))
+        return PAWL_OK;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(s->error, PAWL_ENOMEM, "postgres: out of memory for rows");
+    pawl_code code    = read_bodies_page(s, &page, arena);
+    bool      is_full = pawl__bodies_is_full(&page);
+    if (code == PAWL_OK && page.count > 0)
+        code = clear_bodies(store, s, &page, &cleared);
+    if (code == PAWL_OK)
+        pawl__bodies_end(s->sweep, &page);
+    pawl_arena_destroy(arena);
+    s->count += cleared;
+    s->more |= is_full && cleared > 0;
+    return code;
+}
+
 /* Reads where the last sweep of any worker ended; false while another worker sweeps, which has the
  * advisory lock. */
 static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
@@ -344,6 +401,8 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
     if (code == PAWL_OK)
         code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
                                      (size_t)s->limit, &s->count, &s->more, s->error);
+    if (code == PAWL_OK)
+        code = sweep_bodies(store, s);
     return code;
 }
 

@@ -190,6 +190,13 @@
     X(EVENT_LIST_STREAM_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_STREAM, "[Version]"))                                         \
     X(EVENT_LIST_POSITION_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_ALL, "[Position]"))                                         \
     X(EVENT_LIST_SEQ_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_ALL, "[Seq]"))                                                   \
+    /* Old bodies of dead letters: the page of events to look at, and its bodies. */                                             \
+    X(BODIES_PAGE,                                                                                                               \
+      "select max([Stream]), count(*) from (select [Stream] from {events} where [Stream] > ?1 "                                  \
+      "and [Stream] < ?2 order by [Stream], [Version] {limit:?3}) page")                                                         \
+    X(BODIES_CLEAR,                                                                                                              \
+      "update {events} set [Body] = ?1, [TypeVersion] = 2 where [Stream] > ?2 and [Stream] <= ?3 "                               \
+      "and [At] < ?4 and [TypeVersion] = 1 and [Type] in ('pawl.dead_edited', 'pawl.dead_discarded')")                           \
     /* Aggregators. */                                                                                                           \
     X(AGGREGATOR_GET, PAWL__SQL_AGGREGATOR_ROW "where [Partition] = ?1 order by [At], [Id]")                                     \
     X(AGGREGATOR_FREE,                                                                                                           \

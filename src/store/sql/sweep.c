@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/bodies.h"
 #include "store/sql/operations.h"
 #include "store/sql/worker.h"
 
@@ -26,14 +27,39 @@ static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before,
     return code;
 }
 
+/* Behind a full page without an old body the next sweep is soon enough. */
+static pawl_code sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_t *cleared,
+                              bool *more, pawl_error *error)
+{
+    pawl__bodies          page;
+    const pawl__sql_asked asked = {PAWL__SQL_BODIES_PAGE, &pawl__bodies_range, &page,
+                                   &pawl__bodies_found, sizeof page};
+    const pawl__sql_asked clear = {PAWL__SQL_BODIES_CLEAR, &pawl__bodies_clear, &page, NULL, 0};
+    if (!pawl__bodies_begin(sweep, &page))
+        return PAWL_OK;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl__sql_no_memory(store, "rows", error);
+    pawl_code code    = pawl__sql_read_first(store, &asked, arena, &page, error);
+    bool      is_full = pawl__bodies_is_full(&page);
+    if (code == PAWL_OK && page.count > 0)
+        code = pawl__sql_execute(store, &clear, cleared, error);
+    if (code == PAWL_OK)
+        pawl__bodies_end(sweep, &page);
+    *more |= is_full && *cleared > 0;
+    pawl_arena_destroy(arena);
+    return code;
+}
+
 static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                            pawl_error *error)
 {
-    int64_t   marks = 0;
-    int64_t   rows  = 0;
-    int64_t   lines = 0;
-    pawl_code code  = sweep_table(store, PAWL__SQL_INBOX_SWEEP, sweep->inbox_before,
-                                  sweep->count_max, &marks, more, error);
+    int64_t   marks  = 0;
+    int64_t   rows   = 0;
+    int64_t   lines  = 0;
+    int64_t   bodies = 0;
+    pawl_code code   = sweep_table(store, PAWL__SQL_INBOX_SWEEP, sweep->inbox_before,
+                                   sweep->count_max, &marks, more, error);
     if (code == PAWL_OK)
         code = sweep_table(store, PAWL__SQL_OUTBOX_SWEEP, sweep->outbox_before, sweep->count_max,
                            &rows, more, error);
@@ -42,7 +68,9 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
     if (code == PAWL_OK && sweep->history_before != 0)
         code = sweep_table(store, PAWL__SQL_HISTORY_SWEEP, sweep->history_before, sweep->count_max,
                            &lines, more, error);
-    *count = marks + rows + lines;
+    if (code == PAWL_OK)
+        code = sweep_bodies(store, sweep, &bodies, more, error);
+    *count = marks + rows + lines + bodies;
     if (code == PAWL_OK)
         code = pawl__sql_worker_sweep(store, sweep->workers_before, sweep->count_max, count, more,
                                       error);

@@ -168,6 +168,14 @@ select [Seq], [Position], [Stream], [Version], [Type], [TypeVersion], [MessageId
 < ? and (? = '' or [Type] = ?) and (? = '' or [MessageId] = ?) and (? = '' or [CorrelationId] = ?)
 order by [Seq] desc offset 0 rows fetch next ? rows only;
 
+-- BODIES_PAGE
+select max([Stream]), count(*) from (select [Stream] from [dbo].[pawl_events] where [Stream] > ? and
+[Stream] < ? order by [Stream], [Version] offset 0 rows fetch next ? rows only) page;
+
+-- BODIES_CLEAR
+update [dbo].[pawl_events] set [Body] = ?, [TypeVersion] = 2 where [Stream] > ? and [Stream] <= ?
+and [At] < ? and [TypeVersion] = 1 and [Type] in ('pawl.dead_edited', 'pawl.dead_discarded');
+
 -- AGGREGATOR_GET
 select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
 [Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_aggregator] where

@@ -183,6 +183,14 @@ select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId
 and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `CorrelationId` = ?) order
 by `Seq` desc limit ?;
 
+-- BODIES_PAGE
+select max(`Stream`), count(*) from (select `Stream` from `pawl_events` where `Stream` > ? and
+`Stream` < ? order by `Stream`, `Version` limit ?) page;
+
+-- BODIES_CLEAR
+update `pawl_events` set `Body` = ?, `TypeVersion` = 2 where `Stream` > ? and `Stream` <= ? and `At`
+< ? and `TypeVersion` = 1 and `Type` in ('pawl.dead_edited', 'pawl.dead_discarded');
+
 -- AGGREGATOR_GET
 select `Type`, `LeaseExpires`, `Id`, `Name`, `Partition`, `Key`, `At`, `Session`, `MessageId`,
 `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_aggregator` where `Partition` =

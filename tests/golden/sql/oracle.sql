@@ -172,6 +172,14 @@ select "SEQ", "POSITION", "STREAM", "VERSION", "TYPE", "TYPEVERSION", "MESSAGEID
 ? and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or
 "CORRELATIONID" = ?) order by "SEQ" desc fetch first ? rows only;
 
+-- BODIES_PAGE
+select max("STREAM"), count(*) from (select "STREAM" from "PAWL_EVENTS" where "STREAM" > ? and
+"STREAM" < ? order by "STREAM", "VERSION" fetch first ? rows only) page;
+
+-- BODIES_CLEAR
+update "PAWL_EVENTS" set "BODY" = ?, "TYPEVERSION" = 2 where "STREAM" > ? and "STREAM" <= ? and "AT"
+< ? and "TYPEVERSION" = 1 and "TYPE" in ('pawl.dead_edited', 'pawl.dead_discarded');
+
 -- AGGREGATOR_GET
 select "TYPE", "LEASEEXPIRES", "ID", "NAME", "PARTITION", "KEY", "AT", "SESSION", "MESSAGEID",
 "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_AGGREGATOR" where "PARTITION" =

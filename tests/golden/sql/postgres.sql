@@ -161,6 +161,14 @@ select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId
 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or "CorrelationId" = $5)
 order by "Seq" desc limit $6;
 
+-- BODIES_PAGE
+select max("Stream"), count(*) from (select "Stream" from "pawl_events" where "Stream" > $1 and
+"Stream" < $2 order by "Stream", "Version" limit $3) page;
+
+-- BODIES_CLEAR
+update "pawl_events" set "Body" = $1, "TypeVersion" = 2 where "Stream" > $2 and "Stream" <= $3 and
+"At" < $4 and "TypeVersion" = 1 and "Type" in ('pawl.dead_edited', 'pawl.dead_discarded');
+
 -- AGGREGATOR_GET
 select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =

@@ -151,6 +151,14 @@ select count(*) from "pawl_outbox" where "State" = 'dead';
 -- CHECKPOINT_GET
 select "Position" from "pawl_checkpoints" where "Name" = ?1;
 
+-- BODIES_PAGE
+select max("Stream"), count(*) from (select "Stream" from "pawl_events" where "Stream" > ?1 and
+"Stream" < ?2 order by "Stream", "Version" limit ?3) page;
+
+-- BODIES_CLEAR
+update "pawl_events" set "Body" = ?1, "TypeVersion" = 2 where "Stream" > ?2 and "Stream" <= ?3 and
+"At" < ?4 and "TypeVersion" = 1 and "Type" in ('pawl.dead_edited', 'pawl.dead_discarded');
+
 -- AGGREGATOR_GET, for AGGREGATOR_CLAIM
 select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =

@@ -1,10 +1,13 @@
 /* test_runtime_retention.c - clean-up that fails again and again, and what an
- * endpoint is told about its outbox that it does not take. O28, O29.
+ * endpoint is told about its outbox that it does not take; bodies of dead letters that are old. E34, O28, O29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/store_calls.h"
+#include "pawl/store_dead.h"
 #include "support/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NOTE(F) F(INT32, number)
@@ -115,6 +118,88 @@ static void o29_ten_failures_in_a_row_are_critical(void **state)
     world_close(&it);
 }
 
+/* ---- Old bodies ------------------------------------------------------------------------------ */
+
+static void discard_letter(world *it)
+{
+    pawl_error    error  = PAWL_ERROR_INIT;
+    pawl_time     now    = pawl_clock_now(it->machine);
+    pawl_dead_set letter = {.endpoint = PAWL_TEXT("source"),
+                            .queue    = PAWL_TEXT("source"),
+                            .message  = {.id   = PAWL_TEXT("m-1"),
+                                         .type = PAWL_TEXT("note"),
+                                         .body = PAWL_TEXT("{\"number\":7}")},
+                            .code     = PAWL_TEXT("EPERSIST"),
+                            .error    = PAWL_TEXT("x"),
+                            .at       = now};
+    pawl_changes  set = {.now = now, .unit_count = 1, .group_count = 1, .dead_set = {&letter, 1}};
+    world_ok(pawl_store_commit(it->store, &set, NULL, &error), &error);
+    world_ok(pawl_store_dead_discard(it->store, PAWL_TEXT("source"), PAWL_TEXT("m-1"),
+                                     PAWL_TEXT("ann"), PAWL_TEXT("paid"), now, &error),
+             &error);
+}
+
+static size_t body_size(world *it, const char *stream)
+{
+    pawl_event_rows rows = world_events(it, stream);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0].event.body.size;
+}
+
+static void check_bodies(int64_t retention, int64_t kept, bool is_kept_for_ever)
+{
+    static const char stream[] = PAWL_DEAD_STREAMS "/source/m-1";
+    world             it;
+    world_open(&it, "memory:bodies", &application, "source",
+               &(pawl_endpoint_options){.routes = routes, .body_retention = retention});
+    discard_letter(&it);
+    world_go_machine(&it, kept - PAWL_MINUTES(1));
+    assert_int_equal(body_size(&it, stream), 12);
+    world_go_machine(&it, PAWL_MINUTES(2));
+    assert_int_equal(body_size(&it, stream), is_kept_for_ever ? 12 : 0);
+    world_close(&it);
+}
+
+static void e34_bodies_of_dead_letters_go_after_their_retention(void **state)
+{
+    (void)state;
+    check_bodies(0, PAWL_DAYS(30), false);
+    check_bodies(PAWL_HOURS(2), PAWL_HOURS(2), false);
+    check_bodies(PAWL_NONE, PAWL_DAYS(9000), true);
+}
+
+/* More events than a sweep looks at, and the last one is old: the second sweep comes to it. */
+static void e34_a_sweep_goes_on_where_the_last_one_ended(void **state)
+{
+    enum { COUNT = 2001 };
+    static pawl_event_append events[COUNT];
+    static char              names[COUNT][40];
+    world                    it;
+    pawl_error               error = PAWL_ERROR_INIT;
+    (void)state;
+    world_open(&it, "memory:pages", &application, "source",
+               &(pawl_endpoint_options){.routes = routes});
+    pawl_time now = pawl_clock_now(it.machine);
+    for (int i = 0; i < COUNT; i++) {
+        int size  = snprintf(names[i], sizeof names[i], PAWL_DEAD_STREAMS "/source/%04d", i);
+        events[i] = (pawl_event_append){.stream   = {.data = names[i], .size = (size_t)size},
+                                        .version  = 1,
+                                        .is_first = true,
+                                        .event    = {.type         = PAWL_TEXT(PAWL_DEAD_EDITED),
+                                                     .type_version = PAWL_DEAD_WITH_BODY,
+                                                     .body         = PAWL_TEXT("{}"),
+                                                     .at = i < COUNT - 1 ? now : now - PAWL_DAYS(31)}};
+    }
+    pawl_changes set = {
+        .now = now, .unit_count = 1, .group_count = 1, .event_append = {events, COUNT}};
+    world_ok(pawl_store_commit(it.store, &set, NULL, &error), &error);
+    for (int i = 0; i < 3; i++)
+        world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(body_size(&it, names[COUNT - 1]), 0);
+    assert_int_equal(body_size(&it, names[COUNT - 2]), 2);
+    world_close(&it);
+}
+
 /* ---- Options ---------------------------------------------------------------------------------- */
 
 static void refused(pawl_endpoint_options options, const char *text)
@@ -184,6 +269,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(o29_ten_failures_in_a_row_are_critical),
+        cmocka_unit_test(e34_bodies_of_dead_letters_go_after_their_retention),
+        cmocka_unit_test(e34_a_sweep_goes_on_where_the_last_one_ended),
         cmocka_unit_test(o28_options_out_of_bounds_are_refused),
         cmocka_unit_test(bad_routes_are_refused),
         cmocka_unit_test(rows_of_an_older_header_are_read),

@@ -1,0 +1,49 @@
+/* bodies.c - old bodies of dead letters, a page of events in each sweep.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/bodies.h"
+
+#include "pawl/store_dead.h"
+
+#include <string.h>
+
+#define FIELD(member, as) PAWL__AS_OF(pawl__bodies, member, as)
+const pawl__field_list pawl__bodies_range =
+    PAWL__FIELDS(FIELD(after, TEXT), FIELD(last, TEXT), FIELD(count_max, INT));
+const pawl__field_list pawl__bodies_found = PAWL__FIELDS(FIELD(last, TEXT), FIELD(count, INT));
+const pawl__field_list pawl__bodies_clear =
+    PAWL__FIELDS(FIELD(none, BYTES), FIELD(after, TEXT), FIELD(last, TEXT), FIELD(before, TIME));
+
+bool pawl__bodies_begin(const pawl_sweep *sweep, pawl__bodies *page)
+{
+    const pawl_sweep_place *place = sweep->bodies_place;
+    *page                         = (pawl__bodies){.after     = PAWL_TEXT(PAWL_DEAD_STREAMS "/"),
+                                                   .last      = PAWL_TEXT(PAWL__BODIES_END),
+                                                   .before    = sweep->bodies_before,
+                                                   .none      = PAWL_TEXT(""),
+                                                   .count_max = (int64_t)sweep->count_max};
+    if (place != NULL && place->size != 0)
+        page->after = (pawl_text){.data = place->stream, .size = place->size};
+    return sweep->bodies_before != 0;
+}
+
+bool pawl__bodies_is_full(pawl__bodies *page)
+{
+    if (page->count == page->count_max)
+        return true;
+    page->last = PAWL_TEXT(PAWL__BODIES_END);
+    return false;
+}
+
+void pawl__bodies_end(const pawl_sweep *sweep, const pawl__bodies *page)
+{
+    pawl_sweep_place *place = sweep->bodies_place;
+    if (place == NULL)
+        return;
+    place->size = 0;
+    if (page->count != page->count_max || page->last.size > sizeof place->stream)
+        return;
+    memcpy(place->stream, page->last.data, page->last.size);
+    place->size = page->last.size;
+}
