@@ -6,6 +6,27 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/replay.sh"
 need_sqlite
 
+# Kills are spread over the log: the last one is behind its half, so not all are in the first tenth. The last position
+# is that of the child that came to the end.
+is_spread()
+{
+    awk '{ at[NR] = $1 } END { last = at[NR - 1]; exit !(NR > 1 && last * 2 > at[NR]) }' "$1"
+}
+
+check_spread()
+{
+    is_spread "$work/positions" || die "the $1 kills are not spread over the log: $(tr '\n' ' ' <"$work/positions")"
+}
+
+# The check is first tried on made-up positions: ten kills in the first 303 of 8,577 events, and ten that are spread.
+check_positions()
+{
+    printf '%s\n' 12 40 71 99 130 160 201 250 281 303 8577 >"$work/positions"
+    is_spread "$work/positions" && die "kills in the first tenth pass for spread"
+    printf '%s\n' 200 1100 2400 3100 4000 5100 5900 6400 7300 8200 8577 >"$work/positions"
+    is_spread "$work/positions" || die "spread kills do not pass"
+}
+
 # The lines that say how far each child came, and that they came further.
 check_children()
 {
@@ -16,7 +37,11 @@ check_children()
         die "no line about the child that came to the end"
     grep -oE 'came to event [0-9]+' "$work/err" | grep -oE '[0-9]+' >"$work/positions"
     sort -n -c "$work/positions" || die "a child came less far than the one before"
+    check_spread "$kills"
 }
+
+echo "== the check of where the kills are"
+check_positions
 
 echo "== the example"
 for seed in 1 2 3; do
