@@ -240,8 +240,8 @@ static void draw_queue(drawing *to, const queue_row *row)
     char                    ready[NUMBER_SIZE], delayed[NUMBER_SIZE], age[PAWL__SPAN_SIZE],
         name[PAWL_NAME_SIZE_MAX + 1];
     snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(queue->queue));
-    name[size_of_columns(name, 32)] = '\0';
-    add(to, "%-32s %9s %9s %9s %8zu%s", name, format_count(queue->ready, ready),
+    name[size_of_columns(name, 27)] = '\0';
+    add(to, "%-27s %9s %9s %9s %8zu%s", name, format_count(queue->ready, ready),
         format_count(queue->future, delayed),
         format_age(queue->oldest, to->picture->sample->at, age), row->readers,
         row->is_paused   ? "  paused"
@@ -264,7 +264,7 @@ static void draw_queues(drawing *to)
             (queue_row){&stats->queues[i], pawl_health_readers(figures, stats->queues[i].queue),
                         pawl__watch_is_paused(to->picture->sample, i)};
     qsort(rows, count, sizeof *rows, compare_queues);
-    add(to, "%-32s %9s %9s %9s %8s", "queue", "ready", "scheduled", "oldest", "workers");
+    add(to, "%-27s %9s %9s %9s %8s", "queue", "ready", "scheduled", "oldest", "workers");
     for (size_t i = 0; i < count; i++)
         draw_queue(to, &rows[i]);
     pawl_free(rows);

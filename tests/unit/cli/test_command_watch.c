@@ -104,11 +104,11 @@ static const char drawn[] =
     "projections  behind  412       totals\n"
     "store        dead letters 5    deduplication records 0       workers 4\n"
     "\n"
-    "queue                                ready scheduled    oldest  workers\n"
-    "biling                                   1         0       3 m        0  no consumer\n"
-    "payments                           120.0 k         0       2 h        2\n"
-    "orders                                   3         0       1 s        1\n"
-    "mail                                     0         7         -        0\n";
+    "queue                           ready scheduled    oldest  workers\n"
+    "biling                              1         0       3 m        0  no consumer\n"
+    "payments                      120.0 k         0       2 h        2\n"
+    "orders                              3         0       1 s        1\n"
+    "mail                                0         7         -        0\n";
 
 static void a_picture_has_the_worst_first(void **state)
 {
@@ -207,7 +207,7 @@ static void what_is_not_known_is_a_dash(void **state)
           "aggregators  messages 0        partitions dead 0\n"
           "store        dead letters 0    deduplication records 0       workers 0\n"
           "\n"
-          "queue                                ready scheduled    oldest  workers\n");
+          "queue                           ready scheduled    oldest  workers\n");
 }
 
 static void a_store_that_does_not_answer_shows_no_numbers(void **state)
