@@ -17,7 +17,7 @@ rules()
 {
     cat <<'END'
 dead letter	letters?
-dead letter (dead-lettered; of a handler: abandoned)	(give|gives|given|giving|gave) up|bur(y|ies|ied|ying)
+dead letter (dead-lettered; of a handler: abandoned)	(give|gives|given|giving|gave) ((it|them|this|that|(a|the) [a-z]+) )?up|bur(y|ies|ied|ying)
 deduplication record	marks?
 snapshot	folds?|folded|folding
 leased batch	snapshots? of (an|the) (aggregator|partition)s?|aggregator's snapshot

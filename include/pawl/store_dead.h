@@ -1,5 +1,5 @@
 /* store_dead.h - dead letters, and what an operator does with them: find them, try them again, with
- * another body too, or give them up for good. operations.h says what is the same for all of these
+ * another body too, or discard them. operations.h says what is the same for all of these
  * calls.
  *
  *     dead_find -> dead_settle (or retry, edit, discard by id) -> dead_actions: who, when and why

@@ -425,7 +425,7 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
           arena, "nothing by itself: `pawl dead %s '%.*s' --endpoint %.*s` %s%.*s%s",
         is_known ? "retry" : "discard", PAWL_TEXT_ARGS(letter->message.id),
           PAWL_TEXT_ARGS(letter->endpoint),
-        is_known ? "sends it to queue " : "gives it up for good: it has no type or queue",
+        is_known ? "sends it to queue " : "removes it: it has no type or queue",
           PAWL_TEXT_ARGS(letter->queue),
         is_read ? "" : "; no worker of the endpoint is alive, which would handle it");
     return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");

@@ -24,7 +24,7 @@ pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const c
           .name      = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
                                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
                                          PAWL_TEXT_ARGS(row->message.type)),
-          .waits_for = PAWL_TEXT("somebody who tries it again, or gives it up"),
+          .waits_for = PAWL_TEXT("somebody who retries or discards it"),
           .since     = row->at,
           .error     = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
                                          PAWL_TEXT_ARGS(row->error)),

@@ -76,7 +76,7 @@ while read -r letter; do
     [ "$(grep -oF "was killed by signal 6 (SIGABRT) while it ran this timeout in isolation (worker " \
         "$work/out" | wc -l)" = 3 ] || die "the history of letter $letter does not have three deaths"
     [ "$(said "endpoint left: timeout $letter of type late: process [0-9]+ was killed by signal 6")" = 3 ] ||
-        die "no log names the timeout in hand and the signal: $letter"
+        die "no log names the timeout in flight and the signal: $letter"
 done <"$work/letters"
 
 echo "== the partition is dead, with the signal and the worker"
@@ -85,8 +85,8 @@ for part in 'its process crashed 3 times while it ran in isolation, limit 3; pro
     'was killed by signal 6 (SIGABRT) while it ran this flush in isolation (worker '; do
     grep -qF "$part" "$work/out" || die "the partition's error does not have '$part'"
 done
-[ "$(said 'endpoint left: flush crates/red: process [0-9]+ was killed by signal 6 .* alone .*; death [123] of it')" = 3 ] ||
-    die "no log names the flush in hand and the signal"
+[ "$(said 'endpoint left: flush crates/red: process [0-9]+ was killed by signal 6 .* in isolation .*; crash [123] of it')" = 3 ] ||
+    die "no log names the flush in flight and the signal"
 expect 0 '' pawl events list --stream pawl.alone/crates/red --json
 grep -q pawl.flush_alone "$work/out" || die "no stamps of the flush"
 

@@ -32,6 +32,7 @@ Where is a message, and why is it not handled?|queue billing is paused since .* 
 Why does a saga make no progress?|^waits for +its time, in [0-9.]+ m
 What blocks a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
 Which programs are alive, and which one delivers the outbox?|^[0-9a-f-]{36} +left 
+Which version of a program runs where, and since when?|^[0-9a-f-]{36} +left +pair +1[.]2-rc1 
 What does a worker have in flight, and since when?|^[0-9a-f-]{36} +left |^in hand 
 Which settings are in effect, and where was each one set?|^orders +deaths-max +3 +built in
 What is in the queues, which have a consumer, and which are paused?|^billing +[0-9].* paused +4

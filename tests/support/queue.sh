@@ -15,6 +15,12 @@ send()
     expect 0 '' pawl send --to billing --type "$type" --id "$id" --body '{"n":1}' "$@"
 }
 
+# warned TEXT: the last command warned so, an expression.
+warned()
+{
+    grep -qE "$1" "$work/err" || die "it does not warn: $1"
+}
+
 # peeked WANTED OPTION ...: the ids of the messages that peek shows, in order.
 peeked()
 {
@@ -161,7 +167,7 @@ wait $pid
 [ $? = 5 ] || die "no exit code 5 when it is interrupted"
 some=$(number dead)
 [ "$some" -lt 300 ] || die "it did not stop"
-last=$(sed -nE "s/^pawl: .*after $some of 300 messages were buried; --last ([0-9]+) goes on: interrupted\$/\1/p" \
+last=$(sed -nE "s/^pawl: .*after $some of 300 messages were dead-lettered; --last ([0-9]+) goes on: interrupted\$/\1/p" \
     "$work/err")
 [ -n "$last" ] || die "it does not say how to go on"
 grep -qx "pawl: if it is interrupted, the same command with --last $last goes on" "$work/err" ||

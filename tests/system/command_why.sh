@@ -222,14 +222,14 @@ grep -q "orders.so --saga-prefix orders_ --store " "$work/out" || die "the comma
 echo "== a queue"
 why 1 orders
 says 1 place queue
-says 1 name 'orders, 0 due, 0 later'
+says 1 name 'orders, 0 due, 0 scheduled'
 says 1 waits_for messages
 says 1 held_by 'worker [0-9a-f-]{36} .pid '
 says 1 next 'nothing: it is empty'
 stop "$pid" TERM 0
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 why 1 biling
-says 1 name 'biling, 1 due, 0 later'
+says 1 name 'biling, 1 due, 0 scheduled'
 says 1 waits_for 'a worker that reads it'
 says 1 held_by nobody
 says 1 next 'nothing: no worker of an endpoint that reads it is alive'
