@@ -17,10 +17,11 @@
 
 /* The server's own loop: one round trip. */
 static const char postgres_delete[] =
-    "do $$ declare name text; begin set local lock_timeout = '5s';"
+    "do $$ declare name text; is_there bool := false; begin set local lock_timeout = '5s';"
     " for name in select format('%%I.%%I', schemaname, tablename) from pg_tables"
     " where starts_with(tablename, '%s') and right(tablename, 6) <> '" VERSIONS "'"
-    " loop execute 'delete from ' || name; end loop; end $$";
+    " loop execute 'delete from ' || name; is_there := true; end loop;"
+    " if not is_there then raise exception 'the case has dropped them'; end if; end $$";
 
 static bool postgres_empty(const char *url, const char *prefix)
 {
@@ -82,7 +83,7 @@ static bool mysql_empty_all(MYSQL *connection, const char *prefix)
         !mysql_run(connection, sql))
         return false;
     MYSQL_RES *names    = mysql_store_result(connection);
-    bool       is_empty = names != NULL;
+    bool       is_empty = names != NULL && mysql_num_rows(names) != 0; /* a case may drop them */
     for (MYSQL_ROW row; is_empty && (row = mysql_fetch_row(names)) != NULL;)
         is_empty = mysql_empty_table(connection, row[0]);
     mysql_free_result(names);

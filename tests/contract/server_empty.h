@@ -11,7 +11,8 @@
 /* Whether this program can empty tables at a URL of that scheme. */
 bool server_can_empty(const char *url);
 /* Deletes the rows of all tables whose names begin with `prefix`, but for those that say which version the tables
- * have. False: a row is locked, or the server does not answer; nothing is known of the tables then. */
+ * have. False: a row is locked, the case has dropped the tables, or the server does not answer; nothing is known of
+ * the tables then. */
 bool server_empty(const char *url, const char *prefix);
 
 #endif
