@@ -439,6 +439,48 @@ static void racing_adds_of_a_dispatch_make_one_row(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 40);
 }
 
+#define ENDED 40
+
+typedef struct dead_workers {
+    pawl_worker_id ids[ENDED];
+    atomic_uint    opened; /* threads that have opened their handle */
+} dead_workers;
+
+/* Two processes that find the same dead workers end their rows at once: two threads each in one order, and the pairs
+ * in others, so that all wait for the row that keeps the counters. */
+static void end_the_same_workers(suite_thread *thread)
+{
+    suite        *s    = thread->s;
+    dead_workers *dead = thread->context;
+    pawl_store   *by   = suite_open_bare(s);
+    unsigned      pair = atomic_fetch_add(&dead->opened, 1) / 2;
+    for (unsigned tries = 0; tries < 2000 && atomic_load(&dead->opened) < THREADS; tries++)
+        EXPECT_OK(s, pawl_store_wait(by, 1000, -1, &s->error));
+    for (unsigned i = 0; i < ENDED; i++) {
+        pawl_store_worker_set(by, dead->ids[(i + pair * ENDED / 4) % ENDED]);
+        EXPECT_OK(s, pawl_store_worker_close(by, SUITE_NOW, &s->error));
+    }
+}
+
+static void a_worker_that_several_end_is_counted_once(suite *s)
+{
+    pawl_store  *a = suite_open(s);
+    dead_workers dead;
+    atomic_init(&dead.opened, 0);
+    for (unsigned i = 0; i < ENDED; i++) {
+        pawl_store *store             = suite_open(s);
+        suite_set   set               = suite_changes(s);
+        set.changes.counters.messages = 1 + (int64_t)i;
+        COMMIT(&set, store);
+        dead.ids[i] = pawl_store_worker(store);
+        suite_close(s, store);
+    }
+    suite_threads(s, THREADS, end_the_same_workers, &dead);
+    pawl_stats stats = suite_stats_of(s, a, SUITE_NOW);
+    EXPECT_EQ(s, stats.counters.messages, ENDED * (ENDED + 1) / 2);
+    EXPECT_EQ(s, stats.workers, 1);
+}
+
 static const suite_case cases[] = {
     {"E27 T7 each queue row is settled once", each_queue_row_is_settled_once},
     {"E26 a row put back is not handed out early", a_row_put_back_is_not_handed_out_early},
@@ -451,6 +493,7 @@ static const suite_case cases[] = {
     {"A14 E33 each row is in one snapshot", each_row_is_in_one_snapshot},
     {"T7 each timeout is claimed once", each_timeout_is_claimed_once},
     {"O6 racing adds of a dispatch make one row", racing_adds_of_a_dispatch_make_one_row},
+    {"O23 a worker that several end is counted once", a_worker_that_several_end_is_counted_once},
 };
 
 const suite_cases cases_concurrent = SUITE_CASES("concurrent", cases);

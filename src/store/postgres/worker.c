@@ -40,9 +40,10 @@ static void send_with_ids(pawl__pg_connection *connection, pawl__pg_request *req
 static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
                             bool has_timeouts, pawl_error *error)
 {
-    pawl__pg_request requests[6];
+    pawl__pg_request requests[7];
     size_t           count = 0;
-    if (is_deleted) {
+    if (is_deleted) { /* RAISE locks the row: of two that end it, the second finds it gone */
+        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_RAISE, &worker, NULL, error);
         send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_KEEP, &kept_row, NULL, error);
         send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
                       error);

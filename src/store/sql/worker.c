@@ -30,13 +30,15 @@ static const pawl__field ids[] = {PAWL__AS_OF(ended, kept, UUID), PAWL__AS_OF(en
     {                                                                                       \
         .statement = PAWL__SQL_##which, .parameters = {.items = ids + (first), (id_count) } \
     }
-/* Rows that the worker leased are free at once, not only when the lease is over. */
+/* Rows that the worker leased are free at once, not only when the lease is over. WORKER_RAISE locks the worker's
+ * row: of two processes that end it, the second finds it gone, and its counters are kept once. */
 static const pawl__sql_write steps[] = {
-    STEP(WORKER_KEEP, 0, 1),  STEP(WORKER_FOLD, 0, 2),     STEP(WORKER_DELETE, 1, 1),
-    STEP(TIMEOUT_FREE, 1, 1), STEP(AGGREGATOR_FREE, 1, 1), STEP(LEASE_DELETE_ALL, 1, 1),
+    STEP(WORKER_RAISE, 1, 1),     STEP(WORKER_KEEP, 0, 1),  STEP(WORKER_FOLD, 0, 2),
+    STEP(WORKER_DELETE, 1, 1),    STEP(TIMEOUT_FREE, 1, 1), STEP(AGGREGATOR_FREE, 1, 1),
+    STEP(LEASE_DELETE_ALL, 1, 1),
 };
 #define END_FROM 0
-#define FREE_FROM 3
+#define FREE_FROM 4
 
 static pawl_code run_steps(pawl_store *store, size_t from, const ended *workers, size_t count,
                            pawl_error *error)
