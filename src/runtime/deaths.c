@@ -197,12 +197,13 @@ pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 
 /* ---- Turns --------------------------------------------------------------------------- */
 
-/* The count is raised before the look at what runs alone, and a turn looks at the count after that was
- * raised: one of the two sees the other. */
+/* The count is raised before the look at the turn, and a turn looks at the count after it was taken: one of the two
+ * sees the other. `alone` does not do: the last message to run alone takes all from it, also what another thread met
+ * that takes its turn next. */
 bool pawl__deaths_begin(pawl_endpoint *endpoint)
 {
     atomic_fetch_add(&endpoint->deaths.batches, 1);
-    if (atomic_load(&endpoint->deaths.alone) <= 0)
+    if (atomic_load(&endpoint->deaths.alone) <= 0 && !atomic_load(&endpoint->deaths.has_turn))
         return true;
     pawl__deaths_end(endpoint);
     return false;
@@ -244,14 +245,16 @@ bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
 {
     if (atomic_exchange(&turn_is_taken, true))
         return false;
+    atomic_store(&endpoint->deaths.has_turn, true);
     if (atomic_load(&endpoint->deaths.batches) == 0)
         return true;
-    pawl__deaths_give_turn();
+    pawl__deaths_give_turn(endpoint);
     return false;
 }
 
-void pawl__deaths_give_turn(void)
+void pawl__deaths_give_turn(pawl_endpoint *endpoint)
 {
+    atomic_store(&endpoint->deaths.has_turn, false);
     atomic_store(&turn_is_taken, false);
 }
 

@@ -50,6 +50,7 @@ typedef struct pawl__deaths {
     _Atomic int64_t   with_care;               /* messages to run in stamped batches still */
     _Atomic int64_t   passed;                  /* with care, since a dead worker's row was ended */
     atomic_int        batches;                 /* under way, of several messages */
+    atomic_bool       has_turn;                /* a thread runs something alone */
     pawl__death       known[PAWL__DEATHS_MAX]; /* under the endpoint's mutex */
     size_t            count;
     atomic_bool       has_looked;     /* no step with batches comes before the first look */
@@ -89,7 +90,7 @@ bool pawl__deaths_take_partitions(pawl_endpoint *endpoint);
 
 /* The right to run a message alone in this process. False: another thread runs something. */
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint);
-void pawl__deaths_give_turn(void);
+void pawl__deaths_give_turn(pawl_endpoint *endpoint);
 /* The message in hand that ran alone, or with `is_last` the last that was due, has passed. */
 void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
 /* So many have passed with care. For each share of theirs the row of a dead worker is ended, which the other processes

@@ -341,7 +341,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     } else if (pawl__deaths_take_turn(endpoint)) {
         worker->has_turn = true;
         code             = step_claims(worker, step, error);
-        pawl__deaths_give_turn();
+        pawl__deaths_give_turn(endpoint);
     } else {
         pawl__worker_pause(worker, CARE_PAUSE);
         step->is_idle = true;

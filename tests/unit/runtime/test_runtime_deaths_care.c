@@ -224,12 +224,31 @@ static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
         assert_false(pawl__deaths_take_turn(it.endpoint));
         assert_true(pawl__deaths_take_turn(beside.endpoint));
         assert_false(pawl__deaths_take_turn(it.endpoint));
-        pawl__deaths_give_turn();
+        pawl__deaths_give_turn(beside.endpoint);
     }
     pawl__deaths_end(it.endpoint);
     assert_int_equal(world_drain(&it).handled, 3);
     assert_string_equal(seen.text, "1! 2! 3~ ");
     world_close(&beside);
+    finish(&it, kept);
+}
+
+/* While one worker runs a message alone no other begins a batch, whatever is left to run alone: a process that dies
+ * then has one message to blame. */
+static void e26_no_batch_begins_beside_a_turn(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 1);
+    assert_true(pawl__deaths_take_turn(it.endpoint));
+    assert_false(pawl__deaths_begin(it.endpoint));
+    assert_false(pawl__deaths_take_turn(it.endpoint));
+    pawl__deaths_give_turn(it.endpoint);
+    assert_true(pawl__deaths_begin(it.endpoint));
+    assert_false(pawl__deaths_take_turn(it.endpoint));
+    pawl__deaths_end(it.endpoint);
+    assert_true(pawl__deaths_take_turn(it.endpoint));
+    pawl__deaths_give_turn(it.endpoint);
     finish(&it, kept);
 }
 
@@ -306,6 +325,7 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
         ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
         ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept),
+        ON_STORES_THAT_SEE_DEATHS(e26_no_batch_begins_beside_a_turn),
         cmocka_unit_test(e26_rows_of_the_dead_go_share_by_share),
         cmocka_unit_test(e26_what_another_process_ended_is_owed_no_more),
     };
