@@ -90,14 +90,15 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_WORKER_FENCE_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
     [PAWL__PG_WORKER_BEAT]       = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
     [PAWL__PG_WORKER_BEAT_ANY]   = HOT(20, "timestamptz, uuid", "at(0), key(1)"),
-    [PAWL__PG_WORKER_TAKE]       = HOT(20, "uuid, text, text, bigint, bigint, timestamptz, text, text, text, text",
-                                       "key(1), 'orders', '', 1, 1, at(0), 'h', 'p', '2', '1'"),
-    [PAWL__PG_WORKER_RAISE]      = HOT(20, "uuid", "key(1)"),
-    [PAWL__PG_END_HOLDER_OF]     = HOT(20, "uuid", "key(1)"),
-    [PAWL__PG_END_STANDING_OF]   = RARE("bigint, bigint", "after a wait as long as a deadline"),
-    [PAWL__SQL_WORKER_LIST]      = RARE("", "a list for people"),
-    [PAWL__SQL_WORKER_LIVES]     = RARE("", "statistics, of a table with a row for each worker"),
-    [PAWL__SQL_LEAD_LIST]        = RARE("timestamptz", "a list for people"),
+    [PAWL__PG_WORKER_TAKE] =
+        HOT(20, "uuid, text, text, bigint, bigint, timestamptz, text, text, text, text",
+            "key(1), 'orders', '', 1, 1, at(0), 'h', 'p', '2', '1'"),
+    [PAWL__PG_WORKER_RAISE]    = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_END_HOLDER_OF]   = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_END_STANDING_OF] = RARE("bigint, bigint", "after a wait as long as a deadline"),
+    [PAWL__SQL_WORKER_LIST]    = RARE("", "a list for people"),
+    [PAWL__SQL_WORKER_LIVES]   = RARE("", "statistics, of a table with a row for each worker"),
+    [PAWL__SQL_LEAD_LIST]      = RARE("timestamptz", "a list for people"),
     [PAWL__PG_WORKER_LIVES] =
         RARE("timestamptz, bigint[], timestamptz[]", "lists for people and statistics"),
     [PAWL__PG_WORKER_DEAD_LIST] =
