@@ -1,9 +1,8 @@
 /* postgres_plans.h - every statement of the PostgreSQL driver that reads or writes
  * its tables: what is asserted of it with a million rows in each, or why nothing is.
  *
- * Values are SQL, with the functions that postgres_fill.h makes: at(seconds from
- * NOW), key(number) is a uuid; keys, numbers and names(prefix, first, step) are
- * arrays of 256 items, so is same(value).
+ * Values are SQL, with the functions that postgres_fill.h makes: at(seconds from NOW), key(number) is a
+ * uuid; keys, numbers and names(prefix, first, step) are arrays of 256 items, so is same(value).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_PLANS_H
